@@ -1,0 +1,47 @@
+# Everything here works on a bare machine with Python 3.11 and make: the environment is made on first use.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: help
+help: ## Show this help
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+$(READY): pyproject.toml constraints.txt
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@echo "Installing into .venv …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+.PHONY: install
+install: $(READY) ## Make .venv and install Cadenza with its development tools
+
+.PHONY: sim
+sim: $(READY) ## Live through a flash sale in simulated time
+	@$(BIN)/cadenza sim flash-sale
+
+.PHONY: test
+test: $(READY) ## Run every test
+	$(BIN)/python -m pytest -n 2
+
+.PHONY: test-fast
+test-fast: $(READY) ## Run the tests without browser and chaos, in under two minutes
+	$(BIN)/python -m pytest -n 2 -m 'not browser and not chaos'
+
+.PHONY: check
+check: $(READY) ## Check format, lint, types and import contracts
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/pyright
+	$(BIN)/lint-imports --no-cache
+
+.PHONY: fix
+fix: $(READY) ## Format the code and mend what the linter can mend
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+.PHONY: clean
+clean: ## Remove the environment and every cache
+	rm -rf .venv .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,0 +1,98 @@
+"""The rows, and what wakes those who wait for a change in them."""
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from uuid import UUID
+
+from cadenza.application.ports.clock import Clock
+from cadenza.domain.cron import Cron
+from cadenza.domain.endpoint import Endpoint, Job
+from cadenza.domain.errors import NotFound
+from cadenza.domain.quota import Allowance
+from cadenza.domain.run import LateResult, LostAttempt, Run
+from cadenza.domain.session import Session
+from cadenza.domain.target import Target
+
+
+class Topic(StrEnum):
+    DUE = "due"  # something may run sooner than was known
+    FINISHED = "finished"  # runs have ended: a planner may want to look
+
+
+@dataclass(slots=True)
+class EndpointRow:
+    endpoint: Endpoint
+    target: Target
+    epoch: int = 0
+    lease_until: datetime | None = None
+    run_id: UUID | None = None  # of the run in flight
+    latest: Run | None = None  # the run that finished last
+    last_failed_at: datetime | None = None
+    changed_at: datetime | None = None  # when response, hints, pause or failure state changed
+    asked_at: datetime | None = None  # when a person asked for an analysis
+
+    def is_lost(self, now: datetime) -> bool:
+        """In flight, but nobody holds a lease on it."""
+        return self.endpoint.in_flight and (self.lease_until is None or self.lease_until <= now)
+
+
+@dataclass(slots=True)
+class Tables:
+    clock: Clock
+    cron: Cron
+    new_id: Callable[[], UUID]
+    jobs: dict[UUID, Job] = field(default_factory=dict[UUID, Job])
+    endpoints: dict[UUID, EndpointRow] = field(default_factory=dict[UUID, EndpointRow])
+    runs: dict[UUID, Run] = field(default_factory=dict[UUID, Run])
+    runs_of: defaultdict[UUID, list[UUID]] = field(
+        default_factory=lambda: defaultdict[UUID, list[UUID]](list)
+    )
+    slots: set[tuple[UUID, datetime]] = field(default_factory=set[tuple[UUID, datetime]])
+    lost_attempts: list[LostAttempt] = field(default_factory=list[LostAttempt])
+    late_results: list[LateResult] = field(default_factory=list[LateResult])
+    sessions: list[Session] = field(default_factory=list[Session])
+    last_looks: dict[UUID, Session] = field(default_factory=dict[UUID, Session])
+    idle_looks: int = 0
+    allowances: dict[tuple[UUID, str], Allowance] = field(
+        default_factory=dict[tuple[UUID, str], Allowance]
+    )
+    listeners: dict[Topic, list[Callable[[], None]]] = field(
+        default_factory=lambda: {topic: [] for topic in Topic}
+    )
+
+    def listen(self, topic: Topic, callback: Callable[[], None]) -> None:
+        self.listeners[topic].append(callback)
+
+    def notify(self, topic: Topic) -> None:
+        for callback in self.listeners[topic]:
+            callback()
+
+    def row(self, tenant_id: UUID, endpoint_id: UUID) -> EndpointRow:
+        row = self.endpoints.get(endpoint_id)
+        if row is None or row.endpoint.tenant_id != tenant_id:
+            raise NotFound(f"no endpoint {endpoint_id}")
+        return row
+
+    def add_run(self, run: Run) -> None:
+        key = (run.endpoint_id, run.slot_at)
+        assert key not in self.slots, f"slot {key} has a run already"
+        self.slots.add(key)
+        self.runs[run.id] = run
+        self.runs_of[run.endpoint_id].append(run.id)
+
+    def remove_run(self, run: Run) -> None:
+        self.slots.discard((run.endpoint_id, run.slot_at))
+        self.runs_of[run.endpoint_id].remove(run.id)
+        del self.runs[run.id]
+
+    def siblings_of(self, endpoint: Endpoint) -> list[EndpointRow]:
+        return [
+            row
+            for row in self.endpoints.values()
+            if row.endpoint.job_id == endpoint.job_id
+            and row.endpoint.id != endpoint.id
+            and row.endpoint.archived_at is None
+        ]

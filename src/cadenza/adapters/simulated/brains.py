@@ -1,0 +1,50 @@
+"""Brains that do what a function or a script says, through the same tools as every other."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from cadenza.application.ports.brain import Tools, Usage
+from cadenza.domain.analysis import Attention, Material
+
+Thought = Callable[[Material, Tools], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionBrain:
+    thought: Thought
+    name: str = "function"
+    attention: Attention = Attention.OWN_RUNS
+    reserved_tokens: int = 0
+
+    async def analyse(self, material: Material, tools: Tools) -> Usage:
+        await self.thought(material, tools)
+        return Usage()
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """From this instant on, at the first look at this endpoint: one tool call."""
+
+    at: datetime
+    endpoint: str
+    tool: str
+    arguments: dict[str, Any]
+
+
+@dataclass(slots=True)
+class ScriptedBrain:
+    script: Sequence[Step]
+    name: str = "scripted"
+    attention: Attention = Attention.OWN_RUNS
+    reserved_tokens: int = 0
+    _done: set[int] = field(default_factory=set[int])
+
+    async def analyse(self, material: Material, tools: Tools) -> Usage:
+        for number, step in enumerate(self.script):
+            is_due = step.endpoint == material.endpoint.name and step.at <= material.now
+            if is_due and number not in self._done:
+                self._done.add(number)
+                await tools.call(step.tool, step.arguments)
+        return Usage()

@@ -1,0 +1,63 @@
+"""Simulated time: an event loop that jumps to the next thing that happens instead of waiting.
+
+Everything that sleeps or times out on this loop, ours or a library's, lives in simulated time, so
+the simulation runs the very code that production runs.
+"""
+
+import asyncio
+import selectors
+from collections.abc import Coroutine
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+class NothingLeftToHappen(RuntimeError):
+    """Every task waits for something that no timer and no other task will bring."""
+
+
+class _JumpingSelector(selectors.DefaultSelector):
+    """Waits for no time at all, and tells the loop how far it may jump."""
+
+    jumped = 0.0
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        ready = super().select(0)
+        if not ready:
+            if timeout is None:
+                raise NothingLeftToHappen("every task waits, and no timer is set")
+            self.jumped += max(0.0, timeout)
+        return ready
+
+
+class SimulatedLoop(asyncio.SelectorEventLoop):
+    def __init__(self) -> None:
+        self._jumping = _JumpingSelector()
+        super().__init__(self._jumping)
+
+    def time(self) -> float:
+        return self._jumping.jumped
+
+
+class SimulatedClock:
+    """The Clock port on a simulated loop. `step` moves the wall clock, not the passing of time."""
+
+    def __init__(self, start: datetime) -> None:
+        self._start = start
+        self._stepped = timedelta(0)
+
+    def now(self) -> datetime:
+        passed = asyncio.get_running_loop().time()
+        return self._start + self._stepped + timedelta(microseconds=round(passed * 1e6))
+
+    async def sleep(self, duration: timedelta) -> None:
+        await asyncio.sleep(max(0.0, duration.total_seconds()))
+
+    def step(self, by: timedelta) -> None:
+        self._stepped += by
+
+
+def run_simulated(main: Coroutine[Any, Any, T]) -> T:
+    with asyncio.Runner(loop_factory=SimulatedLoop) as runner:
+        return runner.run(main)

@@ -1,0 +1,84 @@
+"""Reading tool arguments that anything may have written: each is checked, or InvalidInput."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any, cast
+
+from cadenza.application.shown_text import clean_text
+from cadenza.domain.errors import InvalidInput
+
+MAX_REASON = 500
+_MAX_MS = 366 * 24 * 3600 * 1000
+
+
+class Arguments:
+    """The arguments of one call. `done` refuses what was given and never read."""
+
+    def __init__(self, given: object) -> None:
+        if not isinstance(given, dict):
+            raise InvalidInput("arguments", given, "expected an object")
+        self._given = cast(dict[str, Any], given)
+        self._read: set[str] = set()
+
+    def has(self, name: str) -> bool:
+        return self._given.get(name) is not None
+
+    def done(self) -> None:
+        unknown = [name for name in self._given if name not in self._read]
+        if unknown:
+            raise InvalidInput("arguments", unknown[0], f"expected {', '.join(sorted(self._read))}")
+
+    def text(self, name: str, default: str = "", longest: int = MAX_REASON) -> str:
+        value = self._take(name, default)
+        if not isinstance(value, str):
+            raise InvalidInput(name, value, "expected text")
+        return clean_text(value[: 2 * longest])[:longest]
+
+    def whole(self, name: str, lowest: int, highest: int, default: int | None = None) -> int:
+        value = self._number(name, default)
+        if value != int(value) or not lowest <= value <= highest:
+            raise InvalidInput(name, value, f"expected a whole number from {lowest} to {highest}")
+        return int(value)
+
+    def duration_ms(self, name: str) -> timedelta:
+        value = self._number(name, None)
+        if not 0 <= value <= _MAX_MS:
+            raise InvalidInput(name, value, f"expected milliseconds from 0 to {_MAX_MS}")
+        return timedelta(milliseconds=value)
+
+    def minutes(self, name: str, default: int) -> timedelta:
+        value = self._number(name, default)
+        if not 0 <= value <= _MAX_MS / 60_000:
+            raise InvalidInput(name, value, "expected minutes")
+        return timedelta(minutes=value)
+
+    def share(self, name: str) -> float | None:
+        if self._take(name, None) is None:
+            return None
+        value = self._number(name, None)
+        if not 0 <= value <= 1:
+            raise InvalidInput(name, value, "expected a number from 0 to 1")
+        return float(value)
+
+    def instant(self, name: str) -> datetime:
+        value = self._take(name, None)
+        try:
+            instant = datetime.fromisoformat(value)
+            if instant.tzinfo is not None:
+                return instant.astimezone(UTC)
+        except (TypeError, ValueError, OverflowError):
+            raise InvalidInput(name, value, "expected an ISO-8601 instant") from None
+        raise InvalidInput(name, value, "expected a zone, like 2026-01-31T12:00:00Z")
+
+    def anything(self, name: str) -> Any:
+        return self._take(name, None)
+
+    def _take(self, name: str, default: Any) -> Any:
+        self._read.add(name)
+        return self._given.get(name, default)
+
+    def _number(self, name: str, default: float | None) -> float:
+        value = self._take(name, default)
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not is_number or not abs(value) < 1e18:
+            raise InvalidInput(name, value, "expected a number")
+        return value

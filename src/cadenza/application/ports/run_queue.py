@@ -1,0 +1,61 @@
+"""Who runs what: due slots are claimed under a lease, and finished under its epoch."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Protocol
+from uuid import UUID
+
+from cadenza.domain.run import Claim, FinishedRun
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimRequest:
+    """How much a worker can take now. Tenants and hosts at their limit are passed over."""
+
+    worker: str
+    limit: int
+    lease: timedelta
+    ahead: timedelta = timedelta(0)
+    per_tenant: int = 100
+    per_host: int = 20
+    busy_tenants: Mapping[UUID, int] = field(default_factory=dict[UUID, int])
+    busy_hosts: Mapping[str, int] = field(default_factory=dict[str, int])
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimBatch:
+    claims: Sequence[Claim]
+    next_due_at: datetime | None  # the earliest slot beyond those that are due
+    backlog: bool = False  # more was due than could be claimed
+
+
+@dataclass(frozen=True, slots=True)
+class FinishReport:
+    """Runs whose result came with an old epoch; it was counted and changed nothing."""
+
+    late: frozenset[UUID] = frozenset()
+
+
+class RunQueue(Protocol):
+    """Each method is one transaction; StoreUnavailable may mean that it happened or not."""
+
+    async def claim_due(self, request: ClaimRequest) -> ClaimBatch:
+        """Lease due endpoints and record their runs as running; also slots of lost workers."""
+        ...
+
+    async def claim_lost(self, request: ClaimRequest) -> Sequence[Claim]:
+        """Lease every running run that has no live lease, due or not: the sweep."""
+        ...
+
+    async def renew(self, claims: Sequence[Claim], lease: timedelta) -> frozenset[UUID]:
+        """Extend the leases that are still ours; gives back the run ids of those."""
+        ...
+
+    async def finish(self, finished: Sequence[FinishedRun]) -> FinishReport:
+        """Fence, apply outcomes to fresh endpoints, plan next runs, close runs, free leases."""
+        ...
+
+    async def give_back(self, claims: Sequence[Claim]) -> None:
+        """Undo claims of which nothing was sent, as if they had never been made."""
+        ...

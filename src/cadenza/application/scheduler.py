@@ -1,0 +1,365 @@
+"""The scheduler worker: claim what is due, execute it concurrently, renew, finish.
+
+Five loops that share one table of flights. A flight is a claim that this worker holds, from the
+claim to the moment its result is stored. Nothing starts before its slot; a result that cannot be
+stored now is kept and tried again; a lease that cannot be kept ends its request.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+from uuid import UUID
+
+from cadenza.application.ports.clock import Clock
+from cadenza.application.ports.dispatcher import Dispatcher
+from cadenza.application.ports.events import Event, Events
+from cadenza.application.ports.run_queue import ClaimBatch, ClaimRequest, RunQueue
+from cadenza.application.waiting import end_all, first_of
+from cadenza.domain.errors import StoreUnavailable
+from cadenza.domain.run import WORKER_LOST, Claim, FinishedRun, Outcome, RunStatus
+
+T = TypeVar("T")
+K = TypeVar("K")
+
+STOPPED = Outcome(RunStatus.CANCELLED, "worker_stopped", "the worker was stopped during the run")
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulerOptions:
+    in_flight: int = 200
+    per_tenant: int = 100
+    per_host: int = 20
+    lease: timedelta = timedelta(seconds=30)
+    ahead: timedelta = timedelta(milliseconds=250)
+    tick: timedelta = timedelta(seconds=5)
+    sweep_every: timedelta = timedelta(minutes=5)
+    stop_grace: timedelta = timedelta(seconds=30)
+    retry_store_after: timedelta = timedelta(seconds=1)
+    gather: timedelta = timedelta(milliseconds=10)  # how long freed slots wait for company
+    finish_batch: int = 500
+    unsaved: int = 2000  # results that may wait for the store before claiming stops
+
+
+@dataclass(slots=True)
+class _Flight:
+    claim: Claim
+    lease_ends: float  # by the loop's monotonic clock, a little before the store's
+    lease_guard: asyncio.Timeout | None = None
+    task: asyncio.Task[None] | None = None
+    started_at: datetime | None = None  # None while nothing has been sent
+
+
+@dataclass(slots=True)
+class _Load:
+    """What is executing now, by tenant and by host."""
+
+    total: int = 0
+    tenants: Counter[UUID] = field(default_factory=Counter[UUID])
+    hosts: Counter[str] = field(default_factory=Counter[str])
+
+    def add(self, claim: Claim, count: int) -> None:
+        self.total += count
+        _count(self.tenants, claim.tenant_id, count)
+        _count(self.hosts, claim.target.host, count)
+
+
+def _count(counter: Counter[K], key: K, count: int) -> None:
+    counter[key] += count
+    if counter[key] == 0:
+        del counter[key]
+
+
+class Scheduler:
+    def __init__(
+        self,
+        worker: str,
+        queue: RunQueue,
+        dispatcher: Dispatcher,
+        clock: Clock,
+        events: Events,
+        options: SchedulerOptions | None = None,
+    ) -> None:
+        self._worker = worker
+        self._queue = queue
+        self._dispatcher = dispatcher
+        self._clock = clock
+        self._events = events
+        self._options = options or SchedulerOptions()
+        self._flights: dict[UUID, _Flight] = {}
+        self._load = _Load()
+        self._results: list[FinishedRun] = []
+        self._to_claim = asyncio.Event()
+        self._to_finish = asyncio.Event()
+        self._freed = asyncio.Event()
+        self._saved = asyncio.Event()
+        self._stopping = asyncio.Event()
+        self._stopping_now = asyncio.Event()
+
+    # --- Life -----------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        """Work until stopped; returns when everything in flight has ended and is stored."""
+        claiming = asyncio.create_task(self._claim_forever())
+        sweeping = asyncio.create_task(self._sweep_forever())
+        renewing = asyncio.create_task(self._renew_forever())
+        finishing = asyncio.create_task(self._finish_forever())
+        stopping = asyncio.create_task(self._stopping.wait())
+        loops = (claiming, sweeping, renewing, finishing)
+        try:
+            await asyncio.wait({*loops, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            await self._land(claiming, sweeping)
+        finally:
+            await end_all([stopping, *loops, *self._tasks()])
+
+    def wake(self) -> None:
+        """Something may be due sooner than was known: a new endpoint, a nudge, a resume."""
+        self._to_claim.set()
+
+    def stop(self) -> None:
+        """Stop claiming and let what is in flight finish; a second call ends that at once."""
+        if self._stopping.is_set():
+            self._stopping_now.set()
+        self._stopping.set()
+
+    # --- Claim ----------------------------------------------------------------------------
+
+    async def _claim_forever(self) -> None:
+        while True:
+            self._to_claim.clear()
+            self._freed.clear()
+            batch = await self._retry(self.claim_once)
+            if batch.backlog:
+                await self._wait_for_room()
+            else:
+                await self._wait_until_due(batch.next_due_at)
+
+    async def claim_once(self) -> ClaimBatch:
+        """Claim what is due, as far as there is room, and start it."""
+        room = self._options.in_flight - self._load.total
+        if room <= 0 or len(self._results) >= self._options.unsaved:
+            return ClaimBatch((), None, backlog=True)
+        asked = asyncio.get_running_loop().time()
+        batch = await self._queue.claim_due(self._request(room))
+        for claim in batch.claims:
+            self._launch(claim, asked)
+        return batch
+
+    def _request(self, limit: int) -> ClaimRequest:
+        return ClaimRequest(
+            worker=self._worker,
+            limit=limit,
+            lease=self._options.lease,
+            ahead=self._options.ahead,
+            per_tenant=self._options.per_tenant,
+            per_host=self._options.per_host,
+            busy_tenants=self._load.tenants,
+            busy_hosts=self._load.hosts,
+        )
+
+    async def _wait_for_room(self) -> None:
+        """With a backlog, wait until a slot is free, and a moment longer for others to join it."""
+        await first_of(self._freed, self._to_claim, at_most=self._options.tick)
+        enough = self._options.in_flight // 4
+        if self._options.in_flight - self._load.total < enough:
+            await self._clock.sleep(self._options.gather)
+
+    async def _wait_until_due(self, next_due_at: datetime | None) -> None:
+        wait = self._options.tick
+        if next_due_at is not None:
+            wait = min(wait, next_due_at - self._options.ahead - self._clock.now())
+        if wait > timedelta(0):
+            await first_of(self._to_claim, at_most=wait)
+
+    # --- Sweep ----------------------------------------------------------------------------
+
+    async def _sweep_forever(self) -> None:
+        while True:
+            await self._retry(self.sweep_once)
+            await self._clock.sleep(self._options.sweep_every)
+
+    async def sweep_once(self) -> int:
+        """Take over runs that say `running` while nobody holds a lease on them."""
+        room = self._options.in_flight - self._load.total
+        if room <= 0:
+            return 0
+        asked = asyncio.get_running_loop().time()
+        claims = await self._queue.claim_lost(self._request(room))
+        for claim in claims:
+            self._launch(claim, asked)
+        return len(claims)
+
+    # --- Execute --------------------------------------------------------------------------
+
+    def _launch(self, claim: Claim, asked: float) -> None:
+        if claim.must_close:
+            self._flights[claim.run_id] = _Flight(claim, self._lease_end(asked))
+            self._report(claim, WORKER_LOST, None)
+            return
+        flight = _Flight(claim, self._lease_end(asked))
+        self._flights[claim.run_id] = flight
+        self._load.add(claim, 1)
+        flight.task = asyncio.create_task(self._fly(flight))
+
+    async def _fly(self, flight: _Flight) -> None:
+        claim = flight.claim
+        try:
+            await self._until(claim.slot_at)
+            if asyncio.get_running_loop().time() >= flight.lease_ends:
+                raise TimeoutError
+            flight.started_at = self._clock.now()
+            self._emit("run.started", claim, slot_at=claim.slot_at, attempt=claim.attempt)
+            async with asyncio.timeout_at(flight.lease_ends) as flight.lease_guard:
+                outcome = await self._dispatch(flight)
+            self._report(claim, outcome, flight.started_at)
+        except TimeoutError:
+            self._drop(claim, "run.lease_lost")
+        except asyncio.CancelledError:
+            if not self._stopping_now.is_set() or flight.started_at is None:
+                raise
+            self._report(claim, STOPPED, flight.started_at)
+        finally:
+            flight.lease_guard = None
+            self._load.add(claim, -1)
+            self._freed.set()
+
+    async def _until(self, slot_at: datetime) -> None:
+        """Never early: the clock is asked again after every sleep."""
+        while (left := slot_at - self._clock.now()) > timedelta(0):
+            await self._clock.sleep(left)
+
+    async def _dispatch(self, flight: _Flight) -> Outcome:
+        try:
+            return await self._dispatcher.dispatch(flight.claim)
+        except Exception as error:  # noqa: BLE001 - a broken dispatcher must not lose the slot
+            return Outcome(RunStatus.FAILURE, "internal", f"{type(error).__name__}: {error}")
+
+    def _report(self, claim: Claim, outcome: Outcome, started_at: datetime | None) -> None:
+        self._results.append(FinishedRun(claim, outcome, started_at, self._clock.now()))
+        self._to_finish.set()
+
+    def _drop(self, claim: Claim, why: str) -> None:
+        self._flights.pop(claim.run_id, None)
+        self._emit(why, claim, slot_at=claim.slot_at)
+
+    # --- Finish ---------------------------------------------------------------------------
+
+    async def _finish_forever(self) -> None:
+        while True:
+            await self._to_finish.wait()
+            await self._retry(self.finish_once)
+            if not self._results:
+                self._to_finish.clear()
+
+    async def finish_once(self) -> int:
+        """Store what has ended; nothing is forgotten before the store has said yes."""
+        batch = self._results[: self._options.finish_batch]
+        if not batch:
+            return 0
+        report = await self._queue.finish(batch)
+        del self._results[: len(batch)]
+        for finished in batch:
+            self._flights.pop(finished.claim.run_id, None)
+            late = finished.claim.run_id in report.late
+            self._emit(
+                "run.late" if late else "run.finished",
+                finished.claim,
+                slot_at=finished.claim.slot_at,
+                status=finished.outcome.status,
+            )
+        self._freed.set()
+        self._saved.set()
+        return len(batch)
+
+    # --- Renew ----------------------------------------------------------------------------
+
+    async def _renew_forever(self) -> None:
+        while True:
+            await self._clock.sleep(self._options.lease / 3)
+            await self._retry(self.renew_once)
+
+    async def renew_once(self) -> int:
+        """Extend every lease that is ours; a flight whose lease is gone ends its request."""
+        flights = list(self._flights.values())
+        if not flights:
+            return 0
+        asked = asyncio.get_running_loop().time()
+        held = await self._queue.renew([each.claim for each in flights], self._options.lease)
+        for flight in flights:
+            flight.lease_ends = self._lease_end(asked) if flight.claim.run_id in held else asked
+            if flight.lease_guard is not None and not flight.lease_guard.expired():
+                flight.lease_guard.reschedule(flight.lease_ends)
+        return len(held)
+
+    def _lease_end(self, asked: float) -> float:
+        """Before the lease ends by the store's clock, for it began after we asked for it."""
+        return asked + self._options.lease.total_seconds() * 0.9
+
+    # --- Stop -----------------------------------------------------------------------------
+
+    async def _land(self, *claimers: asyncio.Task[None]) -> None:
+        """Claim no more, give back what was not sent, wait for what was, store every result."""
+        try:
+            await end_all(claimers)
+        finally:
+            await self._give_back_unsent()
+            await self._wait_for_flights()
+            self._stopping_now.set()
+            await end_all(self._tasks())
+            await self._wait_until_saved()
+
+    def _tasks(self) -> list[asyncio.Task[None]]:
+        return [flight.task for flight in self._flights.values() if flight.task is not None]
+
+    async def _give_back_unsent(self) -> None:
+        waiting = [each for each in self._flights.values() if each.task and not each.started_at]
+        await end_all(flight.task for flight in waiting if flight.task)
+        unsent = [flight.claim for flight in waiting if not flight.started_at]
+        if unsent:
+            await self._retry(lambda: self._queue.give_back(unsent))
+        for claim in unsent:
+            self._drop(claim, "run.given_back")
+
+    async def _wait_for_flights(self) -> None:
+        """As long as the grace allows, or until somebody asks a second time to stop."""
+        hurry = asyncio.create_task(self._stopping_now.wait())
+        deadline = asyncio.get_running_loop().time() + self._options.stop_grace.total_seconds()
+        while flying := [task for task in self._tasks() if not task.done()]:
+            left = deadline - asyncio.get_running_loop().time()
+            if left <= 0 or hurry.done():
+                break
+            await asyncio.wait([*flying, hurry], timeout=left, return_when=asyncio.FIRST_COMPLETED)
+        await end_all([hurry])
+
+    async def _wait_until_saved(self) -> None:
+        """As long as the grace allows: a database that is gone must not hold us for ever."""
+        while self._results:
+            self._saved.clear()
+            before = len(self._results)
+            await first_of(self._saved, at_most=self._options.stop_grace)
+            if len(self._results) == before:
+                break
+
+    # --- Small parts ----------------------------------------------------------------------
+
+    async def _retry(self, step: Callable[[], Awaitable[T]]) -> T:
+        """Until the store answers: what is in flight goes on, and nothing is lost meanwhile."""
+        while True:
+            try:
+                return await step()
+            except StoreUnavailable:
+                await self._clock.sleep(self._options.retry_store_after)
+
+    def _emit(self, kind: str, claim: Claim, **data: Any) -> None:
+        self._events.emit(
+            Event(
+                self._clock.now(),
+                kind,
+                claim.tenant_id,
+                claim.endpoint_id,
+                claim.endpoint_name,
+                {"worker": self._worker, **data},
+            )
+        )

@@ -1,0 +1,1 @@
+"""The rules of scheduling: pure, synchronous, standard library only."""

@@ -1,0 +1,94 @@
+"""What an analysis looks at, and when an endpoint needs one."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from cadenza.domain.endpoint import Endpoint, Job
+from cadenza.domain.health import Health
+from cadenza.domain.run import Body, RunStatus
+
+
+class Attention(StrEnum):
+    """How often a brain wants to look."""
+
+    EVERY_RUN = "every-run"  # after each run of the endpoint or a sibling: cheap brains
+    OWN_RUNS = "own-runs"  # after each run of the endpoint itself
+    ON_CHANGE = "on-change"  # when something happened, or the brain asked to look again
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    slot_at: datetime
+    finished_at: datetime
+    status: RunStatus
+    body: Body
+    duration: timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SiblingState:
+    endpoint: Endpoint
+    latest: Response | None
+
+
+@dataclass(frozen=True, slots=True)
+class LastAnalysis:
+    at: datetime
+    reasoning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """Everything a brain is shown before it asks for more."""
+
+    now: datetime
+    endpoint: Endpoint
+    job: Job
+    health: Health
+    sibling_names: tuple[str, ...]
+    last_analysis: LastAnalysis | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What decides whether an endpoint needs a look."""
+
+    last_finished_at: datetime | None = None
+    last_failed_at: datetime | None = None
+    sibling_finished_at: datetime | None = None
+    sibling_changed_at: datetime | None = None  # response, pause, hints or failure state
+    asked_at: datetime | None = None
+    looked_at: datetime | None = None
+    next_analysis_at: datetime | None = None
+
+
+def reason_to_look(facts: Facts, attention: Attention, now: datetime) -> str | None:
+    """Why a brain should look at an endpoint now, or None."""
+    if _since_look(facts.asked_at, facts):
+        return "a person asked for it"
+    if attention is Attention.OWN_RUNS:
+        return "it ran" if _since_look(facts.last_finished_at, facts) else None
+    if attention is Attention.EVERY_RUN:
+        if _since_look(facts.last_finished_at, facts):
+            return "it ran"
+        return "a sibling ran" if _since_look(facts.sibling_finished_at, facts) else None
+    return _reason_on_change(facts, now)
+
+
+def _reason_on_change(facts: Facts, now: datetime) -> str | None:
+    if _since_look(facts.sibling_changed_at, facts):
+        return "a sibling changed"
+    if not _since_look(facts.last_finished_at, facts):
+        return None
+    if facts.looked_at is None:
+        return "it was never analysed"
+    if _since_look(facts.last_failed_at, facts):
+        return "it failed since"
+    if facts.next_analysis_at is not None and facts.next_analysis_at <= now:
+        return "the last analysis asked for another look"
+    return None
+
+
+def _since_look(instant: datetime | None, facts: Facts) -> bool:
+    return instant is not None and (facts.looked_at is None or instant > facts.looked_at)

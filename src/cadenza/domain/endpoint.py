@@ -1,0 +1,97 @@
+"""Endpoints: what runs, on which baseline, within which limits, and where it stands now."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from cadenza.domain.hint import IntervalHint, OneShotHint, Pause
+from cadenza.domain.instants import latest
+from cadenza.domain.plan import Plan, Source
+
+PLATFORM_MIN_INTERVAL = timedelta(seconds=1)
+MAX_SPREAD = timedelta(seconds=3)
+
+
+@dataclass(frozen=True, slots=True)
+class Every:
+    interval: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class CronLine:
+    expression: str
+    timezone: str = "UTC"
+
+
+@dataclass(frozen=True, slots=True)
+class OnDemand:
+    """Runs only when a hint or a person asks."""
+
+
+Baseline = Every | CronLine | OnDemand
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """The part of an endpoint that scheduling depends on; what it calls is its Target."""
+
+    id: UUID
+    tenant_id: UUID
+    job_id: UUID
+    name: str
+    baseline: Baseline
+    created_at: datetime
+    min_interval: timedelta | None = None
+    max_interval: timedelta | None = None
+
+    interval_hint: IntervalHint | None = None
+    one_shot_hint: OneShotHint | None = None
+    person_pause: Pause | None = None
+    planner_pause: Pause | None = None
+    job_paused_until: datetime | None = None
+    archived_at: datetime | None = None
+
+    failure_count: int = 0
+    not_before_at: datetime | None = None  # the target's Retry-After
+    last_run_at: datetime | None = None  # the anchor that intervals are measured from
+    last_slot_at: datetime | None = None  # the latest slot that a run has had
+    plan: Plan | None = None
+
+    running_slot_at: datetime | None = None  # set from claim to finish, also when the lease is lost
+    running_is_manual: bool = False
+    manual_slot_at: datetime | None = None  # a run-now that waits for a worker
+    planner_changes: tuple[datetime, ...] = ()  # when the planner last changed something
+    spread: timedelta = MAX_SPREAD  # how far phase and jitter may move a slot
+
+    @property
+    def next_run_at(self) -> datetime | None:
+        return self.plan.next_run_at if self.plan else None
+
+    @property
+    def next_source(self) -> Source | None:
+        return self.plan.source if self.plan else None
+
+    @property
+    def in_flight(self) -> bool:
+        return self.running_slot_at is not None
+
+    def paused_until(self, now: datetime) -> datetime | None:
+        """The end of the pause in force: the latest of a person's, the planner's and the job's."""
+        until = latest(
+            self.person_pause.until_at if self.person_pause else None,
+            self.planner_pause.until_at if self.planner_pause else None,
+            self.job_paused_until,
+        )
+        return until if until is not None and until > now else None
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A description in plain English, and the endpoints that serve it."""
+
+    id: UUID
+    tenant_id: UUID
+    name: str
+    description: str = ""
+    paused_until: datetime | None = None
+    archived_at: datetime | None = None

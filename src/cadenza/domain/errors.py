@@ -1,0 +1,54 @@
+"""Every error that Cadenza raises on purpose.
+
+CadenzaError
+├── InvalidInput        a value somebody gave: names the field, the value and the fix
+│   └── InvalidCron     a cron expression or zone that can never be scheduled
+├── Refused             an act that the rules forbid right now, with the reason
+│   └── AlreadyRunning  a run is in flight or waiting
+├── NotFound            no such thing for this tenant
+└── OperatorError       something around us is wrong (database, disk): says what to do
+    └── StoreUnavailable  the database does not answer now; trying again may help
+"""
+
+
+class CadenzaError(Exception):
+    """The root of the tree; its text is meant for a person."""
+
+
+class InvalidInput(CadenzaError):
+    """A value that cannot be accepted: what was given, what was expected."""
+
+    def __init__(self, field: str, value: object, fix: str) -> None:
+        self.field = field
+        self.value = value
+        self.fix = fix
+        super().__init__(f"{field}: {_shown(value)} is not valid: {fix}")
+
+
+class InvalidCron(InvalidInput):
+    """A cron expression or a time zone that has no next occurrence."""
+
+
+class Refused(CadenzaError):
+    """The rules forbid this act now; the text says why."""
+
+
+class AlreadyRunning(Refused):
+    """A run of this endpoint is in flight or waiting to start."""
+
+
+class NotFound(CadenzaError):
+    """No such thing, or it belongs to somebody else."""
+
+
+class OperatorError(CadenzaError):
+    """Something around Cadenza is wrong; the text says what to do about it."""
+
+
+class StoreUnavailable(OperatorError):
+    """The database does not answer now; what was asked of it may or may not have happened."""
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}…"

@@ -1,0 +1,298 @@
+"""The governor decides every next run. Pure: the same input gives the same plan, always.
+
+The order of the rules is the order of the functions below: candidates, choice, guardrails,
+overrun, pause, and slots that strictly increase. The outcome of the finished run has been
+applied before (`outcome.apply_outcome`).
+"""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from cadenza.domain.backoff import backed_off, jitter, phase
+from cadenza.domain.cron import Cron
+from cadenza.domain.endpoint import PLATFORM_MIN_INTERVAL, CronLine, Endpoint, Every, OnDemand
+from cadenza.domain.errors import InvalidCron
+from cadenza.domain.instants import FOREVER, TICK
+from cadenza.domain.plan import Candidate, Inputs, Plan, Source
+
+NO_JITTER = timedelta(0)
+
+
+def plan_next_run(now: datetime, endpoint: Endpoint, cron: Cron, *, after_run: bool = True) -> Plan:
+    """When the endpoint runs next, and why."""
+    try:
+        return _planned(now, endpoint, cron, after_run)
+    except InvalidCron as error:
+        # A zone can leave the database of zones: the endpoint sleeps and says why, and a batch
+        # of finished runs that it is part of does not fail with it.
+        asleep = replace(endpoint, baseline=OnDemand())
+        return replace(_planned(now, asleep, cron, after_run), note=str(error))
+
+
+def _planned(now: datetime, endpoint: Endpoint, cron: Cron, after_run: bool) -> Plan:
+    situation = _Situation(now, endpoint, cron, after_run, endpoint.last_run_at)
+    if endpoint.archived_at is not None:
+        return _asleep(situation)
+    pause_end = endpoint.paused_until(now)
+    if not after_run and pause_end is None and _already_due(now, endpoint):
+        assert endpoint.plan is not None
+        return endpoint.plan
+    decision = _decide(situation)
+    if after_run and decision.at is not None and decision.at < now:
+        # A run longer than its interval, or than its max, is never followed at once.
+        situation = _Situation(now, endpoint, cron, after_run, now, overrun=True)
+        decision = _decide(situation)
+    decision = _hold_back_for_pause(situation, decision, pause_end)
+    decision = _keep_slots_increasing(situation, decision)
+    return _plan(situation, decision)
+
+
+def floor_at(endpoint: Endpoint, anchor_at: datetime | None) -> tuple[datetime, Source] | None:
+    """Before this nothing may be planned: min from the anchor, or what the target asked for."""
+    floor = None
+    if anchor_at is not None:
+        min_interval = endpoint.min_interval or PLATFORM_MIN_INTERVAL
+        floor = (anchor_at + min_interval, Source.CLAMPED_MIN)
+    not_before_at = endpoint.not_before_at
+    if not_before_at is not None and (floor is None or not_before_at > floor[0]):
+        floor = (not_before_at, Source.RETRY_AFTER)
+    return floor
+
+
+@dataclass(frozen=True, slots=True)
+class _Situation:
+    """One look at an endpoint: measured from its anchor, or from now after an overrun."""
+
+    now: datetime
+    endpoint: Endpoint
+    cron: Cron
+    after_run: bool
+    anchor_at: datetime | None
+    overrun: bool = False
+
+    def first_at_or_after(self, line: CronLine, instant: datetime) -> datetime:
+        return self.cron.next_after(line.expression, line.timezone, instant - TICK)
+
+    def raised_to_floor(self, at: datetime) -> datetime:
+        floor = floor_at(self.endpoint, self.anchor_at)
+        return at if floor is None else max(at, floor[0])
+
+
+class _Decision(NamedTuple):
+    at: datetime | None
+    source: Source | None
+    winner: Source | None
+    clamps: tuple[Source, ...]
+    candidates: tuple[Candidate, ...]
+    jitter: timedelta
+
+
+# --- Candidates ---------------------------------------------------------------------------
+
+
+def _decide(situation: _Situation) -> _Decision:
+    interval = _interval_candidate(situation)
+    one_shot = _one_shot_candidate(situation)
+    baseline, drift = _baseline_candidate(situation, interval)
+    considered = tuple(each for each in (baseline, interval, one_shot) if each is not None)
+    chosen = _choose(baseline, _if_open(interval), _if_open(one_shot))
+    if chosen is None:
+        return _Decision(None, None, None, (), considered, drift)
+    at, clamps = _within_guardrails(situation, chosen)
+    source = clamps[-1] if clamps else chosen.source
+    return _Decision(at, source, chosen.source, clamps, considered, drift)
+
+
+def _baseline_candidate(
+    situation: _Situation, interval_hint: Candidate | None
+) -> tuple[Candidate | None, timedelta]:
+    """The owner's own schedule; behind a hint that cannot act any more, not before it expires."""
+    endpoint, baseline = situation.endpoint, situation.endpoint.baseline
+    not_before = None
+    if interval_hint is not None and interval_hint.excluded == _OUTLIVED:
+        assert endpoint.interval_hint is not None
+        not_before = endpoint.interval_hint.expires_at
+    if isinstance(baseline, Every):
+        at, drift = _next_interval(situation, baseline)
+        return Candidate(Source.BASELINE_INTERVAL, max(at, not_before or at)), drift
+    if isinstance(baseline, CronLine):
+        after = max(situation.now, endpoint.last_slot_at or situation.now)
+        at = situation.cron.next_after(baseline.expression, baseline.timezone, after)
+        if not_before is not None and at < not_before:
+            at = situation.first_at_or_after(baseline, not_before)
+        return Candidate(Source.BASELINE_CRON, at), NO_JITTER
+    return None, NO_JITTER
+
+
+def _next_interval(situation: _Situation, baseline: Every) -> tuple[datetime, timedelta]:
+    endpoint = situation.endpoint
+    drift = NO_JITTER
+    if situation.anchor_at is None:
+        at = endpoint.created_at + phase(endpoint.id, baseline.interval, endpoint.spread)
+    else:
+        interval = backed_off(baseline.interval, endpoint.failure_count)
+        if endpoint.failure_count:
+            slot_at = endpoint.last_slot_at or situation.anchor_at
+            drift = jitter(endpoint.id, slot_at, interval, endpoint.spread)
+        at = situation.anchor_at + interval + drift
+    if not situation.after_run:
+        at = max(at, situation.now)
+    return at, drift
+
+
+_OUTLIVED = "it would act after it has expired"
+_PAUSED_OUT = "it expires before the pause ends"
+_PAST_MAX = "it is later than max allows"
+
+
+def _interval_candidate(situation: _Situation) -> Candidate | None:
+    hint, now = situation.endpoint.interval_hint, situation.now
+    if hint is None or hint.expires_at <= now:
+        return None
+    at = (situation.anchor_at or now) + hint.interval
+    if at < now and not situation.after_run:
+        at = now + hint.interval
+    excluded = None
+    if _expires_in_pause(situation, hint.expires_at):
+        excluded = _PAUSED_OUT
+    elif situation.raised_to_floor(at) > hint.expires_at:
+        excluded = _OUTLIVED
+    return Candidate(Source.AI_INTERVAL, at, excluded)
+
+
+def _one_shot_candidate(situation: _Situation) -> Candidate | None:
+    endpoint, now = situation.endpoint, situation.now
+    hint = endpoint.one_shot_hint
+    if hint is None or hint.expires_at <= now:
+        return None
+    at = hint.run_at
+    if situation.overrun or not situation.after_run:
+        at = max(at, now)
+    # Its min counts from the true anchor, also after an overrun.
+    floor = floor_at(endpoint, endpoint.last_run_at)
+    excluded = None
+    if _expires_in_pause(situation, hint.expires_at):
+        excluded = _PAUSED_OUT
+    elif max(at, floor[0] if floor else at) >= hint.expires_at:
+        excluded = _OUTLIVED
+    elif not isinstance(endpoint.baseline, OnDemand):
+        ceiling = _ceiling(situation)
+        if ceiling is not None and at > max(now, ceiling):
+            excluded = _PAST_MAX
+    return Candidate(Source.AI_ONESHOT, at, excluded)
+
+
+def _expires_in_pause(situation: _Situation, expires_at: datetime) -> bool:
+    pause_end = situation.endpoint.paused_until(situation.now)
+    return pause_end is not None and expires_at <= pause_end
+
+
+# --- Choice -------------------------------------------------------------------------------
+
+
+def _if_open(candidate: Candidate | None) -> Candidate | None:
+    return candidate if candidate is not None and candidate.excluded is None else None
+
+
+def _choose(
+    baseline: Candidate | None, interval: Candidate | None, one_shot: Candidate | None
+) -> Candidate | None:
+    """An interval hint overrides the baseline; a one-shot competes with what is left."""
+    rival = interval or baseline
+    if one_shot is None or rival is None:
+        return one_shot or rival
+    if one_shot.at == rival.at:
+        return interval or one_shot
+    return one_shot if one_shot.at < rival.at else rival
+
+
+# --- Guardrails ---------------------------------------------------------------------------
+
+
+def _within_guardrails(
+    situation: _Situation, chosen: Candidate
+) -> tuple[datetime, tuple[Source, ...]]:
+    """Ceiling first, then floor, so that the floor wins."""
+    at, clamps = chosen.at, ()
+    one_shot = chosen.source is Source.AI_ONESHOT
+    ceiling = None if one_shot else _ceiling(situation)
+    if ceiling is not None and not situation.after_run:
+        ceiling = max(ceiling, situation.now)
+    if ceiling is not None and at > ceiling:
+        at, clamps = ceiling, (Source.CLAMPED_MAX,)
+    anchor_at = situation.endpoint.last_run_at if one_shot else situation.anchor_at
+    floor = floor_at(situation.endpoint, anchor_at)
+    if floor is not None and at < floor[0]:
+        at, clamps = floor[0], (*clamps, floor[1])
+        if chosen.source is Source.BASELINE_CRON:
+            at = _on_grid(situation, at)
+    return at, clamps
+
+
+def _ceiling(situation: _Situation) -> datetime | None:
+    max_interval = situation.endpoint.max_interval
+    if max_interval is None or situation.anchor_at is None:
+        return None
+    return situation.anchor_at + max_interval
+
+
+def _on_grid(situation: _Situation, at: datetime) -> datetime:
+    assert isinstance(situation.endpoint.baseline, CronLine)
+    return situation.first_at_or_after(situation.endpoint.baseline, at)
+
+
+# --- Pause, and slots that strictly increase ------------------------------------------------
+
+
+def _already_due(now: datetime, endpoint: Endpoint) -> bool:
+    return endpoint.next_run_at is not None and endpoint.next_run_at <= now
+
+
+def _hold_back_for_pause(
+    situation: _Situation, decision: _Decision, pause_end: datetime | None
+) -> _Decision:
+    if pause_end is None or decision.at is None or decision.at >= pause_end:
+        return decision
+    at = pause_end
+    if decision.winner is Source.BASELINE_CRON and pause_end < FOREVER:
+        at = _on_grid(situation, pause_end)
+    return decision._replace(at=at, source=Source.PAUSED)
+
+
+def _keep_slots_increasing(situation: _Situation, decision: _Decision) -> _Decision:
+    last_slot_at = situation.endpoint.last_slot_at
+    if last_slot_at is None or decision.at is None or decision.at > last_slot_at:
+        return decision
+    at = last_slot_at + TICK
+    if decision.winner is Source.BASELINE_CRON:
+        at = _on_grid(situation, at)
+    return decision._replace(at=at)
+
+
+# --- The plan -----------------------------------------------------------------------------
+
+
+def _plan(situation: _Situation, decision: _Decision) -> Plan:
+    endpoint = situation.endpoint
+    return Plan(
+        next_run_at=decision.at,
+        source=decision.source,
+        anchor_at=situation.anchor_at,
+        winner=decision.winner,
+        candidates=decision.candidates,
+        clamps=decision.clamps,
+        inputs=Inputs(
+            now=situation.now,
+            after_run=situation.after_run,
+            anchor_at=endpoint.last_run_at,
+            last_slot_at=endpoint.last_slot_at,
+            failure_count=endpoint.failure_count,
+            jitter=decision.jitter,
+            overrun=situation.overrun,
+        ),
+    )
+
+
+def _asleep(situation: _Situation) -> Plan:
+    return _plan(situation, _Decision(None, None, None, (), (), NO_JITTER))

@@ -1,0 +1,148 @@
+"""What a finished run does to its endpoint, before the next run is planned."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from cadenza.domain.backoff import backed_off
+from cadenza.domain.cron import Cron
+from cadenza.domain.endpoint import CronLine, Endpoint, Every
+from cadenza.domain.errors import InvalidCron
+from cadenza.domain.governor import plan_next_run
+from cadenza.domain.instants import latest
+from cadenza.domain.run import FinishedRun, Outcome
+
+MAX_RETRY_AFTER = timedelta(hours=1)
+MAX_COUNTED_CRON_SKIPS = 100  # walking a cron costs; beyond this a count tells nobody more
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """The endpoint after a run, and what the run has to carry about slots that were missed."""
+
+    endpoint: Endpoint
+    skipped_slots: int = 0
+    skipped_reason: str | None = None
+
+
+def finish_run(endpoint: Endpoint, finished: FinishedRun, now: datetime, cron: Cron) -> Finish:
+    """Apply the outcome, plan the next run, and free the endpoint."""
+    if finished.claim.is_manual:
+        return Finish(_finish_manual_run(endpoint, finished, now, cron))
+    skipped, reason = skipped_slots(endpoint, finished, now, cron)
+    settled = apply_outcome(endpoint, finished, now)
+    plan = plan_next_run(now, settled, cron, after_run=True)
+    return Finish(replace(settled, plan=plan, last_run_at=plan.anchor_at), skipped, reason)
+
+
+def _finish_manual_run(
+    endpoint: Endpoint, finished: FinishedRun, now: datetime, cron: Cron
+) -> Endpoint:
+    """A person's run counts for health and failures, but moves neither anchor nor next slot."""
+    settled = _free(_count(endpoint, finished.outcome, now), finished)
+    return replace(settled, plan=plan_next_run(now, settled, cron, after_run=False))
+
+
+def apply_outcome(endpoint: Endpoint, finished: FinishedRun, now: datetime) -> Endpoint:
+    """Failure count, expired and consumed hints, anchor and last slot."""
+    settled = _free(_count(endpoint, finished.outcome, now), finished)
+    one_shot = settled.one_shot_hint
+    if one_shot is not None and one_shot.run_at <= finished.first_started_at:
+        settled = replace(settled, one_shot_hint=None)
+    return replace(settled, last_run_at=anchor_of(endpoint, finished))
+
+
+def anchor_of(endpoint: Endpoint, finished: FinishedRun) -> datetime:
+    """The slot, or the start of the first attempt where that was late by more than a little."""
+    slot_at, started_at = finished.claim.slot_at, finished.first_started_at
+    tolerance = timedelta(seconds=1)
+    if endpoint.min_interval is not None:
+        tolerance = min(endpoint.min_interval / 10, timedelta(seconds=10))
+    return started_at if started_at - slot_at > tolerance else slot_at
+
+
+def _count(endpoint: Endpoint, outcome: Outcome, now: datetime) -> Endpoint:
+    failure_count = endpoint.failure_count
+    if outcome.failed:
+        failure_count += 1
+    elif outcome.status == "success":
+        failure_count = 0
+    not_before_at = None
+    if outcome.retry_after is not None:
+        not_before_at = now + min(max(outcome.retry_after, timedelta(0)), MAX_RETRY_AFTER)
+    return replace(
+        without_expired_hints(endpoint, now),
+        failure_count=failure_count,
+        not_before_at=not_before_at,
+    )
+
+
+def without_expired_hints(endpoint: Endpoint, now: datetime) -> Endpoint:
+    interval, one_shot = endpoint.interval_hint, endpoint.one_shot_hint
+    if interval is not None and interval.expires_at <= now:
+        endpoint = replace(endpoint, interval_hint=None)
+    if one_shot is not None and one_shot.expires_at <= now:
+        endpoint = replace(endpoint, one_shot_hint=None)
+    return endpoint
+
+
+def _free(endpoint: Endpoint, finished: FinishedRun) -> Endpoint:
+    return replace(
+        endpoint,
+        running_slot_at=None,
+        running_is_manual=False,
+        last_slot_at=latest(endpoint.last_slot_at, finished.claim.slot_at),
+    )
+
+
+# --- Missed slots: never run in a burst, always declared ------------------------------------
+
+
+def skipped_slots(
+    endpoint: Endpoint, finished: FinishedRun, now: datetime, cron: Cron
+) -> tuple[int, str | None]:
+    """How many slots passed while this one waited for a worker or ran, and which of the two."""
+    slot_at, started_at = finished.claim.slot_at, finished.first_started_at
+    while_waiting = _occurrences(endpoint, slot_at, started_at, cron)
+    in_all = _occurrences(endpoint, slot_at, max(now, started_at), cron)
+    if in_all == 0:
+        return 0, None
+    if while_waiting == 0:
+        return in_all, "the run took longer than its interval"
+    if while_waiting == in_all:
+        return in_all, "no worker was free in time"
+    return in_all, "no worker was free in time, then the run took longer than its interval"
+
+
+def _occurrences(endpoint: Endpoint, after: datetime, until: datetime, cron: Cron) -> int:
+    """Slots that the schedule in force has after one instant and before another."""
+    baseline, hint = endpoint.baseline, endpoint.interval_hint
+    if hint is not None and hint.expires_at > after:
+        return _count_intervals(hint.interval, after, until)
+    if isinstance(baseline, Every):
+        interval = backed_off(baseline.interval, endpoint.failure_count)
+        return _count_intervals(interval, after, until)
+    if isinstance(baseline, CronLine):
+        return _count_cron(baseline, after, until, cron)
+    return 0
+
+
+def _count_intervals(interval: timedelta, after: datetime, until: datetime) -> int:
+    if until <= after or interval <= timedelta(0):
+        return 0
+    count = (until - after) // interval
+    if after + count * interval == until:
+        count -= 1
+    return count
+
+
+def _count_cron(line: CronLine, after: datetime, until: datetime, cron: Cron) -> int:
+    count, at = 0, after
+    while count < MAX_COUNTED_CRON_SKIPS:
+        try:
+            at = cron.next_after(line.expression, line.timezone, at)
+        except InvalidCron:
+            break
+        if at >= until:
+            break
+        count += 1
+    return count

@@ -1,0 +1,148 @@
+"""Runs: one slot of an endpoint, sent once or more, recorded once."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from cadenza.domain.instants import iso
+from cadenza.domain.plan import Source
+from cadenza.domain.target import Target
+
+MAX_LOST_ATTEMPTS = 3
+
+# A response body: whatever JSON can say, or text.
+Body = dict[str, Any] | list[Any] | str | int | float | bool | None
+
+
+class RunStatus(StrEnum):
+    RUNNING = "running"
+    SUCCESS = "success"
+    FAILURE = "failure"
+    TIMEOUT = "timeout"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How an attempt ended, as the dispatcher saw it."""
+
+    status: RunStatus
+    error_kind: str | None = None
+    error_message: str | None = None
+    status_code: int | None = None
+    body: Body = None
+    retry_after: timedelta | None = None
+
+    @property
+    def failed(self) -> bool:
+        return self.status in (RunStatus.FAILURE, RunStatus.TIMEOUT)
+
+
+WORKER_LOST = Outcome(RunStatus.TIMEOUT, "worker_lost", "worker lost")
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A slot that one worker may execute until its lease ends; the epoch fences its result."""
+
+    run_id: UUID
+    endpoint_id: UUID
+    tenant_id: UUID
+    job_id: UUID
+    endpoint_name: str
+    target: Target
+    slot_at: datetime
+    source: Source
+    epoch: int
+    first_claimed_at: datetime
+    attempt: int = 1
+    is_manual: bool = False
+    is_paused: bool = False
+    is_archived: bool = False
+
+    @property
+    def idempotency_key(self) -> str:
+        return f"{self.endpoint_id}:{iso(self.slot_at)}"
+
+    @property
+    def must_close(self) -> bool:
+        """A slot whose worker was lost is sent again, unless that helps nobody any more."""
+        lost_attempts = self.attempt - 1
+        if lost_attempts == 0:
+            return False
+        return (
+            lost_attempts >= MAX_LOST_ATTEMPTS
+            or self.is_manual
+            or self.is_paused
+            or self.is_archived
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedRun:
+    """What a worker has to say of a claim: `started_at` is None where nothing was sent."""
+
+    claim: Claim
+    outcome: Outcome
+    started_at: datetime | None
+    finished_at: datetime
+
+    @property
+    def first_started_at(self) -> datetime:
+        """When the slot was first sent; a lost worker leaves only the time of its claim."""
+        if self.claim.attempt == 1 and self.started_at is not None:
+            return self.started_at
+        return max(self.claim.first_claimed_at, self.claim.slot_at)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The record of a slot."""
+
+    id: UUID
+    endpoint_id: UUID
+    tenant_id: UUID
+    slot_at: datetime
+    source: Source
+    status: RunStatus
+    attempt: int
+    epoch: int
+    claimed_at: datetime
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    status_code: int | None = None
+    error_kind: str | None = None
+    error_message: str | None = None
+    body: Body = None
+    plan: dict[str, Any] | None = None
+    skipped_slots: int = 0
+    skipped_reason: str | None = None
+    is_manual: bool = False
+
+    @property
+    def duration(self) -> timedelta | None:
+        if self.started_at is None or self.finished_at is None:
+            return None
+        return self.finished_at - self.started_at
+
+
+@dataclass(frozen=True, slots=True)
+class LostAttempt:
+    """An attempt whose worker never answered."""
+
+    run_id: UUID
+    attempt: int
+    noted_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class LateResult:
+    """A result that came with an old epoch: kept to be seen, never applied."""
+
+    run_id: UUID
+    endpoint_id: UUID
+    epoch: int
+    status: RunStatus
+    received_at: datetime

@@ -1,0 +1,58 @@
+"""Sessions: one analysis of one endpoint, stored with everything that it did and wanted."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+
+class SessionEnd(StrEnum):
+    SUBMITTED = "submitted"
+    UNFINISHED = "unfinished"  # the brain stopped without submit_analysis
+    OUT_OF_CALLS = "out-of-calls"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    tool: str
+    arguments: Any  # as they came, cut and cleaned: nobody promises that they are an object
+    result: dict[str, Any]
+    took_effect: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    id: UUID
+    tenant_id: UUID
+    job_id: UUID
+    endpoint_id: UUID
+    brain: str
+    started_at: datetime
+    duration: timedelta
+    end: SessionEnd
+    tool_calls: tuple[ToolCall, ...] = ()
+    reasoning: str = ""
+    confidence: float | None = None
+    tokens: int = 0
+    cost: float = 0.0
+    warnings: tuple[str, ...] = ()
+    next_analysis_at: datetime | None = None
+
+    @property
+    def worth_keeping(self) -> bool:
+        """A look that cost nothing and wanted nothing is counted, not stored."""
+        wanted = any(call.tool not in IDLE_TOOLS for call in self.tool_calls)
+        ended_badly = self.end in (SessionEnd.OUT_OF_CALLS, SessionEnd.FAILED)
+        return wanted or ended_badly or self.tokens > 0 or bool(self.warnings)
+
+
+IDLE_TOOLS = frozenset(
+    {
+        "get_latest_response",
+        "get_response_history",
+        "get_sibling_latest_responses",
+        "submit_analysis",
+    }
+)

@@ -1,0 +1,227 @@
+"""Acts between runs: hints, pauses, edits and run-now, as pure functions that every store uses.
+
+Each takes an endpoint and gives back the endpoint after the act. While a run is in flight an act
+writes only its own fields: the next run belongs to the finish of that run, which sees them.
+"""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from cadenza.domain.bounds import MAX_CHANGES_PER_HOUR
+from cadenza.domain.cron import Cron
+from cadenza.domain.endpoint import Baseline, Endpoint, Every
+from cadenza.domain.errors import AlreadyRunning, Refused
+from cadenza.domain.governor import floor_at, plan_next_run
+from cadenza.domain.hint import Author, Hint, IntervalHint, OneShotHint, Pause
+from cadenza.domain.instants import FOREVER, TICK, iso, latest
+from cadenza.domain.outcome import without_expired_hints
+from cadenza.domain.plan import Source
+
+
+def begin(endpoint: Endpoint, now: datetime, cron: Cron) -> Endpoint:
+    """The first plan of a new endpoint."""
+    return _planned_anew(endpoint, now, cron)
+
+
+def suggest_interval(endpoint: Endpoint, hint: IntervalHint, now: datetime, cron: Cron) -> Endpoint:
+    """Write an interval hint and nudge: it may bring the next run forward, never push it back."""
+    endpoint = without_expired_hints(endpoint, now)
+    _check_may_replace(endpoint.interval_hint, hint.author)
+    return _nudged(replace(endpoint, interval_hint=hint), now, cron)
+
+
+def suggest_run_at(endpoint: Endpoint, hint: OneShotHint, now: datetime, cron: Cron) -> Endpoint:
+    """Write a one-shot hint and nudge; refused where it could only run after it has expired."""
+    endpoint = without_expired_hints(endpoint, now)
+    _check_may_replace(endpoint.one_shot_hint, hint.author)
+    hint = replace(hint, run_at=max(hint.run_at, now))
+    _check_can_run_in_time(endpoint, hint)
+    came_from_one_shot = endpoint.plan is not None and endpoint.plan.winner is Source.AI_ONESHOT
+    hinted = replace(endpoint, one_shot_hint=hint)
+    if came_from_one_shot:
+        return _planned_anew(hinted, now, cron)
+    return _nudged(hinted, now, cron)
+
+
+def clear_hints(endpoint: Endpoint, author: Author, now: datetime, cron: Cron) -> Endpoint:
+    """Drop the hints that this author may drop, and plan anew; with none to drop, do nothing."""
+    endpoint = without_expired_hints(endpoint, now)
+    keep_interval = _belongs_to_a_person(endpoint.interval_hint, author)
+    keep_one_shot = _belongs_to_a_person(endpoint.one_shot_hint, author)
+    cleared = replace(
+        endpoint,
+        interval_hint=endpoint.interval_hint if keep_interval else None,
+        one_shot_hint=endpoint.one_shot_hint if keep_one_shot else None,
+    )
+    return endpoint if cleared == endpoint else _planned_anew(cleared, now, cron)
+
+
+def pause(
+    endpoint: Endpoint,
+    until_at: datetime | None,
+    author: Author,
+    reason: str,
+    now: datetime,
+    cron: Cron,
+) -> Endpoint:
+    """No scheduled run before an instant; None is until resumed; one already past resumes."""
+    until_at = until_at or FOREVER
+    if until_at <= now:
+        return resume(endpoint, author, now, cron)
+    given = Pause(until_at, reason)
+    if author is Author.PLANNER:
+        return _planned_anew(replace(endpoint, planner_pause=given), now, cron)
+    return _planned_anew(replace(endpoint, person_pause=given), now, cron)
+
+
+def resume(endpoint: Endpoint, author: Author, now: datetime, cron: Cron) -> Endpoint:
+    """Lift the pause that this author may lift; the planner never lifts a person's."""
+    if endpoint.paused_until(now) is None:
+        return endpoint
+    person_pause = endpoint.person_pause
+    if author is Author.PLANNER:
+        if person_pause is not None and person_pause.until_at > now:
+            raise Refused(f"a person paused it {_until(person_pause.until_at)}")
+        return _resumed(replace(endpoint, planner_pause=None), now, cron)
+    return _resumed(replace(endpoint, planner_pause=None, person_pause=None), now, cron)
+
+
+def set_job_pause(
+    endpoint: Endpoint, until_at: datetime | None, now: datetime, cron: Cron
+) -> Endpoint:
+    """The job's pause counts like the endpoint's own; None, or an instant past, lifts it."""
+    was_paused = endpoint.paused_until(now) is not None
+    until_at = until_at if until_at is not None and until_at > now else None
+    changed = replace(endpoint, job_paused_until=until_at)
+    if changed == endpoint:
+        return endpoint
+    if was_paused and until_at is None:
+        return _resumed(changed, now, cron)
+    return _planned_anew(changed, now, cron)
+
+
+def edit(
+    endpoint: Endpoint,
+    *,
+    baseline: Baseline,
+    min_interval: timedelta | None,
+    max_interval: timedelta | None,
+    now: datetime,
+    cron: Cron,
+) -> Endpoint:
+    """Change baseline and guardrails, and plan anew where they differ."""
+    edited = replace(
+        endpoint, baseline=baseline, min_interval=min_interval, max_interval=max_interval
+    )
+    return endpoint if edited == endpoint else _planned_anew(edited, now, cron)
+
+
+def reset_failures(endpoint: Endpoint, now: datetime, cron: Cron) -> Endpoint:
+    if endpoint.failure_count == 0:
+        return endpoint
+    return _planned_anew(replace(endpoint, failure_count=0), now, cron)
+
+
+def archive(endpoint: Endpoint, now: datetime, cron: Cron) -> Endpoint:
+    if endpoint.archived_at is not None:
+        return endpoint
+    return _planned_anew(replace(endpoint, archived_at=now, manual_slot_at=None), now, cron)
+
+
+def request_run_now(endpoint: Endpoint, now: datetime) -> Endpoint:
+    """A person's run: a slot of its own, now, whatever min and pause say."""
+    if endpoint.archived_at is not None:
+        raise Refused("it is archived")
+    if endpoint.in_flight or endpoint.manual_slot_at is not None:
+        raise AlreadyRunning("a run of it is in flight; try again when that has finished")
+    slot_at = now
+    if endpoint.last_slot_at is not None and slot_at <= endpoint.last_slot_at:
+        slot_at = endpoint.last_slot_at + TICK
+    if slot_at == endpoint.next_run_at:
+        slot_at += TICK
+    return replace(endpoint, manual_slot_at=slot_at)
+
+
+def counted_for_planner(before: Endpoint, after: Endpoint, now: datetime) -> Endpoint:
+    """The planner may change an endpoint thirty times an hour; renewing a hint is no change."""
+    if after == before or _is_renewal(before, after):
+        return after
+    recent = tuple(at for at in before.planner_changes if at > now - timedelta(hours=1))
+    if len(recent) >= MAX_CHANGES_PER_HOUR:
+        raise Refused(
+            f"{MAX_CHANGES_PER_HOUR} changes within an hour; the next from {_hour(recent)}"
+        )
+    return replace(after, planner_changes=(*recent, now))
+
+
+def _is_renewal(before: Endpoint, after: Endpoint) -> bool:
+    old, new = before.interval_hint, after.interval_hint
+    if old is None or new is None or old.interval != new.interval:
+        return False
+    return replace(before, interval_hint=new, plan=after.plan) == after
+
+
+def _hour(recent: tuple[datetime, ...]) -> str:
+    return iso(recent[0] + timedelta(hours=1))
+
+
+# --- What the acts have in common -----------------------------------------------------------
+
+
+def _planned_anew(endpoint: Endpoint, now: datetime, cron: Cron) -> Endpoint:
+    if endpoint.in_flight:
+        return endpoint
+    return replace(endpoint, plan=plan_next_run(now, endpoint, cron, after_run=False))
+
+
+def _nudged(endpoint: Endpoint, now: datetime, cron: Cron) -> Endpoint:
+    """Planned anew, but kept only if that is earlier than the present plan."""
+    planned = _planned_anew(endpoint, now, cron)
+    if planned.next_run_at is None:
+        return endpoint
+    if endpoint.next_run_at is None or planned.next_run_at < endpoint.next_run_at:
+        return planned
+    return endpoint
+
+
+def _resumed(endpoint: Endpoint, now: datetime, cron: Cron) -> Endpoint:
+    """`every` is due at once, within its floor; everything else returns to its plan."""
+    planned = _planned_anew(endpoint, now, cron)
+    at_once = isinstance(endpoint.baseline, Every) and endpoint.archived_at is None
+    if endpoint.in_flight or planned.plan is None or not at_once:
+        return planned
+    if endpoint.paused_until(now) is not None:
+        return planned
+    floor = floor_at(endpoint, endpoint.last_run_at)
+    after_last_slot = endpoint.last_slot_at + TICK if endpoint.last_slot_at else None
+    due_at = latest(now, floor[0] if floor else None, after_last_slot)
+    plan = replace(planned.plan, next_run_at=due_at, source=Source.RESUMED, winner=Source.RESUMED)
+    return replace(planned, plan=plan)
+
+
+def _check_may_replace(present: Hint | None, author: Author) -> None:
+    if present is not None and _belongs_to_a_person(present, author):
+        raise Refused(f"a person's hint is in force {_until(present.expires_at)}")
+
+
+def _belongs_to_a_person(hint: Hint | None, author: Author) -> bool:
+    return hint is not None and hint.author is Author.PERSON and author is not Author.PERSON
+
+
+def _check_can_run_in_time(endpoint: Endpoint, hint: OneShotHint) -> None:
+    anchor_at = endpoint.last_run_at
+    if endpoint.running_slot_at is not None and not endpoint.running_is_manual:
+        anchor_at = endpoint.running_slot_at  # what is in flight starts the next cooldown
+    if hint.run_at >= hint.expires_at:
+        raise Refused(
+            f"its time {iso(hint.run_at)} is not before its expiry {iso(hint.expires_at)}"
+        )
+    floor = floor_at(endpoint, anchor_at)
+    if floor is None or max(hint.run_at, floor[0]) < hint.expires_at:
+        return
+    what = "the target asked to wait" if floor[1] is Source.RETRY_AFTER else "cooling down"
+    raise Refused(f"{what} until {iso(floor[0])}, the hint expires at {iso(hint.expires_at)}")
+
+
+def _until(instant: datetime) -> str:
+    return "until resumed" if instant >= FOREVER else f"until {iso(instant)}"
