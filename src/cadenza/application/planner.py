@@ -17,7 +17,7 @@ from cadenza.application.ports.events import Event, Events
 from cadenza.application.ports.insights import Insights
 from cadenza.application.ports.quota import Quota, Reservation
 from cadenza.application.tools import Toolbox
-from cadenza.application.waiting import first_of
+from cadenza.application.waiting import until_set
 from cadenza.domain.analysis import Material
 from cadenza.domain.bounds import MAX_PAUSE
 from cadenza.domain.errors import StoreUnavailable
@@ -63,25 +63,26 @@ class Planner:
         self._new_id = new_id
         self._options = options or PlannerOptions()
         self._wake = asyncio.Event()
-        self._stopping = asyncio.Event()
+        self._stopping = False
 
     async def run(self) -> None:
         """Look whenever runs have finished, and once a cycle in any case, until stopped."""
-        while not self._stopping.is_set():
-            self._wake.clear()
+        while not self._stopping:
             try:
                 found = (await self.run_once()).sessions
             except StoreUnavailable:
                 await self._clock.sleep(self._options.retry_store_after)
                 continue
             if found < self._options.batch:
-                await first_of(self._wake, self._stopping, at_most=self._options.cycle)
+                await until_set(self._wake, at_most=self._options.cycle)
+            self._wake.clear()
 
     def wake(self) -> None:
         self._wake.set()
 
     def stop(self) -> None:
-        self._stopping.set()
+        self._stopping = True
+        self._wake.set()
 
     async def run_once(self) -> Round:
         """Analyse every endpoint that needs a look now, several at once."""

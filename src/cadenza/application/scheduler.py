@@ -17,7 +17,7 @@ from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.dispatcher import Dispatcher
 from cadenza.application.ports.events import Event, Events
 from cadenza.application.ports.run_queue import ClaimBatch, ClaimRequest, RunQueue
-from cadenza.application.waiting import end_all, first_of
+from cadenza.application.waiting import end_all, until_set
 from cadenza.domain.errors import StoreUnavailable
 from cadenza.domain.run import WORKER_LOST, Claim, FinishedRun, Outcome, RunStatus
 
@@ -93,7 +93,7 @@ class Scheduler:
         self._results: list[FinishedRun] = []
         self._to_claim = asyncio.Event()
         self._to_finish = asyncio.Event()
-        self._freed = asyncio.Event()
+        self._backlog = False  # more is due than there is room for
         self._saved = asyncio.Event()
         self._stopping = asyncio.Event()
         self._stopping_now = asyncio.Event()
@@ -129,20 +129,26 @@ class Scheduler:
     async def _claim_forever(self) -> None:
         while True:
             self._to_claim.clear()
-            self._freed.clear()
             batch = await self._retry(self.claim_once)
             if batch.backlog:
                 await self._wait_for_room()
             else:
                 await self._wait_until_due(batch.next_due_at)
 
+    def _freed(self) -> None:
+        """There is room for one more, if more is waiting for it."""
+        if self._backlog:
+            self._to_claim.set()
+
     async def claim_once(self) -> ClaimBatch:
         """Claim what is due, as far as there is room, and start it."""
         room = self._options.in_flight - self._load.total
+        self._backlog = True
         if room <= 0 or len(self._results) >= self._options.unsaved:
             return ClaimBatch((), None, backlog=True)
         asked = asyncio.get_running_loop().time()
         batch = await self._queue.claim_due(self._request(room))
+        self._backlog = batch.backlog
         for claim in batch.claims:
             self._launch(claim, asked)
         return batch
@@ -161,7 +167,7 @@ class Scheduler:
 
     async def _wait_for_room(self) -> None:
         """With a backlog, wait until a slot is free, and a moment longer for others to join it."""
-        await first_of(self._freed, self._to_claim, at_most=self._options.tick)
+        await until_set(self._to_claim, at_most=self._options.tick)
         enough = self._options.in_flight // 4
         if self._options.in_flight - self._load.total < enough:
             await self._clock.sleep(self._options.gather)
@@ -171,7 +177,7 @@ class Scheduler:
         if next_due_at is not None:
             wait = min(wait, next_due_at - self._options.ahead - self._clock.now())
         if wait > timedelta(0):
-            await first_of(self._to_claim, at_most=wait)
+            await until_set(self._to_claim, at_most=wait)
 
     # --- Sweep ----------------------------------------------------------------------------
 
@@ -223,7 +229,7 @@ class Scheduler:
         finally:
             flight.lease_guard = None
             self._load.add(claim, -1)
-            self._freed.set()
+            self._freed()
 
     async def _until(self, slot_at: datetime) -> None:
         """Never early: the clock is asked again after every sleep."""
@@ -269,7 +275,7 @@ class Scheduler:
                 slot_at=finished.claim.slot_at,
                 status=finished.outcome.status,
             )
-        self._freed.set()
+        self._freed()
         self._saved.set()
         return len(batch)
 
@@ -338,7 +344,7 @@ class Scheduler:
         while self._results:
             self._saved.clear()
             before = len(self._results)
-            await first_of(self._saved, at_most=self._options.stop_grace)
+            await until_set(self._saved, at_most=self._options.stop_grace)
             if len(self._results) == before:
                 break
 

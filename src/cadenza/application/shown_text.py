@@ -13,6 +13,8 @@ _INVISIBLE = ("Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp")
 
 def clean_text(text: str) -> str:
     """Without control, formatting and invisible characters, which can hide or fake what is said."""
+    if text.isascii() and text.isprintable():
+        return text
     return "".join(
         char for char in text if char in _KEPT or unicodedata.category(char) not in _INVISIBLE
     )

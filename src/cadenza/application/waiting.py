@@ -1,16 +1,17 @@
-"""Waiting for the first of several things, and ending tasks, in one way everywhere."""
+"""Waiting for an event, and ending tasks, in one way everywhere."""
 
 import asyncio
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
 
-async def first_of(*events: asyncio.Event, at_most: timedelta) -> None:
-    """Until one of the events is set, or the time is over."""
-    waits = [asyncio.create_task(event.wait()) for event in events]
-    await asyncio.wait(waits, timeout=at_most.total_seconds(), return_when=asyncio.FIRST_COMPLETED)
-    await end_all(waits)
+async def until_set(event: asyncio.Event, at_most: timedelta) -> None:
+    """Until the event is set, or the time is over."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(at_most.total_seconds()):
+            await event.wait()
 
 
 async def end_all(tasks: Iterable[asyncio.Task[Any]]) -> None:

@@ -10,7 +10,8 @@ TICK = timedelta(microseconds=1)
 
 def iso(instant: datetime) -> str:
     """ISO-8601 in UTC with a `Z`, to the microsecond where there is one."""
-    return instant.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    utc = instant if instant.tzinfo is UTC else instant.astimezone(UTC)
+    return f"{utc.isoformat()[:-6]}Z"
 
 
 def iso_or_none(instant: datetime | None) -> str | None:

@@ -8,8 +8,9 @@ from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import CronLine, Endpoint, Every
 from cadenza.domain.errors import InvalidCron
 from cadenza.domain.governor import plan_next_run
+from cadenza.domain.hint import IntervalHint, OneShotHint
 from cadenza.domain.instants import latest
-from cadenza.domain.run import FinishedRun, Outcome
+from cadenza.domain.run import FinishedRun, Outcome, RunStatus
 
 MAX_RETRY_AFTER = timedelta(hours=1)
 MAX_COUNTED_CRON_SKIPS = 100  # walking a cron costs; beyond this a count tells nobody more
@@ -26,29 +27,37 @@ class Finish:
 
 def finish_run(endpoint: Endpoint, finished: FinishedRun, now: datetime, cron: Cron) -> Finish:
     """Apply the outcome, plan the next run, and free the endpoint."""
-    if finished.claim.is_manual:
-        return Finish(_finish_manual_run(endpoint, finished, now, cron))
-    skipped, reason = skipped_slots(endpoint, finished, now, cron)
     settled = apply_outcome(endpoint, finished, now)
+    if finished.claim.is_manual:
+        plan = plan_next_run(now, settled, cron, after_run=False)
+        return Finish(replace(settled, plan=plan))
+    skipped, reason = skipped_slots(endpoint, finished, now, cron)
     plan = plan_next_run(now, settled, cron, after_run=True)
     return Finish(replace(settled, plan=plan, last_run_at=plan.anchor_at), skipped, reason)
 
 
-def _finish_manual_run(
-    endpoint: Endpoint, finished: FinishedRun, now: datetime, cron: Cron
-) -> Endpoint:
-    """A person's run counts for health and failures, but moves neither anchor nor next slot."""
-    settled = _free(_count(endpoint, finished.outcome, now), finished)
-    return replace(settled, plan=plan_next_run(now, settled, cron, after_run=False))
-
-
 def apply_outcome(endpoint: Endpoint, finished: FinishedRun, now: datetime) -> Endpoint:
-    """Failure count, expired and consumed hints, anchor and last slot."""
-    settled = _free(_count(endpoint, finished.outcome, now), finished)
-    one_shot = settled.one_shot_hint
-    if one_shot is not None and one_shot.run_at <= finished.first_started_at:
-        settled = replace(settled, one_shot_hint=None)
-    return replace(settled, last_run_at=anchor_of(endpoint, finished))
+    """Failure count, hints, anchor and last slot after a run; it is in flight no more.
+
+    A person's run counts for health and failures, but moves neither the anchor nor the hints.
+    """
+    interval_hint, one_shot_hint = fresh_hints(endpoint, now)
+    last_run_at = endpoint.last_run_at
+    if not finished.claim.is_manual:
+        last_run_at = anchor_of(endpoint, finished)
+        if one_shot_hint is not None and one_shot_hint.run_at <= finished.first_started_at:
+            one_shot_hint = None
+    return replace(
+        endpoint,
+        failure_count=_failure_count(endpoint, finished.outcome),
+        not_before_at=_not_before(finished.outcome, now),
+        interval_hint=interval_hint,
+        one_shot_hint=one_shot_hint,
+        last_run_at=last_run_at,
+        last_slot_at=latest(endpoint.last_slot_at, finished.claim.slot_at),
+        running_slot_at=None,
+        running_is_manual=False,
+    )
 
 
 def anchor_of(endpoint: Endpoint, finished: FinishedRun) -> datetime:
@@ -60,38 +69,28 @@ def anchor_of(endpoint: Endpoint, finished: FinishedRun) -> datetime:
     return started_at if started_at - slot_at > tolerance else slot_at
 
 
-def _count(endpoint: Endpoint, outcome: Outcome, now: datetime) -> Endpoint:
-    failure_count = endpoint.failure_count
+def _failure_count(endpoint: Endpoint, outcome: Outcome) -> int:
     if outcome.failed:
-        failure_count += 1
-    elif outcome.status == "success":
-        failure_count = 0
-    not_before_at = None
-    if outcome.retry_after is not None:
-        not_before_at = now + min(max(outcome.retry_after, timedelta(0)), MAX_RETRY_AFTER)
-    return replace(
-        without_expired_hints(endpoint, now),
-        failure_count=failure_count,
-        not_before_at=not_before_at,
-    )
+        return endpoint.failure_count + 1
+    return 0 if outcome.status is RunStatus.SUCCESS else endpoint.failure_count
 
 
-def without_expired_hints(endpoint: Endpoint, now: datetime) -> Endpoint:
+def _not_before(outcome: Outcome, now: datetime) -> datetime | None:
+    if outcome.retry_after is None:
+        return None
+    return now + min(max(outcome.retry_after, timedelta(0)), MAX_RETRY_AFTER)
+
+
+def fresh_hints(
+    endpoint: Endpoint, now: datetime
+) -> tuple[IntervalHint | None, OneShotHint | None]:
+    """The hints that have not expired."""
     interval, one_shot = endpoint.interval_hint, endpoint.one_shot_hint
     if interval is not None and interval.expires_at <= now:
-        endpoint = replace(endpoint, interval_hint=None)
+        interval = None
     if one_shot is not None and one_shot.expires_at <= now:
-        endpoint = replace(endpoint, one_shot_hint=None)
-    return endpoint
-
-
-def _free(endpoint: Endpoint, finished: FinishedRun) -> Endpoint:
-    return replace(
-        endpoint,
-        running_slot_at=None,
-        running_is_manual=False,
-        last_slot_at=latest(endpoint.last_slot_at, finished.claim.slot_at),
-    )
+        one_shot = None
+    return interval, one_shot
 
 
 # --- Missed slots: never run in a burst, always declared ------------------------------------

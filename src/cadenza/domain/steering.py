@@ -14,7 +14,7 @@ from cadenza.domain.errors import AlreadyRunning, Refused
 from cadenza.domain.governor import floor_at, plan_next_run
 from cadenza.domain.hint import Author, Hint, IntervalHint, OneShotHint, Pause
 from cadenza.domain.instants import FOREVER, TICK, iso, latest
-from cadenza.domain.outcome import without_expired_hints
+from cadenza.domain.outcome import fresh_hints
 from cadenza.domain.plan import Source
 
 
@@ -25,14 +25,14 @@ def begin(endpoint: Endpoint, now: datetime, cron: Cron) -> Endpoint:
 
 def suggest_interval(endpoint: Endpoint, hint: IntervalHint, now: datetime, cron: Cron) -> Endpoint:
     """Write an interval hint and nudge: it may bring the next run forward, never push it back."""
-    endpoint = without_expired_hints(endpoint, now)
+    endpoint = _without_expired_hints(endpoint, now)
     _check_may_replace(endpoint.interval_hint, hint.author)
     return _nudged(replace(endpoint, interval_hint=hint), now, cron)
 
 
 def suggest_run_at(endpoint: Endpoint, hint: OneShotHint, now: datetime, cron: Cron) -> Endpoint:
     """Write a one-shot hint and nudge; refused where it could only run after it has expired."""
-    endpoint = without_expired_hints(endpoint, now)
+    endpoint = _without_expired_hints(endpoint, now)
     _check_may_replace(endpoint.one_shot_hint, hint.author)
     hint = replace(hint, run_at=max(hint.run_at, now))
     _check_can_run_in_time(endpoint, hint)
@@ -45,7 +45,7 @@ def suggest_run_at(endpoint: Endpoint, hint: OneShotHint, now: datetime, cron: C
 
 def clear_hints(endpoint: Endpoint, author: Author, now: datetime, cron: Cron) -> Endpoint:
     """Drop the hints that this author may drop, and plan anew; with none to drop, do nothing."""
-    endpoint = without_expired_hints(endpoint, now)
+    endpoint = _without_expired_hints(endpoint, now)
     keep_interval = _belongs_to_a_person(endpoint.interval_hint, author)
     keep_one_shot = _belongs_to_a_person(endpoint.one_shot_hint, author)
     cleared = replace(
@@ -166,6 +166,13 @@ def _hour(recent: tuple[datetime, ...]) -> str:
 
 
 # --- What the acts have in common -----------------------------------------------------------
+
+
+def _without_expired_hints(endpoint: Endpoint, now: datetime) -> Endpoint:
+    interval_hint, one_shot_hint = fresh_hints(endpoint, now)
+    if interval_hint is endpoint.interval_hint and one_shot_hint is endpoint.one_shot_hint:
+        return endpoint
+    return replace(endpoint, interval_hint=interval_hint, one_shot_hint=one_shot_hint)
 
 
 def _planned_anew(endpoint: Endpoint, now: datetime, cron: Cron) -> Endpoint:

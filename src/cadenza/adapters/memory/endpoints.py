@@ -20,7 +20,7 @@ class MemoryEndpointStore:
     async def add_endpoint(self, endpoint: Endpoint, target: Target) -> Endpoint:
         tables = self._tables
         planned = steering.begin(endpoint, tables.clock.now(), tables.cron)
-        tables.endpoints[planned.id] = EndpointRow(planned, target)
+        tables.add_endpoint(EndpointRow(planned, target))
         tables.notify(Topic.DUE)
         return planned
 
@@ -28,10 +28,10 @@ class MemoryEndpointStore:
         return self._tables.row(tenant_id, endpoint_id).endpoint
 
     async def list_endpoints(self, tenant_id: UUID, job_id: UUID) -> Sequence[Endpoint]:
-        found = (row.endpoint for row in self._tables.endpoints.values())
+        ids = self._tables.ids_of_job[job_id]
+        found = (self._tables.endpoints[each].endpoint for each in ids)
         return sorted(
-            (each for each in found if each.tenant_id == tenant_id and each.job_id == job_id),
-            key=lambda each: each.name,
+            (each for each in found if each.tenant_id == tenant_id), key=lambda each: each.name
         )
 
     async def change_endpoint(self, tenant_id: UUID, endpoint_id: UUID, act: Act) -> Endpoint:

@@ -31,7 +31,7 @@ class MemoryInsights:
         for row in self._tables.endpoints.values():
             if row.endpoint.archived_at is not None:
                 continue
-            facts = self._facts(row)
+            facts = self._facts(row, attention)
             if reason_to_look(facts, attention, now) is not None:
                 changed = row.changed_at is not None and row.changed_at == facts.last_finished_at
                 found.append((not changed, row.endpoint.id))
@@ -72,8 +72,9 @@ class MemoryInsights:
             last_analysis=LastAnalysis(look.started_at, look.reasoning) if look else None,
         )
 
-    def _facts(self, row: EndpointRow) -> Facts:
-        siblings = self._tables.siblings_of(row.endpoint)
+    def _facts(self, row: EndpointRow, attention: Attention) -> Facts:
+        cares = attention is not Attention.OWN_RUNS
+        siblings = self._tables.siblings_of(row.endpoint) if cares else []
         look = self._tables.last_looks.get(row.endpoint.id)
         return Facts(
             last_finished_at=_finished_at(row),

@@ -46,6 +46,9 @@ class Tables:
     new_id: Callable[[], UUID]
     jobs: dict[UUID, Job] = field(default_factory=dict[UUID, Job])
     endpoints: dict[UUID, EndpointRow] = field(default_factory=dict[UUID, EndpointRow])
+    ids_of_job: defaultdict[UUID, list[UUID]] = field(
+        default_factory=lambda: defaultdict[UUID, list[UUID]](list)
+    )
     runs: dict[UUID, Run] = field(default_factory=dict[UUID, Run])
     runs_of: defaultdict[UUID, list[UUID]] = field(
         default_factory=lambda: defaultdict[UUID, list[UUID]](list)
@@ -76,6 +79,10 @@ class Tables:
             raise NotFound(f"no endpoint {endpoint_id}")
         return row
 
+    def add_endpoint(self, row: EndpointRow) -> None:
+        self.endpoints[row.endpoint.id] = row
+        self.ids_of_job[row.endpoint.job_id].append(row.endpoint.id)
+
     def add_run(self, run: Run) -> None:
         key = (run.endpoint_id, run.slot_at)
         assert key not in self.slots, f"slot {key} has a run already"
@@ -89,10 +96,9 @@ class Tables:
         del self.runs[run.id]
 
     def siblings_of(self, endpoint: Endpoint) -> list[EndpointRow]:
+        rows = (self.endpoints[each] for each in self.ids_of_job[endpoint.job_id])
         return [
             row
-            for row in self.endpoints.values()
-            if row.endpoint.job_id == endpoint.job_id
-            and row.endpoint.id != endpoint.id
-            and row.endpoint.archived_at is None
+            for row in rows
+            if row.endpoint.id != endpoint.id and row.endpoint.archived_at is None
         ]

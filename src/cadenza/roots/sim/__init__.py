@@ -1,0 +1,1 @@
+"""The simulation: production's domain and application over memory and simulated time."""

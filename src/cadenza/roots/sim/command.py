@@ -1,0 +1,77 @@
+"""`cadenza sim`: live through a scenario in simulated time."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+
+from cadenza.roots.sim.play import Played, play, summary
+from cadenza.roots.sim.report import write_report
+from cadenza.roots.sim.scenarios import SCENARIOS, Scenario
+from cadenza.roots.sim.terminal import show
+
+
+def sim(
+    scenario: Annotated[str | None, typer.Argument(help="Which scenario to live through.")] = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same life.")] = 1,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    report: Annotated[
+        Path | None, typer.Option(help="Write a picture of the life to this HTML file.")
+    ] = None,
+    list_all: Annotated[bool, typer.Option("--list", help="Name all scenarios.")] = False,
+) -> None:
+    """Live through a scenario in simulated time.
+
+    Example: cadenza sim flash-sale --report sale.html
+    """
+    if list_all:
+        _list(as_json)
+        return
+    chosen = SCENARIOS.get(scenario or "")
+    if chosen is None:
+        _refuse(scenario)
+    assert chosen is not None
+    played = play(chosen, seed) if as_json else _play_with_progress(chosen, seed)
+    if report is not None:
+        _write(played, report)
+    if as_json:
+        typer.echo(json.dumps(summary(played), indent=2))
+    else:
+        show(played, Console())
+        if report is not None:
+            typer.echo(f"Report: {report}")
+    raise typer.Exit(0 if played.ok else 1)
+
+
+def _play_with_progress(scenario: Scenario, seed: int) -> Played:
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:.0f} %"))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(f"Living through {scenario.name}", total=1.0)
+        return play(scenario, seed, lambda done: progress.update(task, completed=done))
+
+
+def _list(as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps([{"name": s.name, "about": s.about} for s in SCENARIOS.values()]))
+        return
+    width = max(len(name) for name in SCENARIOS)
+    for scenario in SCENARIOS.values():
+        typer.echo(f"{scenario.name:{width}}  {scenario.about}")
+
+
+def _refuse(scenario: str | None) -> None:
+    said = f"There is no scenario {scenario!r}." if scenario else "Name a scenario."
+    typer.echo(f"{said} Choose one of: {', '.join(SCENARIOS)}", err=True)
+    typer.echo("Example: cadenza sim flash-sale", err=True)
+    raise typer.Exit(2)
+
+
+def _write(played: Played, report: Path) -> None:
+    try:
+        write_report(played, report)
+    except OSError as error:
+        typer.echo(f"The report cannot be written to {report}: {error.strerror}.", err=True)
+        raise typer.Exit(1) from error
