@@ -94,6 +94,7 @@ class Scheduler:
         self._to_claim = asyncio.Event()
         self._to_finish = asyncio.Event()
         self._backlog = False  # more is due than there is room for
+        self._claims_again_at: datetime | None = None  # None while a claim is under way
         self._saved = asyncio.Event()
         self._stopping = asyncio.Event()
         self._stopping_now = asyncio.Event()
@@ -129,6 +130,7 @@ class Scheduler:
     async def _claim_forever(self) -> None:
         while True:
             self._to_claim.clear()
+            self._claims_again_at = None
             batch = await self._retry(self.claim_once)
             if batch.backlog:
                 await self._wait_for_room()
@@ -173,11 +175,13 @@ class Scheduler:
             await self._clock.sleep(self._options.gather)
 
     async def _wait_until_due(self, next_due_at: datetime | None) -> None:
-        wait = self._options.tick
+        now = self._clock.now()
+        again_at = now + self._options.tick
         if next_due_at is not None:
-            wait = min(wait, next_due_at - self._options.ahead - self._clock.now())
-        if wait > timedelta(0):
-            await until_set(self._to_claim, at_most=wait)
+            again_at = min(again_at, next_due_at - self._options.ahead)
+        self._claims_again_at = again_at
+        if again_at > now:
+            await until_set(self._to_claim, at_most=again_at - now)
 
     # --- Sweep ----------------------------------------------------------------------------
 
@@ -276,8 +280,17 @@ class Scheduler:
                 status=finished.outcome.status,
             )
         self._freed()
+        self._wake_for(report.next_due_at)
         self._saved.set()
         return len(batch)
+
+    def _wake_for(self, due_at: datetime | None) -> None:
+        """Claim sooner than intended where a next run was just planned before that."""
+        if due_at is None:
+            return
+        again_at = self._claims_again_at
+        if again_at is None or due_at - self._options.ahead < again_at:
+            self.wake()
 
     # --- Renew ----------------------------------------------------------------------------
 

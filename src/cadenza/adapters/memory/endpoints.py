@@ -38,8 +38,9 @@ class MemoryEndpointStore:
         row = self._tables.row(tenant_id, endpoint_id)
         now = self._tables.clock.now()
         changed = act(row.endpoint, now, self._tables.cron)
-        if changed != row.endpoint:
-            row.endpoint = changed
+        before, row.endpoint = row.endpoint, changed
+        if changed != before:
             row.changed_at = now
+        if changed.plan != before.plan or changed.manual_slot_at != before.manual_slot_at:
             self._tables.notify(Topic.DUE)
         return changed

@@ -47,10 +47,12 @@ class MemoryRunQueue:
 
     async def finish(self, finished: Sequence[FinishedRun]) -> FinishReport:
         now = self._tables.clock.now()
-        late = [each for each in finished if not self._finish(each, now)]
-        self._tables.notify(Topic.DUE)
+        late = frozenset(each.claim.run_id for each in finished if not self._finish(each, now))
+        ids = {each.claim.endpoint_id for each in finished if each.claim.run_id not in late}
+        planned = (self._tables.endpoints[each].endpoint.next_run_at for each in ids)
+        next_due_at = min((at for at in planned if at is not None), default=None)
         self._tables.notify(Topic.FINISHED)
-        return FinishReport(frozenset(each.claim.run_id for each in late))
+        return FinishReport(late, next_due_at)
 
     async def give_back(self, claims: Sequence[Claim]) -> None:
         for claim in claims:

@@ -32,9 +32,8 @@ class ClaimBatch:
 
 @dataclass(frozen=True, slots=True)
 class FinishReport:
-    """Runs whose result came with an old epoch; it was counted and changed nothing."""
-
-    late: frozenset[UUID] = frozenset()
+    late: frozenset[UUID] = frozenset()  # came with an old epoch: counted, and changed nothing
+    next_due_at: datetime | None = None  # the earliest of the next runs that were planned
 
 
 class RunQueue(Protocol):

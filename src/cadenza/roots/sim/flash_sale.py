@@ -125,9 +125,11 @@ async def build(world: World) -> None:
 
 async def think(material: Material, tools: Tools) -> None:
     """After each run: adapt the endpoint itself, then wake, end or fire what the metrics ask."""
-    latest = await tools.call("get_latest_response", {})
-    seen: Metrics = latest["body"]
-    await _adapt(material, tools, seen)
+    history = await tools.call("get_response_history", {"limit": 5})
+    seen: Metrics = history["responses"][0]["body"]
+    await _adapt(material, tools, seen, history["responses"])
+    if not _worth_a_look_around(seen, history["responses"]):
+        return
     answer = await tools.call("get_sibling_latest_responses", {})
     siblings = {each["endpoint"]: each for each in answer["siblings"]}
     for investigation in INVESTIGATIONS:
@@ -136,7 +138,16 @@ async def think(material: Material, tools: Tools) -> None:
         await _remedy(remedy, material, siblings, tools, seen)
 
 
-async def _adapt(material: Material, tools: Tools, seen: Metrics) -> None:
+def _worth_a_look_around(seen: Metrics, responses: list[dict[str, Any]]) -> bool:
+    """Something is wrong, or this answer differs from the one before it."""
+    wrong = any(each.starts(seen) for each in INVESTIGATIONS)
+    wrong = wrong or any(each.condition(seen) for each in REMEDIES)
+    return wrong or len(responses) < 2 or isinstance(responses[1]["body"], dict)
+
+
+async def _adapt(
+    material: Material, tools: Tools, seen: Metrics, responses: list[dict[str, Any]]
+) -> None:
     name = material.endpoint.name
     if name == "traffic_monitor":
         wanted = 15 if seen["traffic"] >= 6000 else 20 if seen["traffic"] >= 4000 else None
@@ -146,8 +157,7 @@ async def _adapt(material: Material, tools: Tools, seen: Metrics) -> None:
         wanted = 30 if lag >= 600 else 60 if lag >= 400 else None
         await _set_pace(material, tools, wanted, clear=lag < 200)
     elif name == "order_processor_health":
-        history = await tools.call("get_response_history", {"limit": 5})
-        orders = _orders(history["responses"])
+        orders = _orders(responses)
         if len(orders) == 5 and max(orders) <= 1.1 * min(orders):
             await _set_pace(material, tools, 300, clear=False)
 

@@ -29,7 +29,8 @@ class Played:
 def play(scenario: Scenario, seed: int, on_progress: Progress = lambda _: None) -> Played:
     """Live it once and judge it; live it again to see that the same seed gives the same log."""
     world, checks, wall = _live(scenario, seed, on_progress)
-    again, _, _ = _live(scenario, seed, lambda _: None)
+    again, _, wall_again = _live(scenario, seed, lambda _: None)
+    wall = min(wall, wall_again)  # the first one also warms up
     checks = [
         *checks,
         *always_true(world),

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from cadenza.domain.instants import spoken
 from cadenza.roots.sim.play import Played, cooldown_kept, first_action
 from cadenza.roots.sim.world import START, World
 
@@ -36,7 +37,7 @@ def show(played: Played, console: Console) -> None:
     kept = len(played.checks) - len(failed)
     took = f"{played.wall / timedelta(milliseconds=1):.0f} ms"
     console.print(
-        f"{verdict} {kept} of {len(played.checks)} promises kept · {played.scenario.length} "
+        f"{verdict} {kept} of {len(played.checks)} promises kept · {spoken(played.scenario.length)} "
         f"lived in {took} · seed {played.world.seed} · log {played.world.log.sha256()[:8]}",
         highlight=False,
     )
