@@ -35,10 +35,11 @@ def show(played: Played, console: Console) -> None:
         console.print(f"[red]✗[/] {check.name}  [dim]{check.detail}[/]")
     verdict = "[green]✓[/]" if played.ok else "[red]✗[/]"
     kept = len(played.checks) - len(failed)
-    took = f"{played.wall / timedelta(milliseconds=1):.0f} ms"
+    wall_ms = played.wall / timedelta(milliseconds=1)
+    took = f"{spoken(played.scenario.length)} lived in {wall_ms:.0f} ms"
     console.print(
-        f"{verdict} {kept} of {len(played.checks)} promises kept · {spoken(played.scenario.length)} "
-        f"lived in {took} · seed {played.world.seed} · log {played.world.log.sha256()[:8]}",
+        f"{verdict} {kept} of {len(played.checks)} promises kept · {took} · "
+        f"seed {played.world.seed} · log {played.world.log.sha256()[:8]}",
         highlight=False,
     )
 

@@ -1,0 +1,85 @@
+"""What a contract test needs of a store: its ports, and a clock that the test moves."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+
+from cadenza.application.ports.endpoints import EndpointStore
+from cadenza.application.ports.insights import Insights
+from cadenza.application.ports.quota import Quota
+from cadenza.application.ports.run_queue import ClaimBatch, ClaimRequest, RunQueue
+from cadenza.application.ports.runs import RunHistory
+from cadenza.domain.endpoint import Endpoint, Job
+from cadenza.domain.run import Claim, FinishedRun, Outcome, Run
+from cadenza.domain.target import HttpTarget
+from tests.factories import NOON, OK, id_of, make_endpoint, seconds
+
+LEASE = seconds(30)
+A_SECOND = seconds(1)
+
+
+class TestClock(Protocol):
+    __test__ = False
+
+    async def now(self) -> datetime: ...
+
+    async def set(self, instant: datetime) -> None: ...
+
+
+@dataclass(slots=True)
+class Store:
+    """One store behind all its ports, with shorthands that the tests share."""
+
+    clock: TestClock
+    queue: RunQueue
+    endpoints: EndpointStore
+    history: RunHistory
+    insights: Insights
+    quota: Quota
+
+    async def advance(self, by: timedelta) -> datetime:
+        now = await self.clock.now() + by
+        await self.clock.set(now)
+        return now
+
+    async def add(self, name: str = "probe", url: str = "", **fields: Any) -> Endpoint:
+        """An endpoint of the tenant and job of the factories, or of others where they are given."""
+        endpoint = make_endpoint(name, **fields)
+        job = Job(endpoint.job_id, endpoint.tenant_id, f"job {endpoint.job_id}", "watches things")
+        await self.endpoints.add_job(job)
+        target = HttpTarget(url or f"http://{name}.example/path")
+        return await self.endpoints.add_endpoint(endpoint, target)
+
+    async def get(self, endpoint: Endpoint) -> Endpoint:
+        return await self.endpoints.get_endpoint(endpoint.tenant_id, endpoint.id)
+
+    async def claim(self, limit: int = 100, **fields: Any) -> ClaimBatch:
+        request = ClaimRequest("worker", limit=limit, lease=LEASE, **fields)
+        return await self.queue.claim_due(request)
+
+    async def claim_one(self, **fields: Any) -> Claim:
+        (claim,) = (await self.claim(**fields)).claims
+        return claim
+
+    async def finish(
+        self, claim: Claim, outcome: Outcome = OK, *, takes: timedelta = A_SECOND
+    ) -> bool:
+        """Execute a claim at its slot and report it; True where the result counted."""
+        now = await self.clock.now()
+        started_at = max(claim.slot_at, now)
+        finished_at = await self.advance(started_at - now + takes)
+        report = await self.queue.finish([FinishedRun(claim, outcome, started_at, finished_at)])
+        return claim.run_id not in report.late
+
+    async def runs(self, endpoint: Endpoint) -> Sequence[Run]:
+        return await self.history.list_runs(endpoint.tenant_id, endpoint.id)
+
+    async def run(self, endpoint: Endpoint) -> Run:
+        (run,) = await self.runs(endpoint)
+        return run
+
+
+OTHER_TENANT = id_of("another tenant")
+OTHER_JOB = id_of("another job")
+__all__ = ["LEASE", "NOON", "OTHER_JOB", "OTHER_TENANT", "Store"]

@@ -1,0 +1,177 @@
+"""What a planner reads: who needs a look, the material, the answers, and the quota."""
+
+import asyncio
+from uuid import uuid4
+
+from cadenza.domain import steering
+from cadenza.domain.analysis import Attention
+from cadenza.domain.endpoint import Endpoint, OnDemand
+from cadenza.domain.hint import Author
+from cadenza.domain.run import Outcome, RunStatus
+from cadenza.domain.session import Session, SessionEnd, ToolCall
+from tests.contracts.harness import OTHER_JOB, OTHER_TENANT, Store
+from tests.factories import FAILED, NOON, id_of, minutes, seconds
+
+
+async def look(store: Store, endpoint: Endpoint, **fields: object) -> None:
+    defaults = {
+        "id": uuid4(),
+        "tenant_id": endpoint.tenant_id,
+        "job_id": endpoint.job_id,
+        "endpoint_id": endpoint.id,
+        "brain": "test",
+        "started_at": await store.clock.now(),
+        "duration": seconds(1),
+        "end": SessionEnd.SUBMITTED,
+        "reasoning": "all is well",
+    }
+    await store.insights.record_look(Session(**{**defaults, **fields}))  # pyright: ignore
+
+
+async def test_an_endpoint_that_ran_is_looked_at_once(store: Store) -> None:
+    endpoint = await store.add()
+    assert list(await store.insights.find_for_analysis(Attention.OWN_RUNS, 10)) == []
+    await store.finish(await store.claim_one())
+    assert list(await store.insights.find_for_analysis(Attention.OWN_RUNS, 10)) == [endpoint.id]
+    await look(store, endpoint)
+    assert list(await store.insights.find_for_analysis(Attention.OWN_RUNS, 10)) == []
+
+
+async def test_a_cheap_brain_also_looks_when_a_sibling_ran(store: Store) -> None:
+    watched = await store.add("watched")
+    sleeper = await store.add("sleeper", baseline=OnDemand())
+    await store.add("stranger", tenant_id=OTHER_TENANT, job_id=OTHER_JOB, baseline=OnDemand())
+    await store.finish(await store.claim_one())
+    found = await store.insights.find_for_analysis(Attention.EVERY_RUN, 10)
+    assert set(found) == {watched.id, sleeper.id}
+
+
+async def test_a_costly_brain_looks_again_when_it_failed_or_had_asked_to(store: Store) -> None:
+    endpoint = await store.add()
+    await store.finish(await store.claim_one())
+
+    async def found() -> list[object]:
+        return list(await store.insights.find_for_analysis(Attention.ON_CHANGE, 10))
+
+    assert await found() == [endpoint.id]
+    await look(store, endpoint, next_analysis_at=NOON + minutes(30))
+    await store.clock.set(NOON + minutes(1))
+    await store.finish(await store.claim_one())
+    assert await found() == []
+    await store.clock.set(NOON + minutes(2))
+    await store.finish(await store.claim_one(), FAILED)
+    assert await found() == [endpoint.id]
+    await look(store, endpoint, next_analysis_at=NOON + minutes(5))
+    await store.clock.set(NOON + minutes(4) + seconds(3))
+    await store.finish(await store.claim_one())
+    assert await found() == []
+    await store.clock.set(NOON + minutes(5))
+    assert await found() == [endpoint.id]
+
+
+async def test_a_costly_brain_looks_when_a_sibling_changed(store: Store) -> None:
+    endpoint = await store.add("watched")
+    sibling = await store.add("sibling", baseline=OnDemand())
+    await store.finish(await store.claim_one())
+    await look(store, endpoint)
+    await look(store, sibling)
+    await store.advance(seconds(1))
+    assert list(await store.insights.find_for_analysis(Attention.ON_CHANGE, 10)) == []
+    await store.endpoints.change_endpoint(
+        sibling.tenant_id,
+        sibling.id,
+        lambda ep, now, cron: steering.pause(ep, None, Author.PERSON, "", now, cron),
+    )
+    assert list(await store.insights.find_for_analysis(Attention.ON_CHANGE, 10)) == [endpoint.id]
+
+
+async def test_the_archived_are_not_looked_at_and_the_limit_holds(store: Store) -> None:
+    for number in range(3):
+        await store.add(f"probe {number}")
+    gone = await store.add("gone")
+    for claim in (await store.claim()).claims:
+        await store.finish(claim)
+    await store.endpoints.change_endpoint(gone.tenant_id, gone.id, steering.archive)
+    assert len(await store.insights.find_for_analysis(Attention.OWN_RUNS, 10)) == 3
+    assert len(await store.insights.find_for_analysis(Attention.OWN_RUNS, 2)) == 2
+
+
+async def test_the_material_tells_health_siblings_and_the_last_analysis(store: Store) -> None:
+    endpoint = await store.add("watched")
+    await store.add("sibling", baseline=OnDemand())
+    await store.finish(await store.claim_one(), takes=seconds(2))
+    await store.clock.set(NOON + minutes(1))
+    await store.finish(await store.claim_one(), FAILED, takes=seconds(4))
+    await look(store, endpoint)
+    (material,) = await store.insights.material_for([endpoint.id])
+    assert material.endpoint == await store.get(endpoint)
+    assert material.job.description == "watches things"
+    assert material.sibling_names == ("sibling",)
+    assert [(w.runs, w.successes) for w in material.health.windows] == [(2, 1)] * 3
+    assert material.health.mean_duration == seconds(3)
+    assert material.health.failure_streak == 1
+    assert material.last_analysis is not None
+    assert material.last_analysis.reasoning == "all is well"
+
+
+async def test_no_runs_is_not_a_success_rate_of_zero(store: Store) -> None:
+    endpoint = await store.add(baseline=OnDemand())
+    (material,) = await store.insights.material_for([endpoint.id])
+    assert [window.success_rate for window in material.health.windows] == [None] * 3
+    assert material.last_analysis is None
+
+
+async def test_responses_come_newest_first_in_pages(store: Store) -> None:
+    endpoint = await store.add()
+    for number in range(4):
+        await store.clock.set(NOON + minutes(number))
+        await store.finish(
+            await store.claim_one(), Outcome(RunStatus.SUCCESS, body={"number": number})
+        )
+    bodies = [each.body for each in await store.insights.responses(endpoint.id, limit=2)]
+    assert bodies == [{"number": 3}, {"number": 2}]
+    page = await store.insights.responses(endpoint.id, limit=10, offset=3)
+    assert [each.body for each in page] == [{"number": 0}]
+
+
+async def test_siblings_come_with_their_latest_answer(store: Store) -> None:
+    endpoint = await store.add("watched", baseline=OnDemand())
+    await store.add("fresh", baseline=OnDemand())
+    await store.add("sibling")
+    await store.add("stranger", tenant_id=OTHER_TENANT, job_id=OTHER_JOB, baseline=OnDemand())
+    await store.finish(await store.claim_one(), Outcome(RunStatus.SUCCESS, body={"ready": True}))
+    found = {each.endpoint.name: each for each in await store.insights.siblings(endpoint.id)}
+    assert set(found) == {"fresh", "sibling"}
+    assert found["fresh"].latest is None
+    latest = found["sibling"].latest
+    assert latest is not None
+    assert (latest.body, latest.status) == ({"ready": True}, RunStatus.SUCCESS)
+
+
+async def test_a_session_with_hostile_text_is_stored(store: Store) -> None:
+    endpoint = await store.add()
+    call = ToolCall("clear_hints", {"reason": "\u0000\ud800"}, {"ok": False})
+    await look(store, endpoint, tool_calls=(call,), reasoning="\u0000 nul", warnings=("\ud800",))
+    (material,) = await store.insights.material_for([endpoint.id])
+    assert material.last_analysis is not None
+
+
+async def test_parallel_sessions_cannot_overspend(store: Store) -> None:
+    tenant_id = id_of("tenant")
+    await store.add()
+    given = await asyncio.gather(*(store.quota.reserve(tenant_id, 300) for _ in range(10)))
+    granted = [each for each in given if each is not None]
+    assert len(granted) == 3
+    for reservation in granted:
+        await store.quota.settle(reservation, used=10)
+    assert await store.quota.reserve(tenant_id, 971) is None
+    assert await store.quota.reserve(tenant_id, 970) is not None
+
+
+async def test_a_new_month_is_a_new_allowance(store: Store) -> None:
+    tenant_id = id_of("tenant")
+    await store.add()
+    assert await store.quota.reserve(tenant_id, 1000) is not None
+    assert await store.quota.reserve(tenant_id, 1) is None
+    await store.advance(minutes(60 * 24 * 31))
+    assert await store.quota.reserve(tenant_id, 1000) is not None
