@@ -1,7 +1,9 @@
 """Every contract test runs on every store."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -11,8 +13,14 @@ from cadenza.adapters.memory.quota import MemoryQuota
 from cadenza.adapters.memory.run_queue import MemoryRunQueue
 from cadenza.adapters.memory.runs import MemoryRunHistory
 from cadenza.adapters.memory.tables import Tables
+from cadenza.adapters.postgres.endpoints import PostgresEndpointStore
+from cadenza.adapters.postgres.insights import PostgresInsights
+from cadenza.adapters.postgres.quota import PostgresQuota
+from cadenza.adapters.postgres.run_queue import PostgresRunQueue
+from cadenza.adapters.postgres.runs import PostgresRunHistory
 from tests.contracts.harness import Store
 from tests.factories import CRON, NOON
+from tests.postgres import StoppedClock, migrated_database
 
 
 class MemoryClock:
@@ -55,7 +63,34 @@ def memory_store() -> Store:
     )
 
 
-@pytest.fixture(params=["memory"])
-async def store(request: pytest.FixtureRequest) -> Store:
-    assert request.param == "memory"
-    return memory_store()
+@asynccontextmanager
+async def postgres_store() -> AsyncIterator[Store]:
+    async with migrated_database(connections=12) as database:
+        clock = await StoppedClock.in_database(database, NOON)
+        no_spread = timedelta(0)
+
+        async def add_tenant(tenant_id: UUID) -> None:
+            async with database.connection() as connection:
+                await connection.execute(
+                    "INSERT INTO tenants (id, name) VALUES ($1, 'a tenant') ON CONFLICT DO NOTHING",
+                    tenant_id,
+                )
+
+        yield Store(
+            clock=clock,
+            queue=PostgresRunQueue(database, CRON, uuid4, no_spread),
+            endpoints=PostgresEndpointStore(database, CRON, no_spread),
+            history=PostgresRunHistory(database),
+            insights=PostgresInsights(database, no_spread),
+            quota=PostgresQuota(database, tokens_per_month=1000),
+            add_tenant=add_tenant,
+        )
+
+
+@pytest.fixture(params=["memory", "postgres"])
+async def store(request: pytest.FixtureRequest) -> AsyncIterator[Store]:
+    if request.param == "memory":
+        yield memory_store()
+        return
+    async with postgres_store() as store:
+        yield store

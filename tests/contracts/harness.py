@@ -1,9 +1,10 @@
 """What a contract test needs of a store: its ports, and a clock that the test moves."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol
+from uuid import UUID
 
 from cadenza.application.ports.endpoints import EndpointStore
 from cadenza.application.ports.insights import Insights
@@ -27,6 +28,10 @@ class TestClock(Protocol):
     async def set(self, instant: datetime) -> None: ...
 
 
+async def _no_tenant_needed(_tenant_id: UUID) -> None:
+    pass
+
+
 @dataclass(slots=True)
 class Store:
     """One store behind all its ports, with shorthands that the tests share."""
@@ -37,6 +42,7 @@ class Store:
     history: RunHistory
     insights: Insights
     quota: Quota
+    add_tenant: Callable[[UUID], Awaitable[None]] = _no_tenant_needed
 
     async def advance(self, by: timedelta) -> datetime:
         now = await self.clock.now() + by
@@ -47,6 +53,7 @@ class Store:
         """An endpoint of the tenant and job of the factories, or of others where they are given."""
         endpoint = make_endpoint(name, **fields)
         job = Job(endpoint.job_id, endpoint.tenant_id, f"job {endpoint.job_id}", "watches things")
+        await self.add_tenant(endpoint.tenant_id)
         await self.endpoints.add_job(job)
         target = HttpTarget(url or f"http://{name}.example/path")
         return await self.endpoints.add_endpoint(endpoint, target)

@@ -235,6 +235,8 @@ async def test_a_takeover_given_back_is_taken_over_with_the_same_attempt(store: 
     await store.queue.give_back([second])
     third = await store.claim_one()
     assert (third.run_id, third.attempt) == (lost.run_id, 2)
+    noted = await store.history.list_lost_attempts(lost.tenant_id, lost.run_id)
+    assert [each.attempt for each in noted] == [1]
 
 
 async def test_a_one_shot_of_an_on_demand_endpoint_is_claimed_at_its_time(store: Store) -> None:

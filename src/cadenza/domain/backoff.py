@@ -22,7 +22,9 @@ def jitter(
 ) -> timedelta:
     """How much later a backed-off slot is: what failed together does not return together."""
     seed = endpoint_id.bytes + slot_at.isoformat().encode()
-    return _share(seed) * min(spread, interval / 10)
+    most = min(spread, interval / 10)
+    # In whole milliseconds, as the record of a plan keeps it.
+    return timedelta(milliseconds=_share(seed) * most // timedelta(milliseconds=1))
 
 
 def _share(seed: bytes) -> float:

@@ -13,7 +13,7 @@ from cadenza.domain.backoff import backed_off, jitter, phase
 from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import PLATFORM_MIN_INTERVAL, CronLine, Endpoint, Every, OnDemand
 from cadenza.domain.errors import InvalidCron
-from cadenza.domain.instants import FOREVER, TICK
+from cadenza.domain.instants import FOREVER, TICK, latest
 from cadenza.domain.plan import Candidate, Inputs, Plan, Source
 
 NO_JITTER = timedelta(0)
@@ -60,6 +60,12 @@ def floor_at(endpoint: Endpoint, anchor_at: datetime | None) -> tuple[datetime, 
     return floor
 
 
+def after_last_slot(endpoint: Endpoint) -> datetime | None:
+    """The first instant that can be a slot: a run-now that still waits has taken its own."""
+    last_slot_at = latest(endpoint.last_slot_at, endpoint.manual_slot_at)
+    return None if last_slot_at is None else last_slot_at + TICK
+
+
 @dataclass(frozen=True, slots=True)
 class _Situation:
     """One look at an endpoint: measured from its anchor, or from now after an overrun."""
@@ -74,9 +80,11 @@ class _Situation:
     def first_at_or_after(self, line: CronLine, instant: datetime) -> datetime:
         return self.cron.next_after(line.expression, line.timezone, instant - TICK)
 
-    def raised_to_floor(self, at: datetime) -> datetime:
-        floor = floor_at(self.endpoint, self.anchor_at)
-        return at if floor is None else max(at, floor[0])
+    def soonest(self, at: datetime, anchor_at: datetime | None) -> datetime:
+        """Where the floor, and slots that strictly increase, would move a time."""
+        floor = floor_at(self.endpoint, anchor_at)
+        soonest = latest(at, floor[0] if floor else None, after_last_slot(self.endpoint))
+        return soonest or at
 
 
 class _Decision(NamedTuple):
@@ -156,7 +164,7 @@ def _interval_candidate(situation: _Situation) -> Candidate | None:
     excluded = None
     if _expires_in_pause(situation, hint.expires_at):
         excluded = _PAUSED_OUT
-    elif situation.raised_to_floor(at) > hint.expires_at:
+    elif situation.soonest(at, situation.anchor_at) > hint.expires_at:
         excluded = _OUTLIVED
     return Candidate(Source.AI_INTERVAL, at, excluded)
 
@@ -169,12 +177,11 @@ def _one_shot_candidate(situation: _Situation) -> Candidate | None:
     at = hint.run_at
     if situation.overrun or not situation.after_run:
         at = max(at, now)
-    # Its min counts from the true anchor, also after an overrun.
-    floor = floor_at(endpoint, endpoint.last_run_at)
     excluded = None
     if _expires_in_pause(situation, hint.expires_at):
         excluded = _PAUSED_OUT
-    elif max(at, floor[0] if floor else at) >= hint.expires_at:
+    elif situation.soonest(at, endpoint.last_run_at) >= hint.expires_at:
+        # Its min counts from the true anchor, also after an overrun.
         excluded = _OUTLIVED
     elif not isinstance(endpoint.baseline, OnDemand):
         ceiling = _ceiling(situation)
@@ -261,10 +268,9 @@ def _hold_back_for_pause(
 
 
 def _keep_slots_increasing(situation: _Situation, decision: _Decision) -> _Decision:
-    last_slot_at = situation.endpoint.last_slot_at
-    if last_slot_at is None or decision.at is None or decision.at > last_slot_at:
+    at = after_last_slot(situation.endpoint)
+    if at is None or decision.at is None or decision.at >= at:
         return decision
-    at = last_slot_at + TICK
     if decision.winner is Source.BASELINE_CRON:
         at = _on_grid(situation, at)
     return decision._replace(at=at)

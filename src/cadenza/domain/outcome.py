@@ -76,9 +76,10 @@ def _failure_count(endpoint: Endpoint, outcome: Outcome) -> int:
 
 
 def _not_before(outcome: Outcome, now: datetime) -> datetime | None:
-    if outcome.retry_after is None:
+    # No wait is no floor: it would have a run longer than its interval followed at once.
+    if outcome.retry_after is None or outcome.retry_after <= timedelta(0):
         return None
-    return now + min(max(outcome.retry_after, timedelta(0)), MAX_RETRY_AFTER)
+    return now + min(outcome.retry_after, MAX_RETRY_AFTER)
 
 
 def fresh_hints(

@@ -11,7 +11,7 @@ from cadenza.domain.bounds import MAX_CHANGES_PER_HOUR
 from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import Baseline, Endpoint, Every
 from cadenza.domain.errors import AlreadyRunning, Refused
-from cadenza.domain.governor import floor_at, plan_next_run
+from cadenza.domain.governor import after_last_slot, floor_at, plan_next_run
 from cadenza.domain.hint import Author, Hint, IntervalHint, OneShotHint, Pause
 from cadenza.domain.instants import FOREVER, TICK, iso, latest
 from cadenza.domain.outcome import fresh_hints
@@ -45,15 +45,15 @@ def suggest_run_at(endpoint: Endpoint, hint: OneShotHint, now: datetime, cron: C
 
 def clear_hints(endpoint: Endpoint, author: Author, now: datetime, cron: Cron) -> Endpoint:
     """Drop the hints that this author may drop, and plan anew; with none to drop, do nothing."""
-    endpoint = _without_expired_hints(endpoint, now)
-    keep_interval = _belongs_to_a_person(endpoint.interval_hint, author)
-    keep_one_shot = _belongs_to_a_person(endpoint.one_shot_hint, author)
+    fresh = _without_expired_hints(endpoint, now)
+    keep_interval = _belongs_to_a_person(fresh.interval_hint, author)
+    keep_one_shot = _belongs_to_a_person(fresh.one_shot_hint, author)
     cleared = replace(
-        endpoint,
-        interval_hint=endpoint.interval_hint if keep_interval else None,
-        one_shot_hint=endpoint.one_shot_hint if keep_one_shot else None,
+        fresh,
+        interval_hint=fresh.interval_hint if keep_interval else None,
+        one_shot_hint=fresh.one_shot_hint if keep_one_shot else None,
     )
-    return endpoint if cleared == endpoint else _planned_anew(cleared, now, cron)
+    return endpoint if cleared == fresh else _planned_anew(cleared, now, cron)
 
 
 def pause(
@@ -95,8 +95,8 @@ def set_job_pause(
     changed = replace(endpoint, job_paused_until=until_at)
     if changed == endpoint:
         return endpoint
-    if was_paused and until_at is None:
-        return _resumed(changed, now, cron)
+    if until_at is None:
+        return _resumed(changed, now, cron) if was_paused else changed
     return _planned_anew(changed, now, cron)
 
 
@@ -144,7 +144,7 @@ def request_run_now(endpoint: Endpoint, now: datetime) -> Endpoint:
 
 def counted_for_planner(before: Endpoint, after: Endpoint, now: datetime) -> Endpoint:
     """The planner may change an endpoint thirty times an hour; renewing a hint is no change."""
-    if after == before or _is_renewal(before, after):
+    if after == before or _is_renewal(_without_expired_hints(before, now), after):
         return after
     recent = tuple(at for at in before.planner_changes if at > now - timedelta(hours=1))
     if len(recent) >= MAX_CHANGES_PER_HOUR:
@@ -200,9 +200,10 @@ def _resumed(endpoint: Endpoint, now: datetime, cron: Cron) -> Endpoint:
     if endpoint.paused_until(now) is not None:
         return planned
     floor = floor_at(endpoint, endpoint.last_run_at)
-    after_last_slot = endpoint.last_slot_at + TICK if endpoint.last_slot_at else None
-    due_at = latest(now, floor[0] if floor else None, after_last_slot)
-    plan = replace(planned.plan, next_run_at=due_at, source=Source.RESUMED, winner=Source.RESUMED)
+    due_at = latest(now, floor[0] if floor else None, after_last_slot(endpoint))
+    clamps = (floor[1],) if floor is not None and floor[0] > now else ()
+    resumed = Source.RESUMED
+    plan = replace(planned.plan, next_run_at=due_at, source=resumed, winner=resumed, clamps=clamps)
     return replace(planned, plan=plan)
 
 

@@ -1,11 +1,14 @@
 """The `cadenza` command."""
 
+import sys
 from importlib.metadata import version
 from typing import Annotated
 
 import typer
 
-from cadenza.roots.sim.command import sim
+from cadenza.domain.errors import CadenzaError
+from cadenza.roots import migrate, scheduler
+from cadenza.roots.sim import command as sim
 
 app = typer.Typer(
     name="cadenza",
@@ -13,7 +16,8 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-app.command()(sim)
+for each in (sim, scheduler, migrate):
+    each.register(app)
 
 
 def _print_version(wanted: bool) -> None:
@@ -26,13 +30,16 @@ def _print_version(wanted: bool) -> None:
 def root(
     show_version: Annotated[
         bool,
-        typer.Option(
-            "--version", callback=_print_version, is_eager=True, help="Print the version."
-        ),
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
     """An adaptive scheduler: a baseline, hints that bend it for a while, and your limits."""
 
 
 def main() -> None:
-    app()
+    """What goes wrong on purpose is told in one message, never as a stack trace."""
+    try:
+        app()
+    except CadenzaError as error:
+        typer.echo(str(error), err=True)
+        sys.exit(1)

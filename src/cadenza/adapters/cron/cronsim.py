@@ -3,6 +3,7 @@
 Whatever is typed in ends as an occurrence or as InvalidCron, in bounded time.
 """
 
+from bisect import bisect_left
 from datetime import UTC, datetime, timedelta, tzinfo
 from difflib import get_close_matches
 from functools import lru_cache
@@ -19,6 +20,7 @@ HORIZON = timedelta(days=5 * 366)
 # In the second pass of an overlap the library starts again at the first: at most an hour of
 # minutes, and the widest overlaps in the database of zones are a day.
 MAX_PASSES = 24 * 60 + 1
+SECOND = timedelta(seconds=1)
 
 NICKNAMES = {
     "@yearly": "0 0 1 1 *",
@@ -35,23 +37,74 @@ class CronsimCron:
     """The Cron port."""
 
     def next_after(self, expression: str, timezone: str, after: datetime) -> datetime:
-        fields = _five_fields(expression)
+        fields, zone = _five_fields(expression), _zone(timezone)
+        find = _next_elapsed if _follows_elapsed_time(fields) and zone is not UTC else _next_fixed
         try:
-            local = after.astimezone(_zone(timezone))
-            for occurrence in islice(CronSim(fields, local), MAX_PASSES):
-                at = occurrence.astimezone(UTC)
-                if at - after > HORIZON:
-                    break
-                if at > after:
-                    return at
+            at = find(fields, zone, after)
         except CronSimError as error:
             raise InvalidCron("cron", expression, f"{error}; {_EXPECTED}".lower()) from error
         except (AssertionError, ArithmeticError, LookupError, ValueError) as error:
             # Not documented by the library, but a hostile string must not find a new way out.
             raise InvalidCron("cron", expression, _EXPECTED) from error
-        raise InvalidCron(
-            "cron", expression, "it has no occurrence within five years; check day and month"
-        )
+        if at is None or at - after > HORIZON:
+            raise InvalidCron(
+                "cron", expression, "it has no occurrence within five years; check day and month"
+            )
+        return at
+
+
+def _next_fixed(fields: str, zone: tzinfo, after: datetime) -> datetime | None:
+    for occurrence in islice(CronSim(fields, after.astimezone(zone)), MAX_PASSES):
+        at = occurrence.astimezone(UTC)
+        if at > after:
+            return at
+    return None
+
+
+# --- Elapsed time ---------------------------------------------------------------------------
+
+
+def _follows_elapsed_time(fields: str) -> bool:
+    minute, hour, *_ = fields.split()
+    return minute.startswith("*") or hour.startswith("*")
+
+
+def _next_elapsed(fields: str, zone: tzinfo, after: datetime) -> datetime | None:
+    """Between two changes of its clock a zone has one offset, and its local time is plain.
+
+    Across a change the library steps by whole hours: where the change is half an hour (Lord Howe)
+    or not on the hour (Chatham), it would miss slots, or never come out of the overlap.
+    """
+    after_at, since_at = after, after
+    while since_at - after <= HORIZON:
+        offset = _offset(zone, since_at)
+        local = next(CronSim(fields, (after_at + offset).replace(tzinfo=None)), None)
+        if local is None or (at := local.replace(tzinfo=UTC) - offset) - after > HORIZON:
+            return None
+        change_at = _first_change(zone, since_at, at)
+        if change_at is None:
+            return at
+        after_at, since_at = change_at - SECOND, change_at
+    return None
+
+
+def _first_change(zone: tzinfo, since_at: datetime, until_at: datetime) -> datetime | None:
+    """The first instant of another offset, to the second."""
+    offset, day_at = _offset(zone, since_at), since_at.replace(microsecond=0)
+    while day_at < until_at:
+        next_at = min(day_at + timedelta(days=1), until_at)
+        if _offset(zone, next_at) != offset:
+            seconds = range((next_at - day_at) // SECOND + 1)
+            changed = bisect_left(
+                seconds, True, key=lambda count: _offset(zone, day_at + count * SECOND) != offset
+            )
+            return day_at + changed * SECOND
+        day_at = next_at
+    return None
+
+
+def _offset(zone: tzinfo, at: datetime) -> timedelta:
+    return zone.utcoffset(at.astimezone(zone)) or timedelta(0)
 
 
 _EXPECTED = "expected five fields: minute hour day-of-month month day-of-week"
@@ -61,7 +114,7 @@ def _five_fields(expression: str) -> str:
     if len(expression) > MAX_LENGTH:
         raise InvalidCron("cron", expression, f"it may have at most {MAX_LENGTH} characters")
     text = expression.replace("\t", " ").strip()
-    if not text.isascii() or not text.isprintable():
+    if not expression.isascii() or not text.isprintable():
         raise InvalidCron("cron", expression, "only printable ASCII characters are allowed")
     if text.startswith("@"):
         if text.lower() not in NICKNAMES:

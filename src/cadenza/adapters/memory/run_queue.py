@@ -115,7 +115,9 @@ class MemoryRunQueue:
         """The same slot under the same key, as the next attempt; no failure is counted."""
         assert row.run_id is not None
         run = self._tables.runs[row.run_id]
-        self._tables.lost_attempts.append(LostAttempt(run.id, run.attempt, now))
+        self._tables.lost_attempts.setdefault(
+            (run.id, run.attempt), LostAttempt(run.id, run.attempt, now)
+        )
         run = replace(run, attempt=run.attempt + 1, epoch=row.epoch)
         self._tables.runs[run.id] = run
         return run

@@ -23,7 +23,8 @@ class MemoryRunHistory:
         run = self._tables.runs.get(run_id)
         if run is None or run.tenant_id != tenant_id:
             return []
-        return [attempt for attempt in self._tables.lost_attempts if attempt.run_id == run_id]
+        lost = self._tables.lost_attempts.values()
+        return [attempt for attempt in lost if attempt.run_id == run_id]
 
     async def list_late_results(self, tenant_id: UUID, endpoint_id: UUID) -> Sequence[LateResult]:
         self._tables.row(tenant_id, endpoint_id)

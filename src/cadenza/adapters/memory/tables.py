@@ -54,7 +54,9 @@ class Tables:
         default_factory=lambda: defaultdict[UUID, list[UUID]](list)
     )
     slots: set[tuple[UUID, datetime]] = field(default_factory=set[tuple[UUID, datetime]])
-    lost_attempts: list[LostAttempt] = field(default_factory=list[LostAttempt])
+    lost_attempts: dict[tuple[UUID, int], LostAttempt] = field(
+        default_factory=dict[tuple[UUID, int], LostAttempt]
+    )
     late_results: list[LateResult] = field(default_factory=list[LateResult])
     sessions: list[Session] = field(default_factory=list[Session])
     last_looks: dict[UUID, Session] = field(default_factory=dict[UUID, Session])

@@ -33,6 +33,9 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
     def __init__(self) -> None:
         self._jumping = _JumpingSelector()
         super().__init__(self._jumping)
+        # Coarser than asyncio's: after half a year a float has no nanoseconds left, and a timer
+        # that is due would wait for ever for time to pass it.
+        self._clock_resolution = 1e-7
 
     def time(self) -> float:
         return self._jumping.jumped

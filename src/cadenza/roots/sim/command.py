@@ -75,3 +75,7 @@ def _write(played: Played, report: Path) -> None:
     except OSError as error:
         typer.echo(f"The report cannot be written to {report}: {error.strerror}.", err=True)
         raise typer.Exit(1) from error
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(sim)

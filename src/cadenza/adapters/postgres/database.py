@@ -1,0 +1,135 @@
+"""Connections to PostgreSQL: a small budget of them, and errors that say what to do."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any, TypeAlias
+from urllib.parse import urlsplit
+
+import asyncpg
+from asyncpg.pool import PoolConnectionProxy
+
+from cadenza.domain.errors import OperatorError, StoreUnavailable
+
+Connection: TypeAlias = "PoolConnectionProxy[asyncpg.Record]"
+
+OLDEST_SERVER = 140000
+CONNECT_SECONDS = 10.0
+COMMAND_SECONDS = 60.0
+
+# What may go away by itself: the server restarts, the network breaks, somebody else holds a lock.
+PASSING = (
+    OSError,
+    TimeoutError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.InterfaceError,
+    asyncpg.OperatorInterventionError,
+    asyncpg.InsufficientResourcesError,
+    asyncpg.TransactionRollbackError,
+    asyncpg.LockNotAvailableError,
+    asyncpg.InternalClientError,
+)
+
+
+class Database:
+    """A pool of connections. Whatever may pass by itself becomes StoreUnavailable."""
+
+    def __init__(self, pool: "asyncpg.Pool[asyncpg.Record]", url: str) -> None:
+        self._pool = pool
+        self._where = shown_url(url)
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncGenerator[Connection]:
+        try:
+            async with self._pool.acquire(timeout=CONNECT_SECONDS) as connection:
+                yield connection
+        except PASSING as error:
+            raise StoreUnavailable(
+                f"The database at {self._where} does not answer: {_told(error)}"
+            ) from error
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncGenerator[Connection]:
+        async with self.connection() as connection, connection.transaction():
+            yield connection
+
+    async def close(self) -> None:
+        """End politely, and at once where the server is gone."""
+        try:
+            await asyncio.wait_for(self._pool.close(), timeout=5)
+        except (TimeoutError, *PASSING):
+            self._pool.terminate()
+
+
+async def open_database(url: str, *, connections: int, pooler: bool = False) -> Database:
+    """Connect, and check that the server is new enough and has room for us.
+
+    Behind a pooler that gives out connections by transaction, statements are not prepared.
+    """
+    where = shown_url(url)
+    options: dict[str, Any] = {"statement_cache_size": 0} if pooler else {}
+    try:
+        pool = await asyncpg.create_pool(
+            url,
+            min_size=min(2, connections),
+            max_size=connections,
+            timeout=CONNECT_SECONDS,
+            command_timeout=COMMAND_SECONDS,
+            max_inactive_connection_lifetime=300,
+            server_settings={} if pooler else {"application_name": "cadenza", "timezone": "UTC"},
+            **options,
+        )
+    except (
+        ValueError,
+        asyncpg.InvalidPasswordError,
+        asyncpg.InvalidAuthorizationSpecificationError,
+        asyncpg.InvalidCatalogNameError,
+        asyncpg.ClientConfigurationError,
+    ) as error:
+        raise OperatorError(
+            f"The database at {where} refused us: {_told(error)}. Check CADENZA_DATABASE_URL."
+        ) from error
+    except asyncpg.TooManyConnectionsError as error:
+        raise OperatorError(
+            f"The database at {where} has no connection left for this program, which wants "
+            f"{connections}. Raise max_connections there, or lower CADENZA_CONNECTIONS."
+        ) from error
+    except PASSING as error:
+        raise StoreUnavailable(
+            f"The database at {where} does not answer: {_told(error)}"
+        ) from error
+    database = Database(pool, url)
+    await _check_server(database, connections)
+    return database
+
+
+async def _check_server(database: Database, connections: int) -> None:
+    async with database.connection() as connection:
+        version = int(await connection.fetchval("SHOW server_version_num"))
+        if version < OLDEST_SERVER:
+            raise OperatorError(
+                f"Cadenza needs PostgreSQL 14 or later; this server is {version // 10000}."
+            )
+        room = await connection.fetchval(
+            "SELECT current_setting('max_connections')::int"
+            " - current_setting('superuser_reserved_connections')::int"
+        )
+        if room < connections:
+            raise OperatorError(
+                f"The server allows {room} connections, this program alone wants {connections}. "
+                "Raise max_connections there, or lower CADENZA_CONNECTIONS."
+            )
+
+
+def shown_url(url: str) -> str:
+    """Where a database is, without its password."""
+    try:
+        parts = urlsplit(url)
+        port = f":{parts.port}" if parts.port else ""
+    except ValueError:
+        return "(an address that cannot be read)"
+    return f"{parts.hostname or 'localhost'}{port}{parts.path}"
+
+
+def _told(error: BaseException) -> str:
+    return str(error) or type(error).__name__

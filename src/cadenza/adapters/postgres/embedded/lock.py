@@ -1,0 +1,61 @@
+"""The lock that says whose folder it is.
+
+It belongs to an open file, and whoever inherits that file holds it too: the program while it
+starts, then the guard and every process of the server. So it is free exactly when all are gone.
+"""
+
+import fcntl
+import os
+import time
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from cadenza.domain.errors import OperatorError
+
+# The guard writes "ending" into the file within a second of its program's end.
+SECONDS_TO_NOTICE = 2.0
+SECONDS_TO_END = 60.0
+
+
+@contextmanager
+def held(path: Path) -> Generator[int]:
+    """Hold the folder's lock here; a child that was given the descriptor keeps it afterwards."""
+    lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        _wait_for(lock, path.parent)
+        os.ftruncate(lock, 0)
+        os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
+        yield lock
+    finally:
+        os.close(lock)
+
+
+def _wait_for(lock: int, folder: Path) -> None:
+    began = time.monotonic()
+    while not _taken(lock):
+        waited = time.monotonic() - began
+        holder = os.pread(lock, 32, 0).decode(errors="replace").strip()
+        if holder != "ending" and waited > SECONDS_TO_NOTICE:
+            raise _in_use(folder, holder)
+        if waited > SECONDS_TO_END:
+            raise OperatorError(
+                f"The database server of an earlier Cadenza in {folder} is still shutting down "
+                f"after {SECONDS_TO_END:.0f} s. Wait until it is gone, then start again."
+            )
+        time.sleep(0.02)
+
+
+def _taken(lock: int) -> bool:
+    with suppress(BlockingIOError):
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    return False
+
+
+def _in_use(folder: Path, holder: str) -> OperatorError:
+    return OperatorError(
+        f"The database in {folder} is already in use by another Cadenza (process {holder or '?'}). "
+        "A folder serves one at a time. Stop that one first, or start this one with another "
+        "data folder."
+    )

@@ -1,0 +1,110 @@
+"""A command that ends with us: started through the guard."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from cadenza.adapters.postgres.embedded.account import Account
+from cadenza.domain.errors import OperatorError
+
+GUARD = Path(__file__).with_name("guard.py")
+# All that the server sees of our environment: nothing of ours leaks, nothing of ours misleads it.
+ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "TZ": "UTC"}
+SECONDS_TO_END = 60.0  # longer than the guard's own patience
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where and as whom the commands of one cluster run."""
+
+    data: Path
+    account: Account | None
+    lock: int
+
+
+class GuardedProcess:
+    """The command ends when `end` is called, when this program ends, and when the guard ends."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        place: Place,
+        *,
+        output: IO[bytes] | None = None,
+        stdin: int | None = None,
+    ) -> None:
+        order = {
+            "command": list(command),
+            "environment": ENVIRONMENT,
+            "data": str(place.data),
+            "account": place.account and (place.account.uid, place.account.gid),
+            "stdin": stdin,
+            "lock": place.lock,
+        }
+        self._owner = os.getpid()
+        # A session of its own keeps Ctrl-C in a terminal from reaching the server before us.
+        self._guard = subprocess.Popen(  # noqa: S603 - our own script
+            [sys.executable, "-I", "-S", str(GUARD), json.dumps(order)],
+            bufsize=0,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=output or subprocess.STDOUT,
+            cwd="/",
+            start_new_session=True,
+            pass_fds=[place.lock] if stdin is None else [place.lock, stdin],
+        )
+
+    @property
+    def guard_pid(self) -> int:
+        return self._guard.pid
+
+    @property
+    def running(self) -> bool:
+        return self._guard.poll() is None
+
+    def read_pid(self) -> int | None:
+        """The command's process id, or None where it could not even be started."""
+        line = self._report.readline()
+        return int(line) if line else None
+
+    def finish(self) -> tuple[int, str]:
+        """Wait for a command that ends by itself; its exit code and what it said."""
+        said = self._report.read().decode(errors="replace")
+        code = self._guard.wait()
+        self._close()
+        return code, said.partition("\n")[2]
+
+    def end(self) -> None:
+        if os.getpid() != self._owner:
+            return  # a forked child that unwinds must not take its parent's database away
+        with suppress(BrokenPipeError):
+            self._life.write(b"e")
+        try:
+            self._guard.wait(SECONDS_TO_END)
+        except subprocess.TimeoutExpired as error:
+            raise OperatorError(
+                f"The database server did not end within {SECONDS_TO_END:.0f} s (its guard is "
+                f"process {self._guard.pid}). The disk may be stuck: look at it before you start "
+                "Cadenza again."
+            ) from error
+        self._close()
+
+    def _close(self) -> None:
+        self._life.close()
+        self._report.close()
+
+    @property
+    def _life(self) -> IO[bytes]:
+        assert self._guard.stdin is not None
+        return self._guard.stdin
+
+    @property
+    def _report(self) -> IO[bytes]:
+        assert self._guard.stdout is not None
+        return self._guard.stdout

@@ -1,0 +1,100 @@
+"""Starting `postgres` on a cluster and waiting until it takes connections."""
+
+import socket
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from cadenza.adapters.postgres.embedded.installation import Installation
+from cadenza.adapters.postgres.embedded.process import GuardedProcess, Place
+from cadenza.adapters.postgres.embedded.trouble import server_trouble
+
+# For a small machine and an unattended server; durability stays as PostgreSQL has it, complete.
+SETTINGS = {
+    "cluster_name": "cadenza",
+    "log_checkpoints": "off",
+    "log_timezone": "UTC",
+    "max_connections": "100",
+    "password_encryption": "scram-sha-256",
+    "timezone": "UTC",
+}
+SECONDS_TO_START = 120.0  # a server that was killed replays its log first
+PORTS_TO_TRY = 5
+PORT_IS_TAKEN = "could not create any TCP/IP sockets"
+
+
+@dataclass(frozen=True)
+class Server:
+    process: GuardedProcess
+    port: int
+
+
+def start_server(
+    folder: Path, installation: Installation, place: Place, settings: Mapping[str, str]
+) -> Server:
+    """Between our choice of a free port and its use another program may take it: then again."""
+    log = folder / "server.log"
+    said = ""
+    for _ in range(PORTS_TO_TRY):
+        port = free_port()
+        begin = log.stat().st_size if log.exists() else 0
+        process = _launch(log, installation, place, {**SETTINGS, **settings, **_fixed(port)})
+        with ExitStack() as on_failure:
+            on_failure.callback(process.end)
+            if _becomes_ready(process, place.data, port):
+                on_failure.pop_all()
+                return Server(process, port)
+        said = _since(log, begin)
+        if PORT_IS_TAKEN not in said:
+            break
+    raise server_trouble(f"PostgreSQL {installation.version} did not start", folder, said)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def _fixed(port: int) -> dict[str, str]:
+    # No socket file: its path may be at most 107 bytes long, and a data folder's may not be.
+    return {
+        "listen_addresses": "127.0.0.1",
+        "logging_collector": "off",
+        "port": str(port),
+        "unix_socket_directories": "",
+    }
+
+
+def _launch(
+    log: Path, installation: Installation, place: Place, settings: Mapping[str, str]
+) -> GuardedProcess:
+    command = [str(installation.postgres)]
+    for name, value in settings.items():
+        command += ["-c", f"{name}={value}"]
+    log.touch(mode=0o600)
+    with log.open("a+b") as output:  # readable too: the guard keeps the end of a log that is cut
+        return GuardedProcess(command, place, output=output)
+
+
+def _becomes_ready(process: GuardedProcess, data: Path, port: int) -> bool:
+    pid = process.read_pid()
+    deadline = time.monotonic() + SECONDS_TO_START
+    while process.running and time.monotonic() < deadline:
+        if _announced(data / "postmaster.pid") == (str(pid), str(port), "ready"):
+            return True
+        time.sleep(0.005)
+    return False
+
+
+def _announced(path: Path) -> tuple[str, str, str] | None:
+    """Process id, port and state as the server wrote them; lines 1, 4 and 8 of its pid file."""
+    lines = path.read_text(errors="replace").splitlines() if path.exists() else []
+    return (lines[0], lines[3], lines[7].strip()) if len(lines) > 7 else None
+
+
+def _since(log: Path, begin: int) -> str:
+    said = log.read_bytes()
+    return (said[begin:] if begin < len(said) else said).decode(errors="replace")

@@ -1,0 +1,92 @@
+"""What to tell a person when the machine does not let the database start."""
+
+import errno
+import os
+import pwd
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from cadenza.domain.errors import OperatorError
+
+ROOM_FOR_A_NEW_CLUSTER = 64 << 20
+ROOM_TO_START = 1 << 20
+QUOTED_LINES = 12
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
+
+
+@contextmanager
+def explained(folder: Path) -> Generator[None]:
+    """Turn what the operating system refuses inside this block into words for a person."""
+    try:
+        yield
+    except OSError as error:
+        raise _os_trouble(folder, error) from error
+
+
+def need_room_for_a_cluster(folder: Path) -> None:
+    free = _free_bytes(folder)
+    if free < ROOM_FOR_A_NEW_CLUSTER:
+        raise OperatorError(
+            f"The disk that holds {folder} is full: {free >> 20} MB are free, and a new database "
+            f"needs {ROOM_FOR_A_NEW_CLUSTER >> 20} MB. Free some space, or choose a data folder "
+            "on another disk."
+        )
+
+
+def server_trouble(what: str, folder: Path, words: str) -> OperatorError:
+    """`words` is what PostgreSQL said; on a full disk it may not have been able to say anything."""
+    if any(os.strerror(number) in words for number in _NO_ROOM):
+        return _no_room(folder, words)
+    if _free_bytes(folder) < ROOM_TO_START:
+        return _no_room(folder, words)
+    return OperatorError(f"{what} in {folder}. {_quoted(words)}")
+
+
+def _os_trouble(folder: Path, error: OSError) -> OperatorError:
+    if error.errno in _NO_ROOM:
+        return _no_room(folder, str(error))
+    if error.errno in _NOT_ALLOWED:
+        return OperatorError(
+            f"The data folder {folder} cannot be used: {error}. It has to be a folder that "
+            f"{_user_name(os.geteuid())} can write{_owner(folder)}. Give it to that user, run "
+            "Cadenza as the user it belongs to, or choose another data folder."
+        )
+    return OperatorError(
+        f"The database in {folder} cannot be started: {error}. It needs a folder on a local "
+        "disk and room for a few processes. Mend that, or choose another data folder."
+    )
+
+
+def _no_room(folder: Path, words: str) -> OperatorError:
+    return OperatorError(
+        f"The disk that holds {folder} is full, or a limit on file sizes is reached. Free some "
+        f"space (or raise the limit, `ulimit -f`) and start again: the data is kept. "
+        f"{_quoted(words)}"
+    )
+
+
+def _quoted(words: str) -> str:
+    lines = words.strip().splitlines()[-QUOTED_LINES:]
+    return "\n".join(["The last that was said:", *lines]) if lines else "Nothing more was said."
+
+
+def _free_bytes(folder: Path) -> int:
+    room = os.statvfs(folder)
+    return room.f_bavail * room.f_frsize
+
+
+def _owner(folder: Path) -> str:
+    # The cluster inside may belong to somebody else than the folder: root runs it as another user.
+    for path in (folder / "data", folder):
+        with suppress(OSError):
+            return f", and it belongs to {_user_name(path.stat().st_uid)}"
+    return ""
+
+
+def _user_name(uid: int) -> str:
+    with suppress(KeyError):
+        return pwd.getpwuid(uid).pw_name
+    return f"user {uid}"

@@ -1,0 +1,82 @@
+"""Jobs and endpoints, and acts on them."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from uuid import UUID
+
+from cadenza.adapters.postgres.database import Connection, Database
+from cadenza.adapters.postgres.queries import query
+from cadenza.adapters.postgres.rows import endpoint_of, endpoint_values, target_json, to_text
+from cadenza.application.ports.endpoints import Act
+from cadenza.domain import steering
+from cadenza.domain.cron import Cron
+from cadenza.domain.endpoint import MAX_SPREAD, Endpoint, Job
+from cadenza.domain.errors import NotFound
+from cadenza.domain.target import Target
+
+
+class PostgresEndpointStore:
+    def __init__(self, database: Database, cron: Cron, spread: timedelta = MAX_SPREAD) -> None:
+        self._database = database
+        self._cron = cron
+        self._spread = spread
+
+    async def add_job(self, job: Job) -> None:
+        async with self._database.connection() as connection:
+            await connection.execute(
+                query("add_job"),
+                job.id,
+                job.tenant_id,
+                to_text(job.name),
+                to_text(job.description),
+                job.paused_until,
+                job.archived_at,
+            )
+
+    async def add_endpoint(self, endpoint: Endpoint, target: Target) -> Endpoint:
+        async with self._database.transaction() as connection:
+            now = await connection.fetchval(query("database_time"))
+            planned = steering.begin(endpoint, now, self._cron)
+            await connection.execute(
+                query("add_endpoint"),
+                planned.id,
+                planned.tenant_id,
+                planned.job_id,
+                to_text(planned.name),
+                planned.created_at,
+                target_json(target),
+                target.host,
+            )
+            await connection.execute(query("save_endpoint"), *endpoint_values(planned))
+            await _wake_workers(connection)
+        return planned
+
+    async def get_endpoint(self, tenant_id: UUID, endpoint_id: UUID) -> Endpoint:
+        async with self._database.connection() as connection:
+            row = await connection.fetchrow(query("get_endpoint"), tenant_id, endpoint_id)
+        if row is None:
+            raise NotFound(f"no endpoint {endpoint_id}")
+        return endpoint_of(row, self._spread)
+
+    async def list_endpoints(self, tenant_id: UUID, job_id: UUID) -> Sequence[Endpoint]:
+        async with self._database.connection() as connection:
+            rows = await connection.fetch(query("list_endpoints"), tenant_id, job_id)
+        return [endpoint_of(row, self._spread) for row in rows]
+
+    async def change_endpoint(self, tenant_id: UUID, endpoint_id: UUID, act: Act) -> Endpoint:
+        async with self._database.transaction() as connection:
+            row = await connection.fetchrow(query("lock_endpoint"), tenant_id, endpoint_id)
+            if row is None:
+                raise NotFound(f"no endpoint {endpoint_id}")
+            before = endpoint_of(row, self._spread)
+            changed = act(before, row["now"], self._cron)
+            if changed != before:
+                await connection.execute(query("save_endpoint"), *endpoint_values(changed))
+            if changed.plan != before.plan or changed.manual_slot_at != before.manual_slot_at:
+                await _wake_workers(connection)
+        return changed
+
+
+async def _wake_workers(connection: Connection) -> None:
+    """Delivered when the transaction commits, so that a worker finds what it is woken for."""
+    await connection.execute(query("notify"), "cadenza_due")

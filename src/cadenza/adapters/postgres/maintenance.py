@@ -1,0 +1,134 @@
+"""Days of runs, made ahead and dropped when they are old; and the same for everything else kept.
+
+Dropping a day needs a lock that claims would queue behind. It is asked for briefly and given up
+at once where it is not to be had; the next round tries again.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+
+import asyncpg
+
+from cadenza.adapters.postgres.database import Connection, Database
+from cadenza.adapters.postgres.queries import query
+
+LOCK = 0x0CADE27B
+DAYS_AHEAD = 7
+BATCH = 5000
+PATIENCE = "50ms"
+KEPT_BY_AGE = (
+    ("analysis_sessions", "started_at"),
+    ("run_attempts", "noted_at"),
+    ("late_results", "received_at"),
+    ("events", "at"),
+    ("audit_log", "at"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What one round of maintenance did."""
+
+    days_made: int = 0
+    days_dropped: int = 0
+    rows_deleted: int = 0
+
+
+class Maintenance:
+    def __init__(self, database: Database, retention: timedelta) -> None:
+        self._database = database
+        self._retention = retention
+
+    async def run_once(self) -> Kept:
+        """One round; where another program is at it, nothing is done."""
+        async with self._database.connection() as connection:
+            if not await connection.fetchval("SELECT pg_try_advisory_lock($1)", LOCK):
+                return Kept()
+            try:
+                now: datetime = await connection.fetchval(query("database_time"))
+                made = await _make_days(connection, now.date())
+                dropped = await _drop_days(connection, (now - self._retention).date())
+                deleted = await self._delete_old(connection, now)
+                return Kept(made, dropped, deleted)
+            finally:
+                await connection.execute("SELECT pg_advisory_unlock($1)", LOCK)
+
+    async def _delete_old(self, connection: Connection, now: datetime) -> int:
+        """Rows that are past their time, a batch at a time, so that nobody waits for long."""
+        oldest = now - self._retention
+        deleted = await _in_batches(connection, query("delete_old_default_runs"), oldest)
+        deleted += await _in_batches(connection, query("delete_short_lived_runs"), now)
+        for table, column in KEPT_BY_AGE:
+            statement = (
+                f"DELETE FROM {table} WHERE ctid = ANY (ARRAY("  # noqa: S608 - names from above
+                f"SELECT ctid FROM {table} WHERE {column} < $1 LIMIT {BATCH}))"
+            )
+            deleted += await _in_batches(connection, statement, oldest)
+        return deleted
+
+
+async def _in_batches(connection: Connection, statement: str, before: datetime) -> int:
+    total = 0
+    while True:
+        done = int((await connection.execute(statement, before)).split()[-1])
+        total += done
+        if done < BATCH:
+            return total
+
+
+async def _make_days(connection: Connection, today: date) -> int:
+    """Partitions from yesterday to a week ahead; a day whose rows went elsewhere is left there."""
+    present = {day for day, _ in await _days(connection)}
+    made = 0
+    for ahead in range(-1, DAYS_AHEAD + 1):
+        day = today + timedelta(days=ahead)
+        if day in present:
+            continue
+        try:
+            async with connection.transaction():
+                await connection.execute(f"SET LOCAL lock_timeout = '{PATIENCE}'")
+                await connection.execute(_new_day(day))
+                made += 1
+        except (asyncpg.CheckViolationError, asyncpg.LockNotAvailableError):
+            continue
+    return made
+
+
+def _new_day(day: date) -> str:
+    begins = datetime(day.year, day.month, day.day, tzinfo=UTC)
+    ends = begins + timedelta(days=1)
+    return (
+        f"CREATE TABLE {_name(day)} PARTITION OF runs"
+        f" FOR VALUES FROM ('{begins.isoformat()}') TO ('{ends.isoformat()}')"
+        " WITH (fillfactor = 80)"
+    )
+
+
+async def _drop_days(connection: Connection, oldest: date) -> int:
+    dropped = 0
+    for day, name in await _days(connection):
+        if day >= oldest:
+            continue
+        try:
+            async with connection.transaction():
+                await connection.execute(f"SET LOCAL lock_timeout = '{PATIENCE}'")
+                await connection.execute(f"DROP TABLE {name}")
+                dropped += 1
+        except asyncpg.LockNotAvailableError:
+            continue
+    return dropped
+
+
+async def _days(connection: Connection) -> list[tuple[date, str]]:
+    rows = await connection.fetch(
+        "SELECT inhrelid::regclass::text AS name FROM pg_inherits"
+        " WHERE inhparent = 'runs'::regclass ORDER BY 1"
+    )
+    names = [row["name"] for row in rows if row["name"] != "runs_default"]
+    return [
+        (datetime.strptime(name[-8:], "%Y%m%d").replace(tzinfo=UTC).date(), name) for name in names
+    ]
+
+
+def _name(day: date) -> str:
+    return f"runs_{day:%Y%m%d}"

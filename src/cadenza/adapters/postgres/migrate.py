@@ -1,0 +1,101 @@
+"""Migrations: numbered files, forward only, safe when several programs start at once."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+from importlib import resources
+
+from cadenza.adapters.postgres.database import Connection, Database
+from cadenza.domain.errors import OperatorError
+
+# Any number that nobody else uses: whoever holds this lock migrates, the others wait.
+LOCK = 0x0CADE27A
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    number: int
+    name: str
+    sql: str
+
+    @property
+    def digest(self) -> str:
+        return sha256(self.sql.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    migration: Migration
+    applied_at: datetime | None
+
+
+def migrations() -> list[Migration]:
+    folder = resources.files("cadenza.adapters.postgres").joinpath("migrations")
+    files = [each for each in folder.iterdir() if each.name.endswith(".sql")]
+    found = [
+        Migration(int(file.name[:4]), file.name[5:-4], file.read_text(encoding="utf-8"))
+        for file in files
+    ]
+    return sorted(found, key=lambda each: each.number)
+
+
+async def migrate(database: Database) -> list[Migration]:
+    """Apply what is missing, each file in a transaction of its own; gives back what was new."""
+    async with database.connection() as connection:
+        await connection.execute("SELECT pg_advisory_lock($1)", LOCK, timeout=600)
+        try:
+            await _make_table(connection)
+            known = await _known(connection)
+            _check_known(known)
+            new = [each for each in migrations() if each.number not in known]
+            for migration in new:
+                await _apply(connection, migration)
+            return new
+        finally:
+            await connection.execute("SELECT pg_advisory_unlock($1)", LOCK)
+
+
+async def status(database: Database) -> list[Applied]:
+    async with database.connection() as connection:
+        exists = await connection.fetchval("SELECT to_regclass('schema_migrations') IS NOT NULL")
+        known = await _known(connection) if exists else {}
+    _check_known(known)
+    return [
+        Applied(each, known[each.number][1] if each.number in known else None)
+        for each in migrations()
+    ]
+
+
+async def _make_table(connection: Connection) -> None:
+    await connection.execute(
+        "CREATE TABLE IF NOT EXISTS schema_migrations ("
+        " number integer PRIMARY KEY, name text NOT NULL, digest text NOT NULL,"
+        " applied_at timestamptz NOT NULL DEFAULT now())"
+    )
+
+
+async def _known(connection: Connection) -> dict[int, tuple[str, datetime]]:
+    rows = await connection.fetch("SELECT number, digest, applied_at FROM schema_migrations")
+    return {row["number"]: (row["digest"], row["applied_at"]) for row in rows}
+
+
+def _check_known(known: dict[int, tuple[str, datetime]]) -> None:
+    """A file that was applied must not have changed. Numbers we do not know are a newer version's:
+    migrations expand first, so that we still work with them."""
+    for migration in migrations():
+        if migration.number in known and known[migration.number][0] != migration.digest:
+            raise OperatorError(
+                f"Migration {migration.number:04} {migration.name} was applied in another form. "
+                "Migrations are never edited: restore the file, and add a new one."
+            )
+
+
+async def _apply(connection: Connection, migration: Migration) -> None:
+    async with connection.transaction():
+        await connection.execute(migration.sql, timeout=3600)
+        await connection.execute(
+            "INSERT INTO schema_migrations (number, name, digest) VALUES ($1, $2, $3)",
+            migration.number,
+            migration.name,
+            migration.digest,
+        )

@@ -1,0 +1,1 @@
+clock AS MATERIALIZED (SELECT cadenza_now() AS now)

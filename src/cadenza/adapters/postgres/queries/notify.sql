@@ -1,0 +1,2 @@
+-- Tell whoever listens on a channel.
+SELECT pg_notify($1, '')

@@ -1,0 +1,195 @@
+"""Claims, leases, epochs and fencing, each one transaction over as many rows as there are."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from cadenza.adapters.postgres.database import Connection, Database
+from cadenza.adapters.postgres.queries import query
+from cadenza.adapters.postgres.rows import (
+    answer_hash,
+    claim_of,
+    endpoint_of,
+    plan_json,
+    to_json,
+    to_text,
+)
+from cadenza.application.ports.run_queue import ClaimBatch, ClaimRequest, FinishReport
+from cadenza.domain.cron import Cron
+from cadenza.domain.endpoint import MAX_SPREAD
+from cadenza.domain.outcome import finish_run
+from cadenza.domain.run import Claim, FinishedRun
+
+FIRST_TENANT = UUID(int=0)
+TENANTS_AT_ONCE = 500
+
+
+class PostgresRunQueue:
+    def __init__(
+        self,
+        database: Database,
+        cron: Cron,
+        new_id: Callable[[], UUID],
+        spread: timedelta = MAX_SPREAD,
+        on_time: Callable[[datetime], None] = lambda _: None,
+    ) -> None:
+        """`on_time` hears what time the database says it is, with every claim."""
+        self._database = database
+        self._cron = cron
+        self._new_id = new_id
+        self._spread = spread
+        self._on_time = on_time
+        self._backlog = False
+        self._last_tenant_id = FIRST_TENANT
+
+    # --- Claim ----------------------------------------------------------------------------
+
+    async def claim_due(self, request: ClaimRequest) -> ClaimBatch:
+        """In the order of slots; with a backlog, a share for each tenant."""
+        async with self._database.connection() as connection:
+            if self._backlog:
+                rows = await connection.fetch(
+                    query("claim_by_tenant"),
+                    *self._claim_values(request),
+                    self._last_tenant_id,
+                    TENANTS_AT_ONCE,
+                )
+            else:
+                rows = await connection.fetch(query("claim_in_order"), *self._claim_values(request))
+        meta = rows[0]
+        self._on_time(meta["now"])
+        self._last_tenant_id = meta["last_tenant_id"] or FIRST_TENANT
+        claims = [claim_of(row) for row in rows if row["run_id"] is not None]
+        found = meta["found_count"]
+        self._backlog = found >= request.limit or len(claims) < found
+        return ClaimBatch(claims, meta["next_due_at"], self._backlog)
+
+    async def claim_lost(self, request: ClaimRequest) -> Sequence[Claim]:
+        async with self._database.connection() as connection:
+            rows = await connection.fetch(query("claim_lost"), *self._claim_values(request)[:5])
+        return [claim_of(row) for row in rows]
+
+    def _claim_values(self, request: ClaimRequest) -> tuple[Any, ...]:
+        tenants, hosts = request.busy_tenants, request.busy_hosts
+        return (
+            request.limit,
+            request.lease,
+            request.ahead,
+            request.worker,
+            [self._new_id() for _ in range(request.limit)],
+            list(tenants),
+            list(tenants.values()),
+            list(hosts),
+            list(hosts.values()),
+            [each for each, count in tenants.items() if count >= request.per_tenant],
+            [each for each, count in hosts.items() if count >= request.per_host],
+            [request.per_tenant, request.per_host],
+        )
+
+    # --- Renew and give back --------------------------------------------------------------
+
+    async def renew(self, claims: Sequence[Claim], lease: timedelta) -> frozenset[UUID]:
+        async with self._database.connection() as connection:
+            rows = await connection.fetch(query("renew"), *_keys(claims), lease)
+        return frozenset(row["running_run_id"] for row in rows)
+
+    async def give_back(self, claims: Sequence[Claim]) -> None:
+        async with self._database.connection() as connection:
+            await connection.execute(query("give_back"), *_keys(claims))
+
+    # --- Finish ---------------------------------------------------------------------------
+
+    async def finish(self, finished: Sequence[FinishedRun]) -> FinishReport:
+        """Lock what still counts, let the governor plan, write everything, tell the planners."""
+        claims = [each.claim for each in finished]
+        async with self._database.transaction() as connection:
+            rows = await connection.fetch(query("lock_for_finish"), *_keys(claims))
+            fresh = {row["running_run_id"]: row for row in rows}
+            columns = _FinishColumns()
+            for each in finished:
+                row = fresh.pop(each.claim.run_id, None)
+                if row is not None:
+                    self._settle(each, row, columns)
+            if rows:
+                await connection.execute(query("finish"), rows[0]["now"], *columns.values())
+            stale = [each for each in finished if each.claim.run_id not in columns.run_ids]
+            late = await self._note_late(connection, stale) if stale else frozenset[UUID]()
+            await connection.execute(query("notify"), "cadenza_finished")
+        next_runs = [at for at in columns.next_run_at if at is not None]
+        return FinishReport(late, min(next_runs, default=None))
+
+    def _settle(self, finished: FinishedRun, row: Any, columns: "_FinishColumns") -> None:
+        settled = finish_run(endpoint_of(row, self._spread), finished, row["now"], self._cron)
+        endpoint, outcome = settled.endpoint, finished.outcome
+        body = None if outcome.body is None else to_json(outcome.body)
+        message = outcome.error_message
+        columns.add(
+            finished.claim.run_id,
+            (
+                endpoint.id,
+                finished.claim.slot_at,
+                endpoint.failure_count,
+                endpoint.not_before_at,
+                endpoint.last_run_at,
+                endpoint.last_slot_at,
+                endpoint.next_run_at,
+                endpoint.next_source,
+                plan_json(endpoint.plan),
+                endpoint.interval_hint is not None,
+                endpoint.one_shot_hint is not None,
+                answer_hash(outcome.status, body),
+                outcome.status,
+                finished.started_at,
+                outcome.status_code,
+                outcome.error_kind,
+                None if message is None else to_text(message),
+                body,
+                settled.skipped_slots,
+                settled.skipped_reason,
+                finished.claim.epoch,
+            ),
+        )
+
+    async def _note_late(
+        self, connection: Connection, stale: Sequence[FinishedRun]
+    ) -> frozenset[UUID]:
+        claims = [each.claim for each in stale]
+        rows = await connection.fetch(
+            query("note_late"),
+            [claim.run_id for claim in claims],
+            [claim.endpoint_id for claim in claims],
+            [claim.tenant_id for claim in claims],
+            [claim.epoch for claim in claims],
+            [each.outcome.status for each in stale],
+            [claim.slot_at for claim in claims],
+        )
+        return frozenset(row["run_id"] for row in rows)
+
+
+@dataclass(slots=True)
+class _FinishColumns:
+    """Results as columns, which is how one statement takes many rows."""
+
+    run_ids: set[UUID] = field(default_factory=set[UUID])
+    rows: list[tuple[Any, ...]] = field(default_factory=list[tuple[Any, ...]])
+
+    def add(self, run_id: UUID, row: tuple[Any, ...]) -> None:
+        self.run_ids.add(run_id)
+        self.rows.append(row)
+
+    def values(self) -> list[list[Any]]:
+        return [list(column) for column in zip(*self.rows, strict=True)]
+
+    @property
+    def next_run_at(self) -> list[datetime | None]:
+        return [row[6] for row in self.rows]
+
+
+def _keys(claims: Sequence[Claim]) -> tuple[list[UUID], list[int], list[UUID]]:
+    return (
+        [claim.endpoint_id for claim in claims],
+        [claim.epoch for claim in claims],
+        [claim.run_id for claim in claims],
+    )

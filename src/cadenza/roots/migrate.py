@@ -1,0 +1,63 @@
+"""`cadenza migrate`: bring the database to the schema of this version."""
+
+import asyncio
+import json
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from cadenza.adapters.postgres import migrate as migrations
+from cadenza.domain.instants import iso_or_none
+from cadenza.roots.database import database_url, opened_database
+from cadenza.roots.settings import Settings, read_settings
+
+
+def migrate(
+    status: Annotated[
+        bool, typer.Option("--status", help="Only show what has been applied, change nothing.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Bring the database to the schema of this version; safe while programs run.
+
+    Example: cadenza migrate --status
+    """
+    settings = read_settings()
+    with database_url(settings) as url:
+        if status:
+            asyncio.run(_show(settings, url, as_json=as_json))
+        else:
+            asyncio.run(_migrate(settings, url, as_json=as_json))
+
+
+async def _migrate(settings: Settings, url: str, *, as_json: bool) -> None:
+    async with opened_database(settings, url) as database:
+        new = await migrations.migrate(database)
+    names = [f"{each.number:04} {each.name}" for each in new]
+    if as_json:
+        typer.echo(json.dumps({"applied": names}))
+    else:
+        typer.echo("\n".join(f"Applied {name}." for name in names) or "Nothing to do.")
+
+
+async def _show(settings: Settings, url: str, *, as_json: bool) -> None:
+    async with opened_database(settings, url) as database:
+        known = await migrations.status(database)
+    rows = [
+        (f"{each.migration.number:04}", each.migration.name, iso_or_none(each.applied_at))
+        for each in known
+    ]
+    if as_json:
+        keys = ("number", "name", "applied_at")
+        typer.echo(json.dumps([dict(zip(keys, row, strict=True)) for row in rows]))
+        return
+    table = Table("number", "name", "applied")
+    for number, name, applied_at in rows:
+        table.add_row(number, name, applied_at or "not yet")
+    Console().print(table)
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(migrate)

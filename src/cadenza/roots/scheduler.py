@@ -1,0 +1,117 @@
+"""`cadenza scheduler`: a worker that runs what is due, until it is told to stop."""
+
+import asyncio
+import os
+import signal
+import socket
+from datetime import timedelta
+
+import structlog
+import typer
+import uvloop
+
+from cadenza.adapters.cron.cronsim import CronsimCron
+from cadenza.adapters.http.dispatcher import HttpDispatcher
+from cadenza.adapters.postgres.clock import DatabaseClock
+from cadenza.adapters.postgres.database import Database
+from cadenza.adapters.postgres.listener import Listener
+from cadenza.adapters.postgres.maintenance import Maintenance
+from cadenza.adapters.postgres.migrate import migrate
+from cadenza.adapters.postgres.run_queue import PostgresRunQueue
+from cadenza.adapters.system.clock import wall_clock
+from cadenza.adapters.system.events import LoggedEvents
+from cadenza.adapters.system.ids import new_id
+from cadenza.application.repeat import repeat
+from cadenza.application.scheduler import Scheduler, SchedulerOptions
+from cadenza.application.waiting import end_all
+from cadenza.domain.errors import StoreUnavailable
+from cadenza.roots.database import database_url, opened_database
+from cadenza.roots.logging import set_up_logs
+from cadenza.roots.settings import Settings, read_settings
+
+MAINTENANCE_EVERY = timedelta(hours=1)
+WORTH_SAYING = timedelta(seconds=1)
+log = structlog.get_logger()
+
+
+def scheduler() -> None:
+    """Run a scheduler worker: claim what is due, execute it, plan the next run.
+
+    Any number of them share one database. SIGTERM ends it gently, a second one at once.
+
+    Example: CADENZA_DATABASE_URL=postgresql://me@localhost/cadenza cadenza scheduler
+    """
+    settings = read_settings()
+    set_up_logs(as_json=settings.log_json)
+    with (
+        database_url(settings) as url,
+        asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
+    ):
+        runner.run(run_scheduler(settings, url))
+
+
+async def run_scheduler(settings: Settings, url: str) -> None:
+    async with opened_database(settings, url) as database:
+        await migrate(database)
+        clock = DatabaseClock()
+        await _compare_clocks(clock, database)
+        dispatcher = HttpDispatcher()
+        worker = make_scheduler(settings, database, clock, dispatcher)
+        _stop_on_signals(worker)
+        maintenance = Maintenance(database, timedelta(days=settings.retention_days))
+        beside = [
+            asyncio.create_task(Listener(url, {"cadenza_due": worker.wake}).run()),
+            asyncio.create_task(repeat(maintenance.run_once, clock, MAINTENANCE_EVERY, _trouble)),
+            asyncio.create_task(
+                repeat(lambda: _compare_clocks(clock, database), clock, MAINTENANCE_EVERY, _trouble)
+            ),
+        ]
+        log.info("scheduler started", in_flight=settings.in_flight)
+        try:
+            await worker.run()
+        finally:
+            await end_all(beside)
+            await dispatcher.close()
+            log.info("scheduler stopped")
+
+
+def make_scheduler(
+    settings: Settings, database: Database, clock: DatabaseClock, dispatcher: HttpDispatcher
+) -> Scheduler:
+    options = SchedulerOptions(
+        in_flight=settings.in_flight,
+        per_tenant=settings.in_flight_per_tenant,
+        per_host=settings.in_flight_per_host,
+        lease=timedelta(seconds=settings.lease_seconds),
+        tick=timedelta(seconds=settings.tick_seconds),
+        stop_grace=timedelta(seconds=settings.stop_seconds),
+    )
+    name = settings.worker_name or f"{socket.gethostname()}-{os.getpid()}"
+    queue = PostgresRunQueue(database, CronsimCron(), new_id, on_time=clock.hear)
+    return Scheduler(name, queue, dispatcher, clock, LoggedEvents(), options)
+
+
+async def _compare_clocks(clock: DatabaseClock, database: Database) -> None:
+    """The database's clock counts; a machine that thinks otherwise is told so."""
+    off_by = wall_clock() - await clock.ask(database)
+    if abs(off_by) > WORTH_SAYING:
+        log.warning("this machine's clock is off; the database's is used", off_by=str(off_by))
+
+
+def _stop_on_signals(worker: Scheduler) -> None:
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, _stop, worker, number.name)
+
+
+def _stop(worker: Scheduler, why: str) -> None:
+    log.info("stopping; a second signal stops at once", signal=why)
+    worker.stop()
+
+
+def _trouble(error: StoreUnavailable) -> None:
+    log.warning("the database does not answer; trying again", error=str(error))
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(scheduler)
