@@ -68,11 +68,22 @@ async def run_scheduler(settings: Settings, url: str) -> None:
         ]
         log.info("scheduler started", in_flight=settings.in_flight)
         try:
-            await worker.run()
+            await _run_beside(worker, beside)
         finally:
-            await end_all(beside)
             await dispatcher.close()
             log.info("scheduler stopped")
+
+
+async def _run_beside(worker: Scheduler, beside: list[asyncio.Task[None]]) -> None:
+    """Until the worker has ended; where something beside it breaks, it lands and the error shows."""
+    working = asyncio.create_task(worker.run())
+    try:
+        await asyncio.wait({working, *beside}, return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            worker.stop()
+        await working
+    finally:
+        await end_all([working, *beside])
 
 
 def make_scheduler(

@@ -6,8 +6,10 @@ the simulation runs the very code that production runs.
 
 import asyncio
 import selectors
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
+from contextvars import Context
 from datetime import datetime, timedelta
+from math import inf, nextafter
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -36,9 +38,24 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
         # Coarser than asyncio's: after half a year a float has no nanoseconds left, and a timer
         # that is due would wait for ever for time to pass it.
         self._clock_resolution = 1e-7
+        self._next_free: dict[float, float] = {}
 
     def time(self) -> float:
         return self._jumping.jumped
+
+    def call_at(
+        self,
+        when: float,
+        callback: Callable[..., object],
+        *args: Any,
+        context: Context | None = None,
+    ) -> asyncio.TimerHandle:
+        """Timers with the same time fire in the order they were set: the heap would forget it."""
+        at = self._next_free.get(when, when)
+        self._next_free[when] = nextafter(at, inf)
+        if len(self._next_free) > 1000:
+            self._next_free = {k: v for k, v in self._next_free.items() if k >= self.time()}
+        return super().call_at(at, callback, *args, context=context)
 
 
 class SimulatedClock:

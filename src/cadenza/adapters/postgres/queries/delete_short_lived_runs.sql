@@ -8,7 +8,7 @@ USING (
         SELECT runs.endpoint_id, runs.slot_at
         FROM runs
         WHERE runs.endpoint_id = endpoints.id
-          AND runs.slot_at < $1 - make_interval(days => tenants.retention_days)
+          AND runs.slot_at < $1::timestamptz - make_interval(days => tenants.retention_days)
           AND runs.status <> 'running'
         LIMIT 5000
     ) AS old
