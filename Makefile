@@ -30,6 +30,10 @@ test: $(READY) ## Run every test
 test-fast: $(READY) ## Run the tests without browser and chaos, in under two minutes
 	$(BIN)/python -m pytest -n 2 -m 'not browser and not chaos'
 
+.PHONY: bench
+bench: $(READY) ## Measure speed and print the README's table
+	$(BIN)/python -m benchmarks
+
 .PHONY: check
 check: $(READY) ## Check format, lint, types and import contracts
 	$(BIN)/ruff format --check .

@@ -22,6 +22,7 @@ from cadenza.adapters.postgres.embedded import EmbeddedPostgres
 from cadenza.adapters.postgres.maintenance import Maintenance
 from cadenza.adapters.postgres.migrate import migrate
 
+DUE = "cadenza_now() - interval '1 second'"
 SERVER = {"shared_buffers": "512MB", "max_wal_size": "4GB", "checkpoint_timeout": "30min"}
 
 
@@ -38,6 +39,17 @@ class Stage:
     async def value(self, statement: str, *values: Any) -> Any:
         async with self.database.connection() as connection:
             return await connection.fetchval(statement, *values, timeout=600)
+
+    async def json(self, statement: str, *values: Any) -> dict[str, Any]:
+        return json.loads(await self.value(statement, *values))
+
+    async def finished(self, count: int, *, within: float) -> bool:
+        """Wait until so many runs have ended."""
+
+        async def enough() -> bool:
+            return await self.value("SELECT count(*) FROM runs WHERE status <> 'running'") >= count
+
+        return await until(enough, within=within, every=0.02)
 
     async def empty(self) -> None:
         await self.execute("TRUNCATE tenants CASCADE")
@@ -57,19 +69,20 @@ class Stage:
             "INSERT INTO jobs (id, tenant_id, name) SELECT id, id, name FROM tenants"
         )
         target = json.dumps(
-            {"kind": "http", "url": f"{self.target.url}/probe", "method": "GET", "headers": {},
-             "body": None, "timeout_ms": 30000}
-        )  # fmt: skip
+            {"kind": "http", "method": "GET", "headers": {}, "body": None, "timeout_ms": 30000}
+        )
         await self.execute(
             "INSERT INTO endpoints (id, tenant_id, job_id, name, created_at, target, host,"
             " baseline_interval_ms, next_run_at, next_source)"
             " SELECT md5('e' || n)::uuid, md5('t' || n % $2)::uuid, md5('t' || n % $2)::uuid,"
-            f" 'e' || n, cadenza_now(), $3, '127.0.0.1', $4, {first_at}, 'baseline-interval'"
+            " 'e' || n, cadenza_now(), $3::jsonb || jsonb_build_object('url', $5::text || n),"
+            f" '127.0.0.1', $4, {first_at}, 'baseline-interval'"
             " FROM generate_series(0, $1::int - 1) AS n",
             count,
             tenants,
             target,
             interval // timedelta(milliseconds=1),
+            f"{self.target.url}/probe/",
         )
         await self.execute("VACUUM ANALYZE endpoints")
 
@@ -142,3 +155,19 @@ async def until(condition: Any, *, within: float, every: float = 0.1) -> bool:
             return False
         await asyncio.sleep(every)
     return True
+
+
+async def connected(here: Stage, number: int) -> None:
+    """Until so many workers listen for what is due."""
+
+    async def listening() -> bool:
+        found = "SELECT count(*) FROM pg_stat_activity WHERE query ILIKE 'LISTEN%'"
+        return await here.value(found) >= number
+
+    assert await until(listening, within=60), "the workers did not start"
+
+
+async def lost_and_duplicates(here: Stage) -> dict[str, int]:
+    """Runs that did not end well, and requests that came twice."""
+    lost = await here.value("SELECT count(*) FROM runs WHERE status <> 'success'")
+    return {"duplicates": here.target.duplicates, "lost": lost}

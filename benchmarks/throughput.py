@@ -1,15 +1,13 @@
 """How many full runs a second: 20,000 due endpoints, real HTTP, everything on."""
 
 import asyncio
-import json
 from datetime import timedelta
 from typing import Any
 
 from benchmarks.bare import bare_runs_per_s
 from benchmarks.machine import load_now
-from benchmarks.stage import Stage, arguments, measured, report, stage, until, workers
+from benchmarks.stage import DUE, Stage, arguments, connected, measured, report, stage, workers
 
-DUE = "cadenza_now() - interval '1 second'"
 LATER = "cadenza_now() + interval '1 hour'"
 
 
@@ -44,35 +42,22 @@ async def _with_workers(here: Stage, count: int, number: int) -> dict[str, Any]:
     """Start the workers on a quiet table, make everything due at once, and time the runs."""
     await _prepare(here, count, LATER)
     with workers(here.url, number):
-        await until(lambda: _connected(here, number), within=30)
+        await connected(here, number)
         await here.execute(f"UPDATE endpoints SET next_run_at = {DUE}")
         await here.execute("VACUUM endpoints")
         await here.execute("SELECT pg_notify('cadenza_due', '')")
 
-        async def all_done() -> bool:
-            return (
-                await here.value("SELECT count(*) FROM runs WHERE finished_at IS NOT NULL") >= count
-            )
-
-        await until(all_done, within=120, every=0.25)
-    row = await here.value(
+        await here.finished(count, within=180)
+    found = await here.json(
         "SELECT json_build_object("
         " 'seconds', extract(epoch FROM max(finished_at) - min(claimed_at)),"
         " 'ok', count(*) FILTER (WHERE status = 'success'))::text FROM runs"
     )
-    found = json.loads(row)
     return {
         "runs_per_s": found["ok"] / found["seconds"],
         "lost": count - found["ok"],
         "duplicates": here.target.duplicates,
     }
-
-
-async def _connected(here: Stage, number: int) -> bool:
-    listening = await here.value(
-        "SELECT count(*) FROM pg_stat_activity WHERE query ILIKE 'LISTEN%'"
-    )
-    return listening >= number
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from cadenza.domain.errors import InvalidCron
 from cadenza.domain.governor import plan_next_run
 from cadenza.domain.hint import IntervalHint, OneShotHint
 from cadenza.domain.instants import latest
+from cadenza.domain.plan import Plan
 from cadenza.domain.run import FinishedRun, Outcome, RunStatus
 
 MAX_RETRY_AFTER = timedelta(hours=1)
@@ -18,11 +19,21 @@ MAX_COUNTED_CRON_SKIPS = 100  # walking a cron costs; beyond this a count tells 
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """The endpoint after a run, and what the run has to carry about slots that were missed."""
+    """An endpoint after a run, its next plan, and what the run must say of slots it missed."""
 
-    endpoint: Endpoint
+    settled: Endpoint
+    plan: Plan
     skipped_slots: int = 0
     skipped_reason: str | None = None
+    moves_anchor: bool = True
+
+    @property
+    def anchor_at(self) -> datetime | None:
+        return self.plan.anchor_at if self.moves_anchor else self.settled.last_run_at
+
+    @property
+    def endpoint(self) -> Endpoint:
+        return replace(self.settled, plan=self.plan, last_run_at=self.anchor_at)
 
 
 def finish_run(endpoint: Endpoint, finished: FinishedRun, now: datetime, cron: Cron) -> Finish:
@@ -30,10 +41,10 @@ def finish_run(endpoint: Endpoint, finished: FinishedRun, now: datetime, cron: C
     settled = apply_outcome(endpoint, finished, now)
     if finished.claim.is_manual:
         plan = plan_next_run(now, settled, cron, after_run=False)
-        return Finish(replace(settled, plan=plan))
+        return Finish(settled, plan, moves_anchor=False)
     skipped, reason = skipped_slots(endpoint, finished, now, cron)
     plan = plan_next_run(now, settled, cron, after_run=True)
-    return Finish(replace(settled, plan=plan, last_run_at=plan.anchor_at), skipped, reason)
+    return Finish(settled, plan, skipped, reason)
 
 
 def apply_outcome(endpoint: Endpoint, finished: FinishedRun, now: datetime) -> Endpoint:
@@ -102,15 +113,17 @@ def skipped_slots(
 ) -> tuple[int, str | None]:
     """How many slots passed while this one waited for a worker or ran, and which of the two."""
     slot_at, started_at = finished.claim.slot_at, finished.first_started_at
-    while_waiting = _occurrences(endpoint, slot_at, started_at, cron)
-    in_all = _occurrences(endpoint, slot_at, max(now, started_at), cron)
+    ended_at = max(now, started_at)
+    in_all = _occurrences(endpoint, slot_at, ended_at, cron)
     if in_all == 0:
         return 0, None
-    if while_waiting == 0:
-        return in_all, "the run took longer than its interval"
-    if while_waiting == in_all:
+    while_waiting = _occurrences(endpoint, slot_at, started_at, cron)
+    while_running = _occurrences(endpoint, started_at, ended_at, cron)
+    if while_waiting and while_running:
+        return in_all, "no worker was free in time, then the run took longer than its interval"
+    if while_waiting or started_at - slot_at > ended_at - started_at:
         return in_all, "no worker was free in time"
-    return in_all, "no worker was free in time, then the run took longer than its interval"
+    return in_all, "the run took longer than its interval"
 
 
 def _occurrences(endpoint: Endpoint, after: datetime, until: datetime, cron: Cron) -> int:

@@ -1,11 +1,12 @@
 """A plan: when an endpoint runs next, and the record of how that was decided."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from cadenza.domain.instants import from_iso, iso, iso_or_none, milliseconds
+from cadenza.domain.instants import from_iso, iso, milliseconds
 
 
 class Source(StrEnum):
@@ -58,27 +59,35 @@ class Plan:
     clamps: tuple[Source, ...] = ()
     note: str | None = None
 
-    def record(self) -> dict[str, Any]:
-        """The plan as JSON, stored with the endpoint and with the run that it led to."""
+    def record(self, instant: Callable[[datetime], object] = iso) -> dict[str, Any]:
+        """The plan as JSON, stored with the endpoint and with the run that it led to.
+
+        A writer that knows instants by itself asks for them as they are.
+        """
+
+        def written(at: datetime | None) -> object:
+            return None if at is None else instant(at)
+
+        inputs = self.inputs
         return {
-            "next_run_at": iso_or_none(self.next_run_at),
+            "next_run_at": written(self.next_run_at),
             "source": self.source,
-            "anchor_at": iso_or_none(self.anchor_at),
+            "anchor_at": written(self.anchor_at),
             "winner": self.winner,
             "clamps": list(self.clamps),
             "note": self.note,
             "candidates": [
-                {"source": each.source, "at": iso(each.at), "excluded": each.excluded}
+                {"source": each.source, "at": instant(each.at), "excluded": each.excluded}
                 for each in self.candidates
             ],
             "inputs": {
-                "now": iso(self.inputs.now),
-                "after_run": self.inputs.after_run,
-                "anchor_at": iso_or_none(self.inputs.anchor_at),
-                "last_slot_at": iso_or_none(self.inputs.last_slot_at),
-                "failure_count": self.inputs.failure_count,
-                "jitter_ms": milliseconds(self.inputs.jitter),
-                "overrun": self.inputs.overrun,
+                "now": instant(inputs.now),
+                "after_run": inputs.after_run,
+                "anchor_at": written(inputs.anchor_at),
+                "last_slot_at": written(inputs.last_slot_at),
+                "failure_count": inputs.failure_count,
+                "jitter_ms": milliseconds(inputs.jitter),
+                "overrun": inputs.overrun,
             },
         }
 

@@ -57,6 +57,7 @@ class Claim:
     source: Source
     epoch: int
     first_claimed_at: datetime
+    host: str = ""  # what the limit of requests in flight per host counts by
     attempt: int = 1
     is_manual: bool = False
     is_paused: bool = False

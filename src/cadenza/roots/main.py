@@ -43,3 +43,7 @@ def main() -> None:
     except CadenzaError as error:
         typer.echo(str(error), err=True)
         sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

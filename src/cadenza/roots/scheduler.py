@@ -75,7 +75,7 @@ async def run_scheduler(settings: Settings, url: str) -> None:
 
 
 async def _run_beside(worker: Scheduler, beside: list[asyncio.Task[None]]) -> None:
-    """Until the worker has ended; where something beside it breaks, it lands and the error shows."""
+    """Until the worker has ended; where something beside it breaks, it lands and tells."""
     working = asyncio.create_task(worker.run())
     try:
         await asyncio.wait({working, *beside}, return_when=asyncio.FIRST_COMPLETED)

@@ -78,6 +78,7 @@ class MemoryRunQueue:
             source=run.source,
             epoch=row.epoch,
             first_claimed_at=run.claimed_at,
+            host=row.target.host,
             attempt=run.attempt,
             is_manual=run.is_manual,
             is_paused=endpoint.paused_until(now) is not None,

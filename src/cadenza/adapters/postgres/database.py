@@ -28,6 +28,9 @@ PASSING = (
     asyncpg.TransactionRollbackError,
     asyncpg.LockNotAvailableError,
     asyncpg.InternalClientError,
+    asyncpg.ReadOnlySQLTransactionError,  # a replica that has yet to become the primary
+    asyncpg.IdleInTransactionSessionTimeoutError,
+    asyncpg.InvalidCachedStatementError,  # somebody migrated; the statement is prepared anew
 )
 
 
@@ -44,9 +47,9 @@ class Database:
             async with self._pool.acquire(timeout=CONNECT_SECONDS) as connection:
                 yield connection
         except PASSING as error:
-            raise StoreUnavailable(
-                f"The database at {self._where} does not answer: {_told(error)}"
-            ) from error
+            if isinstance(error, ValueError):  # no server takes this value: no use in trying again
+                raise
+            raise _away(self._where, error) from error
 
     @asynccontextmanager
     async def transaction(self) -> AsyncGenerator[Connection]:
@@ -66,10 +69,22 @@ async def open_database(url: str, *, connections: int, pooler: bool = False) -> 
 
     Behind a pooler that gives out connections by transaction, statements are not prepared.
     """
+    database = Database(await _open_pool(url, connections, pooler=pooler), url)
+    try:
+        await _check_version(database)
+        if not pooler:  # which shares out what the server has, and knows its own limit
+            await _check_room(database, connections)
+    except BaseException:
+        await database.close()
+        raise
+    return database
+
+
+async def _open_pool(url: str, connections: int, *, pooler: bool) -> "asyncpg.Pool[asyncpg.Record]":
     where = shown_url(url)
     options: dict[str, Any] = {"statement_cache_size": 0} if pooler else {}
     try:
-        pool = await asyncpg.create_pool(
+        return await asyncpg.create_pool(
             url,
             min_size=min(2, connections),
             max_size=connections,
@@ -79,15 +94,12 @@ async def open_database(url: str, *, connections: int, pooler: bool = False) -> 
             server_settings={} if pooler else {"application_name": "cadenza", "timezone": "UTC"},
             **options,
         )
-    except (
-        ValueError,
-        asyncpg.InvalidPasswordError,
-        asyncpg.InvalidAuthorizationSpecificationError,
-        asyncpg.InvalidCatalogNameError,
-        asyncpg.ClientConfigurationError,
-    ) as error:
+    except ValueError as error:
+        # Not what it says: it may quote a password that was taken for something else.
         raise OperatorError(
-            f"The database at {where} refused us: {_told(error)}. Check CADENZA_DATABASE_URL."
+            "CADENZA_DATABASE_URL cannot be read. It has the form "
+            "postgresql://user:password@host:5432/database, where : / ? # @ in a password are "
+            "written as %3A %2F %3F %23 %40, and options like ?sslmode=require may follow."
         ) from error
     except asyncpg.TooManyConnectionsError as error:
         raise OperatorError(
@@ -95,40 +107,51 @@ async def open_database(url: str, *, connections: int, pooler: bool = False) -> 
             f"{connections}. Raise max_connections there, or lower CADENZA_CONNECTIONS."
         ) from error
     except PASSING as error:
-        raise StoreUnavailable(
-            f"The database at {where} does not answer: {_told(error)}"
+        raise _away(where, error) from error
+    except asyncpg.PostgresError as error:
+        raise OperatorError(
+            f"The database at {where} refused us: {_told(error)}. Check CADENZA_DATABASE_URL."
         ) from error
-    database = Database(pool, url)
-    await _check_server(database, connections)
-    return database
 
 
-async def _check_server(database: Database, connections: int) -> None:
+async def _check_version(database: Database) -> None:
     async with database.connection() as connection:
         version = int(await connection.fetchval("SHOW server_version_num"))
-        if version < OLDEST_SERVER:
-            raise OperatorError(
-                f"Cadenza needs PostgreSQL 14 or later; this server is {version // 10000}."
-            )
+    if version < OLDEST_SERVER:
+        raise OperatorError(
+            f"Cadenza needs PostgreSQL 14 or later; this server is {version // 10000}."
+        )
+
+
+async def _check_room(database: Database, connections: int) -> None:
+    async with database.connection() as connection:
         room = await connection.fetchval(
             "SELECT current_setting('max_connections')::int"
             " - current_setting('superuser_reserved_connections')::int"
+            " - coalesce(current_setting('reserved_connections', true), '0')::int"
         )
-        if room < connections:
-            raise OperatorError(
-                f"The server allows {room} connections, this program alone wants {connections}. "
-                "Raise max_connections there, or lower CADENZA_CONNECTIONS."
-            )
+    if room < connections:
+        raise OperatorError(
+            f"The server allows {room} connections, this program alone wants {connections}. "
+            "Raise max_connections there, or lower CADENZA_CONNECTIONS."
+        )
 
 
 def shown_url(url: str) -> str:
-    """Where a database is, without its password."""
+    """Where a database is, without its password, also where that broke the address."""
+    unreadable = "(an address that cannot be read)"
     try:
         parts = urlsplit(url)
         port = f":{parts.port}" if parts.port else ""
     except ValueError:
-        return "(an address that cannot be read)"
+        return unreadable
+    if parts.scheme not in ("postgresql", "postgres") or "@" in parts.path:
+        return unreadable
     return f"{parts.hostname or 'localhost'}{port}{parts.path}"
+
+
+def _away(where: str, error: BaseException) -> StoreUnavailable:
+    return StoreUnavailable(f"The database at {where} does not answer: {_told(error)}")
 
 
 def _told(error: BaseException) -> str:

@@ -2,13 +2,16 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from typing import Any
 
 import asyncpg
 
 from cadenza.adapters.postgres.database import CONNECT_SECONDS, PASSING
+from cadenza.application.waiting import until_set
 
 RETRY_SECONDS = 1.0
+ASK_EVERY = timedelta(seconds=30)  # a network that only swallows never says that it is gone
 
 
 class Listener:
@@ -34,7 +37,10 @@ class Listener:
                 await connection.add_listener(channel, self._heard)
             for callback in self._callbacks.values():
                 callback()  # whatever was said while nobody listened
-            await lost.wait()
+            await until_set(lost, at_most=ASK_EVERY)
+            while not lost.is_set():
+                await connection.execute("SELECT 1", timeout=CONNECT_SECONDS)
+                await until_set(lost, at_most=ASK_EVERY)
         finally:
             connection.terminate()
 

@@ -1,9 +1,10 @@
 """Days of runs, made ahead and dropped when they are old; and the same for everything else kept.
 
-Dropping a day needs a lock that claims would queue behind. It is asked for briefly and given up
-at once where it is not to be had; the next round tries again.
+Making or dropping a day needs a lock that claims would queue behind. It is asked for briefly and
+given up at once where it is not to be had; the next round tries again.
 """
 
+import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 
@@ -16,12 +17,21 @@ LOCK = 0x0CADE27B
 DAYS_AHEAD = 7
 BATCH = 5000
 PATIENCE = "50ms"
+LONGEST_STEP = "1s"  # making a day reads the default partition, while claims wait
 KEPT_BY_AGE = (
     ("analysis_sessions", "started_at"),
     ("run_attempts", "noted_at"),
     ("late_results", "received_at"),
     ("events", "at"),
     ("audit_log", "at"),
+)
+# Not now, or not here: it stays as it is, and its rows are in the default partition.
+NOT_TO_BE_HAD = (
+    asyncpg.LockNotAvailableError,
+    asyncpg.QueryCanceledError,
+    asyncpg.CheckViolationError,
+    asyncpg.DuplicateTableError,
+    asyncpg.InvalidObjectDefinitionError,  # a partition that somebody made covers the day
 )
 
 
@@ -41,17 +51,19 @@ class Maintenance:
 
     async def run_once(self) -> Kept:
         """One round; where another program is at it, nothing is done."""
-        async with self._database.connection() as connection:
-            if not await connection.fetchval("SELECT pg_try_advisory_lock($1)", LOCK):
+        async with self._database.transaction() as guard:
+            # A transaction's lock: behind a pooler a session's would never be given back.
+            if not await guard.fetchval("SELECT pg_try_advisory_xact_lock($1)", LOCK):
                 return Kept()
-            try:
-                now: datetime = await connection.fetchval(query("database_time"))
-                made = await _make_days(connection, now.date())
-                dropped = await _drop_days(connection, (now - self._retention).date())
-                deleted = await self._delete_old(connection, now)
-                return Kept(made, dropped, deleted)
-            finally:
-                await connection.execute("SELECT pg_advisory_unlock($1)", LOCK)
+            async with self._database.connection() as connection:
+                return await self._round(connection)
+
+    async def _round(self, connection: Connection) -> Kept:
+        now: datetime = await connection.fetchval(query("database_time"))
+        made = await _make_days(connection, now.date())
+        dropped = await _drop_days(connection, (now - self._retention).date())
+        deleted = await self._delete_old(connection, now)
+        return Kept(made, dropped, deleted)
 
     async def _delete_old(self, connection: Connection, now: datetime) -> int:
         """Rows that are past their time, a batch at a time, so that nobody waits for long."""
@@ -59,12 +71,26 @@ class Maintenance:
         deleted = await _in_batches(connection, query("delete_old_default_runs"), oldest)
         deleted += await _in_batches(connection, query("delete_short_lived_runs"), now)
         for table, column in KEPT_BY_AGE:
-            statement = (
-                f"DELETE FROM {table} WHERE ctid = ANY (ARRAY("  # noqa: S608 - names from above
-                f"SELECT ctid FROM {table} WHERE {column} < $1 LIMIT {BATCH}))"
-            )
-            deleted += await _in_batches(connection, statement, oldest)
+            deleted += await _in_batches(connection, _delete_by_age(table, column), oldest)
+            deleted += await _in_batches(connection, _delete_short_lived(table, column), now)
         return deleted
+
+
+def _delete_by_age(table: str, column: str) -> str:
+    return (
+        f"DELETE FROM {table} WHERE ctid = ANY (ARRAY("  # noqa: S608 - names from above
+        f"SELECT ctid FROM {table} WHERE {column} < $1 LIMIT {BATCH}))"
+    )
+
+
+def _delete_short_lived(table: str, column: str) -> str:
+    """The same for tenants that keep theirs for a shorter time than everybody else."""
+    return (
+        f"DELETE FROM {table} WHERE ctid = ANY (ARRAY("  # noqa: S608 - names from above
+        f"SELECT kept.ctid FROM tenants JOIN {table} AS kept ON kept.tenant_id = tenants.id"
+        f" WHERE kept.{column} < $1::timestamptz - make_interval(days => tenants.retention_days)"
+        f" LIMIT {BATCH}))"
+    )
 
 
 async def _in_batches(connection: Connection, statement: str, before: datetime) -> int:
@@ -84,13 +110,7 @@ async def _make_days(connection: Connection, today: date) -> int:
         day = today + timedelta(days=ahead)
         if day in present:
             continue
-        try:
-            async with connection.transaction():
-                await connection.execute(f"SET LOCAL lock_timeout = '{PATIENCE}'")
-                await connection.execute(_new_day(day))
-                made += 1
-        except (asyncpg.CheckViolationError, asyncpg.LockNotAvailableError):
-            continue
+        made += await _quickly(connection, _new_day(day))
     return made
 
 
@@ -107,27 +127,31 @@ def _new_day(day: date) -> str:
 async def _drop_days(connection: Connection, oldest: date) -> int:
     dropped = 0
     for day, name in await _days(connection):
-        if day >= oldest:
-            continue
-        try:
-            async with connection.transaction():
-                await connection.execute(f"SET LOCAL lock_timeout = '{PATIENCE}'")
-                await connection.execute(f"DROP TABLE {name}")
-                dropped += 1
-        except asyncpg.LockNotAvailableError:
-            continue
+        if day < oldest:
+            dropped += await _quickly(connection, f"DROP TABLE {name}")
     return dropped
 
 
+async def _quickly(connection: Connection, statement: str) -> bool:
+    """Do it, if that takes no longer than claims may wait; whether it was done."""
+    try:
+        async with connection.transaction():
+            await connection.execute(f"SET LOCAL lock_timeout = '{PATIENCE}'")
+            await connection.execute(f"SET LOCAL statement_timeout = '{LONGEST_STEP}'")
+            await connection.execute(statement)
+    except NOT_TO_BE_HAD:
+        return False
+    return True
+
+
 async def _days(connection: Connection) -> list[tuple[date, str]]:
+    """The partitions that are days of ours; whatever else hangs there is left alone."""
     rows = await connection.fetch(
         "SELECT inhrelid::regclass::text AS name FROM pg_inherits"
         " WHERE inhparent = 'runs'::regclass ORDER BY 1"
     )
-    names = [row["name"] for row in rows if row["name"] != "runs_default"]
-    return [
-        (datetime.strptime(name[-8:], "%Y%m%d").replace(tzinfo=UTC).date(), name) for name in names
-    ]
+    named = [re.fullmatch(r"runs_(\d{4})(\d\d)(\d\d)", row["name"]) for row in rows]
+    return [(date(*map(int, match.groups())), match[0]) for match in named if match]
 
 
 def _name(day: date) -> str:

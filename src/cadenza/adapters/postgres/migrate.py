@@ -1,15 +1,20 @@
 """Migrations: numbered files, forward only, safe when several programs start at once."""
 
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from importlib import resources
 
-from cadenza.adapters.postgres.database import Connection, Database
+import asyncpg
+
+from cadenza.adapters.postgres.database import PASSING, Connection, Database
 from cadenza.domain.errors import OperatorError
 
 # Any number that nobody else uses: whoever holds this lock migrates, the others wait.
 LOCK = 0x0CADE27A
+WAIT_SECONDS = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,29 +46,42 @@ def migrations() -> list[Migration]:
 
 async def migrate(database: Database) -> list[Migration]:
     """Apply what is missing, each file in a transaction of its own; gives back what was new."""
+    new: list[Migration] = []
     async with database.connection() as connection:
-        await connection.execute("SELECT pg_advisory_lock($1)", LOCK, timeout=600)
-        try:
-            await _make_table(connection)
-            known = await _known(connection)
-            _check_known(known)
-            new = [each for each in migrations() if each.number not in known]
-            for migration in new:
-                await _apply(connection, migration)
-            return new
-        finally:
-            await connection.execute("SELECT pg_advisory_unlock($1)", LOCK)
+        if not await _table_exists(connection):
+            async with _alone(connection):
+                await _make_table(connection)
+        for migration in migrations():
+            async with _alone(connection):
+                known = await _known(connection)
+                _check_known(known)
+                if migration.number not in known:
+                    await _apply(connection, migration)
+                    new.append(migration)
+    return new
+
+
+@asynccontextmanager
+async def _alone(connection: Connection) -> AsyncGenerator[None]:
+    """A transaction while nobody else migrates. The lock ends with it, as it must behind a pooler,
+    where the next statement may come from another connection."""
+    async with connection.transaction():
+        await connection.execute("SELECT pg_advisory_xact_lock($1)", LOCK, timeout=WAIT_SECONDS)
+        yield
 
 
 async def status(database: Database) -> list[Applied]:
     async with database.connection() as connection:
-        exists = await connection.fetchval("SELECT to_regclass('schema_migrations') IS NOT NULL")
-        known = await _known(connection) if exists else {}
+        known = await _known(connection) if await _table_exists(connection) else {}
     _check_known(known)
     return [
         Applied(each, known[each.number][1] if each.number in known else None)
         for each in migrations()
     ]
+
+
+async def _table_exists(connection: Connection) -> bool:
+    return await connection.fetchval("SELECT to_regclass('schema_migrations') IS NOT NULL")
 
 
 async def _make_table(connection: Connection) -> None:
@@ -91,11 +109,18 @@ def _check_known(known: dict[int, tuple[str, datetime]]) -> None:
 
 
 async def _apply(connection: Connection, migration: Migration) -> None:
-    async with connection.transaction():
+    try:
         await connection.execute(migration.sql, timeout=3600)
-        await connection.execute(
-            "INSERT INTO schema_migrations (number, name, digest) VALUES ($1, $2, $3)",
-            migration.number,
-            migration.name,
-            migration.digest,
-        )
+    except asyncpg.PostgresError as error:
+        if isinstance(error, PASSING):
+            raise
+        raise OperatorError(
+            f"Migration {migration.number:04} {migration.name} could not be applied, and nothing "
+            f"of it was: {error}. The user of CADENZA_DATABASE_URL must own the database."
+        ) from error
+    await connection.execute(
+        "INSERT INTO schema_migrations (number, name, digest) VALUES ($1, $2, $3)",
+        migration.number,
+        migration.name,
+        migration.digest,
+    )

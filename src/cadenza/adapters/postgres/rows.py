@@ -1,11 +1,13 @@
 """Between rows and domain values."""
 
 import json
-from datetime import timedelta
+from datetime import datetime, timedelta
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, cast
 
 import asyncpg
+import pydantic_core
 
 from cadenza.domain.endpoint import Baseline, CronLine, Endpoint, Every, OnDemand
 from cadenza.domain.hint import Author, IntervalHint, OneShotHint, Pause
@@ -93,7 +95,11 @@ def endpoint_values(endpoint: Endpoint) -> tuple[Any, ...]:
 
 
 def plan_json(plan: Plan | None) -> str | None:
-    return None if plan is None else json.dumps(plan.record())
+    return None if plan is None else pydantic_core.to_json(plan.record(_as_it_is)).decode()
+
+
+def _as_it_is(instant: datetime) -> datetime:
+    return instant
 
 
 def _baseline(row: Row) -> Baseline:
@@ -154,6 +160,7 @@ def target_json(target: Target) -> str:
     )
 
 
+@lru_cache(maxsize=10_000)
 def target_of(text: str) -> Target:
     stored = json.loads(text)
     return HttpTarget(
@@ -177,6 +184,7 @@ def claim_of(row: Row) -> Claim:
         source=Source.MANUAL if row["is_manual"] else Source(row["next_source"]),
         epoch=row["epoch"],
         first_claimed_at=row["first_claimed_at"],
+        host=row["host"],
         attempt=row["attempt"],
         is_manual=row["is_manual"],
         is_paused=bool(row["is_paused"]),

@@ -122,7 +122,7 @@ class PostgresRunQueue:
 
     def _settle(self, finished: FinishedRun, row: Any, columns: "_FinishColumns") -> None:
         settled = finish_run(endpoint_of(row, self._spread), finished, row["now"], self._cron)
-        endpoint, outcome = settled.endpoint, finished.outcome
+        endpoint, plan, outcome = settled.settled, settled.plan, finished.outcome
         body = None if outcome.body is None else to_json(outcome.body)
         message = outcome.error_message
         columns.add(
@@ -132,11 +132,11 @@ class PostgresRunQueue:
                 finished.claim.slot_at,
                 endpoint.failure_count,
                 endpoint.not_before_at,
-                endpoint.last_run_at,
+                settled.anchor_at,
                 endpoint.last_slot_at,
-                endpoint.next_run_at,
-                endpoint.next_source,
-                plan_json(endpoint.plan),
+                plan.next_run_at,
+                plan.source,
+                plan_json(plan),
                 endpoint.interval_hint is not None,
                 endpoint.one_shot_hint is not None,
                 answer_hash(outcome.status, body),

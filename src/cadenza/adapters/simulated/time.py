@@ -39,6 +39,7 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
         # that is due would wait for ever for time to pass it.
         self._clock_resolution = 1e-7
         self._next_free: dict[float, float] = {}
+        self._many = 1000
 
     def time(self) -> float:
         return self._jumping.jumped
@@ -53,8 +54,9 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
         """Timers with the same time fire in the order they were set: the heap would forget it."""
         at = self._next_free.get(when, when)
         self._next_free[when] = nextafter(at, inf)
-        if len(self._next_free) > 1000:
+        if len(self._next_free) > self._many:
             self._next_free = {k: v for k, v in self._next_free.items() if k >= self.time()}
+            self._many = 1000 + 2 * len(self._next_free)
         return super().call_at(at, callback, *args, context=context)
 
 

@@ -1,0 +1,48 @@
+"""Every benchmark, one after the other, and the README's table of them: `make bench`."""
+
+import asyncio
+import json
+
+from benchmarks import growth, lateness, throughput, wake
+from benchmarks.stage import arguments
+
+ROWS = (
+    ("runs a second, one worker", "throughput", "runs_per_s"),
+    ("the bare loop, same run", "throughput", "bare_runs_per_s"),
+    ("share of the bare loop", "throughput", "ratio"),
+    ("runs a second, two workers", "throughput", "two_workers_runs_per_s"),
+    ("duplicates", "throughput", "duplicates"),
+    ("lost", "throughput", "lost"),
+    ("start after slot at 500 runs/s, p50 ms", "lateness", "p50_ms"),
+    ("start after slot at 500 runs/s, p99 ms", "lateness", "p99_ms"),
+    ("start after slot at 500 runs/s, max ms", "lateness", "max_ms"),
+    ("runs before their slot", "lateness", "early"),
+    ("nudge to start, p50 ms", "wake", "wake_p50_ms"),
+    ("claim p50 ms by endpoints", "growth", "claim_p50_ms"),
+    ("worker memory MB by endpoints", "growth", "worker_memory_mb"),
+)
+
+
+def main() -> None:
+    given = arguments(__doc__ or "")
+    modules = {"throughput": throughput, "lateness": lateness, "wake": wake, "growth": growth}
+    results = {name: asyncio.run(each.main(quick=given.quick)) for name, each in modules.items()}
+    if given.json:
+        print(json.dumps(results))
+        return
+    print("| what | measured |\n|---|---|")
+    for label, name, key in ROWS:
+        value = results[name][key]
+        shown = (
+            ", ".join(f"{k}: {v}" for k, v in value.items()) if isinstance(value, dict) else value
+        )
+        print(f"| {label} | {shown} |")
+    noisy = [name for name, result in results.items() if result["noisy"]]
+    if noisy:
+        print(
+            f"\nOther processes took more than a tenth of the machine during: {', '.join(noisy)}."
+        )
+
+
+if __name__ == "__main__":
+    main()
