@@ -16,6 +16,7 @@ from cadenza.application.ports.endpoints import EndpointStore
 from cadenza.application.ports.events import Event, Events
 from cadenza.application.ports.insights import Insights
 from cadenza.application.ports.quota import Quota, Reservation
+from cadenza.application.shown_text import clean_text
 from cadenza.application.tools import Toolbox
 from cadenza.application.waiting import until_set
 from cadenza.domain.analysis import Material
@@ -96,7 +97,11 @@ class Planner:
                 return await self.analyse(material)
 
         materials = await self._insights.material_for(ids)
-        sessions = await asyncio.gather(*(within_gate(each) for each in materials))
+        ends = await asyncio.gather(
+            *(within_gate(each) for each in materials), return_exceptions=True
+        )
+        # One that found the store away ends this round, but only when the others have ended too.
+        sessions = [_raised_or(end) for end in ends]
         held = [session for session in sessions if session is not None]
         acted = sum(any(call.took_effect for call in session.tool_calls) for session in held)
         return Round(len(held), acted, len(sessions) - len(held))
@@ -122,7 +127,8 @@ class Planner:
         except StoreUnavailable:
             raise
         except Exception as error:  # noqa: BLE001 - a brain may fail in any way, and is recorded
-            warnings = (f"the brain failed: {type(error).__name__}: {error}",)
+            said = clean_text(f"{type(error).__name__}: {error}"[:500])
+            warnings = (f"the brain failed: {said}",)
         finally:
             if reservation is not None:
                 await self._quota.settle(reservation, usage.tokens)
@@ -163,6 +169,12 @@ class Planner:
         endpoint = material.endpoint
         now: datetime = self._clock.now()
         self._events.emit(Event(now, kind, endpoint.tenant_id, endpoint.id, endpoint.name, data))
+
+
+def _raised_or(end: Session | BaseException | None) -> Session | None:
+    if isinstance(end, BaseException):
+        raise end
+    return end
 
 
 def _ending(tools: Toolbox, *, failed: bool) -> SessionEnd:

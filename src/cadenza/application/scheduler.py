@@ -8,7 +8,7 @@ stored now is kept and tried again; a lease that cannot be kept ends its request
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 from uuid import UUID
@@ -16,7 +16,8 @@ from uuid import UUID
 from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.dispatcher import Dispatcher
 from cadenza.application.ports.events import Event, Events
-from cadenza.application.ports.run_queue import ClaimBatch, ClaimRequest, RunQueue
+from cadenza.application.ports.run_queue import ClaimBatch, ClaimRequest, FinishReport, RunQueue
+from cadenza.application.shown_text import clean_text
 from cadenza.application.waiting import end_all, until_set
 from cadenza.domain.errors import StoreUnavailable
 from cadenza.domain.run import WORKER_LOST, Claim, FinishedRun, Outcome, RunStatus
@@ -72,6 +73,10 @@ def _count(counter: Counter[K], key: K, count: int) -> None:
         del counter[key]
 
 
+def _said(error: BaseException) -> str:
+    return clean_text(f"{type(error).__name__}: {error}"[:500])
+
+
 class Scheduler:
     def __init__(
         self,
@@ -94,6 +99,7 @@ class Scheduler:
         self._to_claim = asyncio.Event()
         self._to_finish = asyncio.Event()
         self._backlog = False  # more is due than there is room for
+        self._owes = False  # the store refused results: what we claim now may be what we owe
         self._claims_again_at: datetime | None = None  # None while a claim is under way
         self._saved = asyncio.Event()
         self._stopping = asyncio.Event()
@@ -124,16 +130,17 @@ class Scheduler:
         if self._stopping.is_set():
             self._stopping_now.set()
         self._stopping.set()
+        self._to_claim.set()
 
     # --- Claim ----------------------------------------------------------------------------
 
     async def _claim_forever(self) -> None:
-        while True:
+        while not self._stopping.is_set():
             self._to_claim.clear()
             self._claims_again_at = None
             batch = await self._retry(self.claim_once)
             if batch.backlog:
-                await self._wait_for_room()
+                await self._wait_for_room(batch.next_due_at)
             else:
                 await self._wait_until_due(batch.next_due_at)
 
@@ -146,7 +153,7 @@ class Scheduler:
         """Claim what is due, as far as there is room, and start it."""
         room = self._options.in_flight - self._load.total
         self._backlog = True
-        if room <= 0 or len(self._results) >= self._options.unsaved:
+        if room <= 0 or self._owes or len(self._results) >= self._options.unsaved:
             return ClaimBatch((), None, backlog=True)
         asked = asyncio.get_running_loop().time()
         batch = await self._queue.claim_due(self._request(room))
@@ -167,9 +174,12 @@ class Scheduler:
             busy_hosts=self._load.hosts,
         )
 
-    async def _wait_for_room(self) -> None:
-        """With a backlog, wait until a slot is free, and a moment longer for others to join it."""
-        await until_set(self._to_claim, at_most=self._options.tick)
+    async def _wait_for_room(self, next_due_at: datetime | None) -> None:
+        """With a backlog, wait until a slot is free, and a moment longer for others to join it.
+
+        Or until the next one is due: it may be of a tenant and a host that have room.
+        """
+        await self._wait_until_due(next_due_at)
         enough = self._options.in_flight // 4
         if self._options.in_flight - self._load.total < enough:
             await self._clock.sleep(self._options.gather)
@@ -186,14 +196,14 @@ class Scheduler:
     # --- Sweep ----------------------------------------------------------------------------
 
     async def _sweep_forever(self) -> None:
-        while True:
+        while not self._stopping.is_set():
             await self._retry(self.sweep_once)
-            await self._clock.sleep(self._options.sweep_every)
+            await until_set(self._stopping, at_most=self._options.sweep_every)
 
     async def sweep_once(self) -> int:
         """Take over runs that say `running` while nobody holds a lease on them."""
         room = self._options.in_flight - self._load.total
-        if room <= 0:
+        if room <= 0 or self._owes:
             return 0
         asked = asyncio.get_running_loop().time()
         claims = await self._queue.claim_lost(self._request(room))
@@ -204,6 +214,9 @@ class Scheduler:
     # --- Execute --------------------------------------------------------------------------
 
     def _launch(self, claim: Claim, asked: float) -> None:
+        older = self._flights.get(claim.run_id)
+        if older is not None and older.task is not None:
+            older.task.cancel()  # we lost its lease, and were the next to get it
         if claim.must_close:
             self._flights[claim.run_id] = _Flight(claim, self._lease_end(asked))
             self._report(claim, WORKER_LOST, None)
@@ -217,6 +230,8 @@ class Scheduler:
         claim = flight.claim
         try:
             await self._until(claim.slot_at)
+            if self._stopping.is_set():
+                return  # not sent: it is given back
             if asyncio.get_running_loop().time() >= flight.lease_ends:
                 raise TimeoutError
             flight.started_at = self._clock.now()
@@ -243,16 +258,24 @@ class Scheduler:
     async def _dispatch(self, flight: _Flight) -> Outcome:
         try:
             return await self._dispatcher.dispatch(flight.claim)
-        except Exception as error:  # noqa: BLE001 - a broken dispatcher must not lose the slot
-            return Outcome(RunStatus.FAILURE, "internal", f"{type(error).__name__}: {error}")
+        except (Exception, asyncio.CancelledError) as error:  # a broken one must not lose the slot
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise asyncio.CancelledError from error  # it was us who ended it
+            return Outcome(RunStatus.FAILURE, "internal", _said(error))
 
     def _report(self, claim: Claim, outcome: Outcome, started_at: datetime | None) -> None:
         self._results.append(FinishedRun(claim, outcome, started_at, self._clock.now()))
         self._to_finish.set()
 
     def _drop(self, claim: Claim, why: str) -> None:
-        self._flights.pop(claim.run_id, None)
+        self._forget(claim)
         self._emit(why, claim, slot_at=claim.slot_at)
+
+    def _forget(self, claim: Claim) -> None:
+        flight = self._flights.get(claim.run_id)
+        if flight is not None and flight.claim.epoch == claim.epoch:  # not one that came after it
+            del self._flights[claim.run_id]
 
     # --- Finish ---------------------------------------------------------------------------
 
@@ -268,10 +291,15 @@ class Scheduler:
         batch = self._results[: self._options.finish_batch]
         if not batch:
             return 0
-        report = await self._queue.finish(batch)
+        try:
+            report = await self._save(batch)
+        except StoreUnavailable:
+            self._owes = True
+            raise
+        self._owes = False
         del self._results[: len(batch)]
         for finished in batch:
-            self._flights.pop(finished.claim.run_id, None)
+            self._forget(finished.claim)
             late = finished.claim.run_id in report.late
             self._emit(
                 "run.late" if late else "run.finished",
@@ -283,6 +311,33 @@ class Scheduler:
         self._wake_for(report.next_due_at)
         self._saved.set()
         return len(batch)
+
+    async def _save(self, batch: list[FinishedRun]) -> FinishReport:
+        """In one transaction; where the store cannot take them all, each in its own."""
+        try:
+            return await self._queue.finish(batch)
+        except StoreUnavailable:
+            raise
+        except Exception as error:  # noqa: BLE001 - one bad result must not hold back the others
+            if len(batch) == 1:
+                return await self._save_unfit(batch[0], error)
+        reports = [await self._save([each]) for each in batch]
+        due = (report.next_due_at for report in reports if report.next_due_at is not None)
+        late = frozenset[UUID]().union(*(report.late for report in reports))
+        return FinishReport(late, min(due, default=None))
+
+    async def _save_unfit(self, finished: FinishedRun, error: Exception) -> FinishReport:
+        """Without what it brought; where even that fails, its lease ends and the slot is closed."""
+        why = f"its result could not be stored: {_said(error)}"
+        outcome = Outcome(RunStatus.FAILURE, "internal", why)
+        try:
+            return await self._queue.finish([replace(finished, outcome=outcome)])
+        except StoreUnavailable:
+            raise
+        except Exception as second:  # noqa: BLE001 - nor may a bad endpoint
+            claim = finished.claim
+            self._emit("run.unsaved", claim, slot_at=claim.slot_at, error=_said(second))
+            return FinishReport(late=frozenset([finished.claim.run_id]))
 
     def _wake_for(self, due_at: datetime | None) -> None:
         """Claim sooner than intended where a next run was just planned before that."""
@@ -320,7 +375,11 @@ class Scheduler:
 
     async def _land(self, *claimers: asyncio.Task[None]) -> None:
         """Claim no more, give back what was not sent, wait for what was, store every result."""
+        self._stopping.set()
         try:
+            # Let a claim under way come to its end: what the store has leased to us we give back.
+            patience = self._options.retry_store_after.total_seconds()
+            await asyncio.wait(claimers, timeout=patience)
             await end_all(claimers)
         finally:
             await self._give_back_unsent()

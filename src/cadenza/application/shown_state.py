@@ -27,10 +27,9 @@ def shown_history(responses: Sequence[Response]) -> list[Answer]:
     previous: Any = object()
     for response in responses:
         entry = shown_response(response)
-        if entry["body"] == previous:
+        if response.body == previous:  # the whole of it, not only what is shown
             entry["body"] = "(the same as the one before it in this list)"
-        else:
-            previous = entry["body"]
+        previous = response.body
         shown.append(entry)
     return shown
 

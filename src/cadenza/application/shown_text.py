@@ -2,46 +2,74 @@
 
 import json
 import unicodedata
+from itertools import islice
+from math import isfinite
 from typing import Any, cast
 
 from cadenza.domain.run import Body
 
 MAX_SHOWN = 1000
+_MAX_READ = 2 * MAX_SHOWN  # of each text: so much is cleaned before it is cut
+_HUGE = 10**100
 _KEPT = "\n\t"
 _INVISIBLE = ("Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp")
+# Letters and marks by their category, but drawn as nothing: fillers and variation selectors.
+_DRAWN_AS_NOTHING = frozenset(
+    map(
+        chr,
+        (
+            0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, *range(0x180B, 0x1810), 0x2800, 0x3164,
+            *range(0xFE00, 0xFE10), 0xFFA0, *range(0xE0000, 0xE1000),
+        ),
+    )
+)  # fmt: skip
 
 
 def clean_text(text: str) -> str:
     """Without control, formatting and invisible characters, which can hide or fake what is said."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(
-        char for char in text if char in _KEPT or unicodedata.category(char) not in _INVISIBLE
-    )
+    return "".join(char for char in text if char in _KEPT or _is_visible(char))
+
+
+def _is_visible(char: str) -> bool:
+    return unicodedata.category(char) not in _INVISIBLE and char not in _DRAWN_AS_NOTHING
 
 
 def shown_body(body: Body) -> Body:
     """JSON that is short stays JSON; what is long becomes text, cut and marked."""
-    if isinstance(body, str):
-        return _cut(clean_text(body[: 2 * MAX_SHOWN]))
-    cleaned = _clean(body, depth=0)
-    text = json.dumps(cleaned, ensure_ascii=False)
-    return cleaned if len(text) <= MAX_SHOWN else _cut(text)
+    cleaned = plain(body)
+    text = cleaned if isinstance(cleaned, str) else json.dumps(cleaned, ensure_ascii=False)
+    return cleaned if len(text) <= MAX_SHOWN else _cut(text, MAX_SHOWN)
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}… (cut)"
-
-
-def _clean(value: Any, depth: int) -> Any:
+def plain(value: Any, longest: int = _MAX_READ, depth: int = 0) -> Any:
+    """Whatever it is, as JSON that anybody can show and store: cleaned, finite, not too deep."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return _clean(value, longest)
+    if isinstance(value, int):
+        return value if abs(value) < _HUGE else "(a huge number)"
+    if isinstance(value, float):
+        return value if isfinite(value) else str(value)
     if depth > 20:
         return "… (nested too deeply)"
-    if isinstance(value, str):
-        return clean_text(value[: 2 * MAX_SHOWN])
     if isinstance(value, dict):
-        pairs = cast(dict[str, Any], value).items()
-        return {clean_text(key[:200]): _clean(each, depth + 1) for key, each in pairs}
-    if isinstance(value, list):
-        items = cast(list[Any], value)[: 2 * MAX_SHOWN]
-        return [_clean(each, depth + 1) for each in items]
-    return value
+        pairs = islice(cast(dict[Any, Any], value).items(), _MAX_READ)
+        return {
+            str(plain(key, 200, depth + 1)): plain(each, longest, depth + 1) for key, each in pairs
+        }
+    if isinstance(value, list | tuple):
+        items = cast(list[Any], value)[:_MAX_READ]
+        return [plain(each, longest, depth + 1) for each in items]
+    return f"({type(value).__name__})"
+
+
+def _clean(text: str, longest: int) -> str:
+    cleaned = clean_text(text[:longest])
+    return cleaned if len(text) <= longest else _cut(cleaned, longest)
+
+
+def _cut(text: str, longest: int) -> str:
+    return f"{text[:longest]}… (cut)"

@@ -5,6 +5,7 @@ not `ok` with the reason. Acts concern the analysed endpoint, or a sibling named
 are resolved here, inside the tenant and the job, and never come from the brain.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -15,7 +16,7 @@ from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.endpoints import Act, EndpointStore
 from cadenza.application.ports.insights import Insights
 from cadenza.application.shown_state import shown_history, shown_response, shown_sibling
-from cadenza.application.shown_text import shown_body
+from cadenza.application.shown_text import plain, shown_body
 from cadenza.domain import steering
 from cadenza.domain.analysis import Material
 from cadenza.domain.bounds import (
@@ -37,6 +38,8 @@ from cadenza.domain.instants import iso_or_none
 from cadenza.domain.session import ToolCall
 
 Answer = dict[str, Any]
+MAX_RECORDED = 2 * MAX_TOOL_CALLS  # what a brain goes on calling after it was told to stop
+MAX_READ = 10_000  # characters of an argument
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,7 @@ class Toolbox:
         self._clock = clock
         self._max_pause = max_pause
         self._took_effect = False
+        self._one_at_a_time = asyncio.Lock()  # a model may ask for several tools in one breath
         self.calls: list[ToolCall] = []
         self.out_of_calls = False
         self.submission: Submission | None = None
@@ -80,12 +84,15 @@ class Toolbox:
 
     async def call(self, tool: str, arguments: dict[str, Any]) -> Answer:
         """Run one tool, within the limits of a session, and keep what happened."""
-        self._took_effect = False
-        try:
-            answer = await self._answer(tool, arguments)
-        except (InvalidInput, Refused, NotFound) as error:
-            answer = {"ok": False, "error": str(error)}
-        self.calls.append(ToolCall(tool, shown_body(arguments), answer, self._took_effect))
+        name, given = str(plain(tool))[:100], plain(arguments, MAX_READ)
+        async with self._one_at_a_time:
+            self._took_effect = False
+            try:
+                answer = await self._answer(name, given)
+            except (InvalidInput, Refused, NotFound) as error:
+                answer = {"ok": False, "error": str(error)}
+            if len(self.calls) < MAX_RECORDED:
+                self.calls.append(ToolCall(name, shown_body(given), answer, self._took_effect))
         return answer
 
     async def _answer(self, tool: str, arguments: dict[str, Any]) -> Answer:
@@ -112,8 +119,9 @@ class Toolbox:
         limit = arguments.whole("limit", 1, 10, default=10)
         offset = arguments.whole("offset", 0, 100_000, default=0)
         arguments.done()
-        found = await self._insights.responses(self._analysed.id, limit=limit, offset=offset)
-        return {"ok": True, "responses": shown_history(found), "more": len(found) == limit}
+        found = await self._insights.responses(self._analysed.id, limit=limit + 1, offset=offset)
+        shown = shown_history(found[:limit])
+        return {"ok": True, "responses": shown, "more": len(found) > limit}
 
     async def _get_sibling_latest_responses(self, arguments: Arguments) -> Answer:
         arguments.done()
@@ -230,15 +238,16 @@ class Toolbox:
         reasoning = arguments.text("reasoning", longest=4000)
         confidence = arguments.share("confidence")
         arguments.anything("actions_taken")
-        next_analysis_at = None
+        next_analysis_at, clamps = None, list[str]()
         if arguments.has("next_analysis_in_ms"):
             wanted = arguments.duration_ms("next_analysis_in_ms")
             length = bounded("next analysis", wanted, MIN_NEXT_ANALYSIS, MAX_NEXT_ANALYSIS)
             next_analysis_at = self._clock.now() + length.value
+            clamps = [length.clamped] if length.clamped else []
         arguments.anything("next_analysis_in_ms")
         arguments.done()
         self.submission = Submission(reasoning, confidence, next_analysis_at)
-        return {"ok": True, "next_analysis_at": iso_or_none(next_analysis_at)}
+        return {"ok": True, "next_analysis_at": iso_or_none(next_analysis_at), "clamped": clamps}
 
 
 def _effect(endpoint: Endpoint, clamps: Sequence[str | None]) -> Answer:

@@ -6,6 +6,7 @@ from typing import Any
 import aiohttp
 
 from cadenza.domain.run import Body, Claim, Outcome, RunStatus
+from cadenza.domain.target import HttpTarget
 
 MAX_BODY = 64 * 1024
 
@@ -26,6 +27,7 @@ class HttpDispatcher:
 
     async def dispatch(self, claim: Claim) -> Outcome:
         target = claim.target
+        assert isinstance(target, HttpTarget)
         try:
             async with self._session.request(
                 target.method,

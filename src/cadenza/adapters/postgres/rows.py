@@ -14,7 +14,7 @@ from cadenza.domain.hint import Author, IntervalHint, OneShotHint, Pause
 from cadenza.domain.instants import milliseconds
 from cadenza.domain.plan import Plan, Source
 from cadenza.domain.run import Body, Claim, Run, RunStatus
-from cadenza.domain.target import HttpTarget, Target
+from cadenza.domain.target import HttpTarget, ShellTarget, Target
 
 Row = asyncpg.Record
 _MS = timedelta(milliseconds=1)
@@ -148,6 +148,15 @@ def _ms(duration: timedelta | None) -> int | None:
 
 
 def target_json(target: Target) -> str:
+    if isinstance(target, ShellTarget):
+        return to_json(
+            {
+                "kind": "shell",
+                "command": list(target.command),
+                "folder": target.folder,
+                "timeout_ms": milliseconds(target.timeout),
+            }
+        )
     return to_json(
         {
             "kind": "http",
@@ -156,6 +165,9 @@ def target_json(target: Target) -> str:
             "headers": dict(target.headers),
             "body": target.body,
             "timeout_ms": milliseconds(target.timeout),
+            "max_redirects": target.max_redirects,
+            "success_statuses": list(target.success_statuses),
+            "success_when": target.success_when,
         }
     )
 
@@ -163,12 +175,18 @@ def target_json(target: Target) -> str:
 @lru_cache(maxsize=10_000)
 def target_of(text: str) -> Target:
     stored = json.loads(text)
+    timeout = stored["timeout_ms"] * _MS
+    if stored["kind"] == "shell":
+        return ShellTarget(tuple(stored["command"]), stored["folder"], timeout)
     return HttpTarget(
         url=stored["url"],
         method=stored["method"],
         headers=stored["headers"],
         body=stored["body"],
-        timeout=stored["timeout_ms"] * _MS,
+        timeout=timeout,
+        max_redirects=stored.get("max_redirects", 0),
+        success_statuses=tuple(stored.get("success_statuses", ())),
+        success_when=stored.get("success_when"),
     )
 
 

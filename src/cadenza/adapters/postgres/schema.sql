@@ -1,0 +1,349 @@
+-- What all migrations together make; only to read. Written by
+-- `python -m tests.adapters.postgres.dump_schema`, and held to the migrations by a test.
+
+CREATE FUNCTION public.cadenza_now() RETURNS timestamp with time zone
+    LANGUAGE sql PARALLEL RESTRICTED
+    AS $$SELECT clock_timestamp()$$;
+
+CREATE TABLE public.analysis_sessions (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    job_id uuid NOT NULL,
+    endpoint_id uuid NOT NULL,
+    brain text NOT NULL,
+    started_at timestamp with time zone NOT NULL,
+    duration_ms bigint NOT NULL,
+    ended_as text NOT NULL,
+    tool_calls jsonb NOT NULL,
+    reasoning text NOT NULL,
+    confidence double precision,
+    tokens bigint DEFAULT 0 NOT NULL,
+    cost double precision DEFAULT 0 NOT NULL,
+    warnings text[] DEFAULT '{}'::text[] NOT NULL,
+    next_analysis_at timestamp with time zone
+);
+
+CREATE TABLE public.audit_log (
+    id bigint NOT NULL,
+    tenant_id uuid NOT NULL,
+    at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    actor text NOT NULL,
+    action text NOT NULL,
+    subject text NOT NULL,
+    data jsonb DEFAULT '{}'::jsonb NOT NULL
+);
+
+ALTER TABLE public.audit_log ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.audit_log_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.endpoints (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    job_id uuid NOT NULL,
+    name text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    archived_at timestamp with time zone,
+    target jsonb NOT NULL,
+    host text DEFAULT ''::text NOT NULL,
+    baseline_interval_ms bigint,
+    baseline_cron text,
+    timezone text,
+    min_interval_ms bigint,
+    max_interval_ms bigint,
+    hint_interval_ms bigint,
+    hint_interval_expires_at timestamp with time zone,
+    hint_interval_author text,
+    hint_interval_reason text,
+    hint_run_at timestamp with time zone,
+    hint_run_expires_at timestamp with time zone,
+    hint_run_author text,
+    hint_run_reason text,
+    person_paused_until timestamp with time zone,
+    person_pause_reason text,
+    planner_paused_until timestamp with time zone,
+    planner_pause_reason text,
+    job_paused_until timestamp with time zone,
+    planner_changes timestamp with time zone[] DEFAULT '{}'::timestamp with time zone[] NOT NULL,
+    failure_count integer DEFAULT 0 NOT NULL,
+    not_before_at timestamp with time zone,
+    last_run_at timestamp with time zone,
+    last_slot_at timestamp with time zone,
+    next_run_at timestamp with time zone,
+    next_source text,
+    plan jsonb,
+    manual_slot_at timestamp with time zone,
+    running_run_id uuid,
+    running_slot_at timestamp with time zone,
+    running_attempt integer,
+    running_claimed_at timestamp with time zone,
+    running_is_manual boolean DEFAULT false NOT NULL,
+    lease_epoch bigint DEFAULT 0 NOT NULL,
+    lease_until timestamp with time zone,
+    leased_by text,
+    last_finished_at timestamp with time zone,
+    last_failed_at timestamp with time zone,
+    last_answer bigint,
+    changed_at timestamp with time zone,
+    asked_at timestamp with time zone,
+    looked_at timestamp with time zone,
+    next_analysis_at timestamp with time zone,
+    last_reasoning text,
+    idle_looks bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT a_hint_expires CHECK (((num_nulls(hint_interval_ms, hint_interval_expires_at, hint_interval_author) = ANY (ARRAY[0, 3])) AND (num_nulls(hint_run_at, hint_run_expires_at, hint_run_author) = ANY (ARRAY[0, 3])))),
+    CONSTRAINT a_lease_has_a_run CHECK (((lease_until IS NULL) OR (running_run_id IS NOT NULL))),
+    CONSTRAINT a_lease_has_an_epoch CHECK (((lease_until IS NULL) OR (lease_epoch > 0))),
+    CONSTRAINT a_next_run_has_a_source CHECK (((next_run_at IS NULL) OR (next_source IS NOT NULL))),
+    CONSTRAINT a_run_in_flight_is_whole CHECK ((num_nulls(running_run_id, running_slot_at, running_attempt, running_claimed_at) = ANY (ARRAY[0, 4]))),
+    CONSTRAINT cron_has_a_zone CHECK (((baseline_cron IS NULL) = (timezone IS NULL))),
+    CONSTRAINT endpoints_baseline_interval_ms_check CHECK ((baseline_interval_ms > 0)),
+    CONSTRAINT endpoints_failure_count_check CHECK ((failure_count >= 0)),
+    CONSTRAINT endpoints_hint_interval_author_check CHECK ((hint_interval_author = ANY (ARRAY['person'::text, 'planner'::text]))),
+    CONSTRAINT endpoints_hint_interval_ms_check CHECK ((hint_interval_ms > 0)),
+    CONSTRAINT endpoints_hint_run_author_check CHECK ((hint_run_author = ANY (ARRAY['person'::text, 'planner'::text]))),
+    CONSTRAINT endpoints_max_interval_ms_check CHECK ((max_interval_ms > 0)),
+    CONSTRAINT endpoints_min_interval_ms_check CHECK ((min_interval_ms > 0)),
+    CONSTRAINT min_is_not_above_max CHECK ((min_interval_ms <= max_interval_ms)),
+    CONSTRAINT one_baseline CHECK ((num_nonnulls(baseline_interval_ms, baseline_cron) <= 1))
+)
+WITH (fillfactor='60', autovacuum_vacuum_scale_factor='0.05', autovacuum_analyze_scale_factor='0.05');
+
+CREATE TABLE public.events (
+    id bigint NOT NULL,
+    tenant_id uuid NOT NULL,
+    at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    kind text NOT NULL,
+    endpoint_id uuid,
+    data jsonb DEFAULT '{}'::jsonb NOT NULL
+);
+
+ALTER TABLE public.events ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.events_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.jobs (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    name text NOT NULL,
+    description text DEFAULT ''::text NOT NULL,
+    paused_until timestamp with time zone,
+    archived_at timestamp with time zone,
+    created_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL
+);
+
+CREATE TABLE public.late_results (
+    id bigint NOT NULL,
+    run_id uuid NOT NULL,
+    endpoint_id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    epoch bigint NOT NULL,
+    status text NOT NULL,
+    received_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE public.late_results ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.late_results_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.quotas (
+    tenant_id uuid NOT NULL,
+    month text NOT NULL,
+    token_limit bigint,
+    used bigint DEFAULT 0 NOT NULL,
+    reserved bigint DEFAULT 0 NOT NULL,
+    CONSTRAINT quotas_month_check CHECK ((month ~ '^[0-9]{4}-[0-9]{2}$'::text)),
+    CONSTRAINT quotas_reserved_check CHECK ((reserved >= 0)),
+    CONSTRAINT quotas_used_check CHECK ((used >= 0))
+);
+
+CREATE TABLE public.run_attempts (
+    run_id uuid NOT NULL,
+    attempt integer NOT NULL,
+    tenant_id uuid NOT NULL,
+    endpoint_id uuid NOT NULL,
+    slot_at timestamp with time zone NOT NULL,
+    noted_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.runs (
+    id uuid NOT NULL,
+    endpoint_id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    slot_at timestamp with time zone NOT NULL,
+    source text NOT NULL,
+    status text NOT NULL,
+    attempt integer NOT NULL,
+    epoch bigint NOT NULL,
+    is_manual boolean DEFAULT false NOT NULL,
+    claimed_at timestamp with time zone NOT NULL,
+    started_at timestamp with time zone,
+    finished_at timestamp with time zone,
+    status_code integer,
+    error_kind text,
+    error_message text,
+    body jsonb,
+    plan jsonb,
+    skipped_slots integer DEFAULT 0 NOT NULL,
+    skipped_reason text,
+    CONSTRAINT runs_attempt_check CHECK ((attempt > 0)),
+    CONSTRAINT runs_epoch_check CHECK ((epoch > 0)),
+    CONSTRAINT runs_status_check CHECK ((status = ANY (ARRAY['running'::text, 'success'::text, 'failure'::text, 'timeout'::text, 'cancelled'::text]))),
+    CONSTRAINT what_has_ended_says_when CHECK (((status = 'running'::text) = (finished_at IS NULL)))
+)
+PARTITION BY RANGE (slot_at);
+
+CREATE TABLE public.runs_default (
+    id uuid CONSTRAINT runs_id_not_null NOT NULL,
+    endpoint_id uuid CONSTRAINT runs_endpoint_id_not_null NOT NULL,
+    tenant_id uuid CONSTRAINT runs_tenant_id_not_null NOT NULL,
+    slot_at timestamp with time zone CONSTRAINT runs_slot_at_not_null NOT NULL,
+    source text CONSTRAINT runs_source_not_null NOT NULL,
+    status text CONSTRAINT runs_status_not_null NOT NULL,
+    attempt integer CONSTRAINT runs_attempt_not_null NOT NULL,
+    epoch bigint CONSTRAINT runs_epoch_not_null NOT NULL,
+    is_manual boolean DEFAULT false CONSTRAINT runs_is_manual_not_null NOT NULL,
+    claimed_at timestamp with time zone CONSTRAINT runs_claimed_at_not_null NOT NULL,
+    started_at timestamp with time zone,
+    finished_at timestamp with time zone,
+    status_code integer,
+    error_kind text,
+    error_message text,
+    body jsonb,
+    plan jsonb,
+    skipped_slots integer DEFAULT 0 CONSTRAINT runs_skipped_slots_not_null NOT NULL,
+    skipped_reason text,
+    CONSTRAINT runs_attempt_check CHECK ((attempt > 0)),
+    CONSTRAINT runs_epoch_check CHECK ((epoch > 0)),
+    CONSTRAINT runs_status_check CHECK ((status = ANY (ARRAY['running'::text, 'success'::text, 'failure'::text, 'timeout'::text, 'cancelled'::text]))),
+    CONSTRAINT what_has_ended_says_when CHECK (((status = 'running'::text) = (finished_at IS NULL)))
+);
+
+CREATE TABLE public.schema_migrations (
+    number integer NOT NULL,
+    name text NOT NULL,
+    digest text NOT NULL,
+    applied_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.tenants (
+    id uuid NOT NULL,
+    name text NOT NULL,
+    retention_days integer,
+    created_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    CONSTRAINT tenants_retention_days_check CHECK (((retention_days >= 1) AND (retention_days <= 3650)))
+);
+
+ALTER TABLE ONLY public.runs ATTACH PARTITION public.runs_default DEFAULT;
+
+ALTER TABLE ONLY public.analysis_sessions
+    ADD CONSTRAINT analysis_sessions_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.audit_log
+    ADD CONSTRAINT audit_log_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.endpoints
+    ADD CONSTRAINT endpoints_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.events
+    ADD CONSTRAINT events_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.jobs
+    ADD CONSTRAINT jobs_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.late_results
+    ADD CONSTRAINT late_results_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.quotas
+    ADD CONSTRAINT quotas_pkey PRIMARY KEY (tenant_id, month);
+
+ALTER TABLE ONLY public.run_attempts
+    ADD CONSTRAINT run_attempts_pkey PRIMARY KEY (run_id, attempt);
+
+ALTER TABLE ONLY public.runs
+    ADD CONSTRAINT runs_pkey PRIMARY KEY (endpoint_id, slot_at);
+
+ALTER TABLE ONLY public.runs_default
+    ADD CONSTRAINT runs_default_pkey PRIMARY KEY (endpoint_id, slot_at);
+
+ALTER TABLE ONLY public.schema_migrations
+    ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (number);
+
+ALTER TABLE ONLY public.tenants
+    ADD CONSTRAINT tenants_pkey PRIMARY KEY (id);
+
+CREATE INDEX audit_by_age ON public.audit_log USING btree (at);
+
+CREATE INDEX audit_of_tenant ON public.audit_log USING btree (tenant_id, id);
+
+CREATE INDEX endpoints_asked_for_now ON public.endpoints USING btree (manual_slot_at) WHERE (manual_slot_at IS NOT NULL);
+
+CREATE INDEX endpoints_due ON public.endpoints USING btree (next_run_at) WHERE (next_run_at IS NOT NULL);
+
+CREATE INDEX endpoints_due_by_tenant ON public.endpoints USING btree (tenant_id, next_run_at) WHERE (next_run_at IS NOT NULL);
+
+CREATE INDEX endpoints_of_job ON public.endpoints USING btree (job_id, name);
+
+CREATE INDEX endpoints_running_by_hand ON public.endpoints USING btree (id) WHERE running_is_manual;
+
+CREATE INDEX events_by_age ON public.events USING btree (at);
+
+CREATE INDEX events_of_tenant ON public.events USING btree (tenant_id, id);
+
+CREATE INDEX jobs_of_tenant ON public.jobs USING btree (tenant_id);
+
+CREATE INDEX late_results_by_age ON public.late_results USING btree (received_at);
+
+CREATE INDEX late_results_of_endpoint ON public.late_results USING btree (endpoint_id, id);
+
+CREATE INDEX run_attempts_by_age ON public.run_attempts USING btree (noted_at);
+
+CREATE INDEX runs_by_id ON ONLY public.runs USING btree (id);
+
+CREATE INDEX runs_default_id_idx ON public.runs_default USING btree (id);
+
+CREATE INDEX sessions_by_age ON public.analysis_sessions USING btree (started_at);
+
+CREATE INDEX sessions_of_endpoint ON public.analysis_sessions USING btree (endpoint_id, started_at);
+
+ALTER INDEX public.runs_by_id ATTACH PARTITION public.runs_default_id_idx;
+
+ALTER INDEX public.runs_pkey ATTACH PARTITION public.runs_default_pkey;
+
+ALTER TABLE ONLY public.analysis_sessions
+    ADD CONSTRAINT analysis_sessions_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES public.endpoints(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.analysis_sessions
+    ADD CONSTRAINT analysis_sessions_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.audit_log
+    ADD CONSTRAINT audit_log_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.endpoints
+    ADD CONSTRAINT endpoints_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.jobs(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.endpoints
+    ADD CONSTRAINT endpoints_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.events
+    ADD CONSTRAINT events_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.jobs
+    ADD CONSTRAINT jobs_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.quotas
+    ADD CONSTRAINT quotas_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
