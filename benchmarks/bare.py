@@ -66,6 +66,7 @@ async def _claim(pool: "asyncpg.Pool[asyncpg.Record]", room: int) -> list[asyncp
 
 async def _finish(pool: "asyncpg.Pool[asyncpg.Record]", batch: list[asyncpg.Record]) -> int:
     async with pool.acquire() as connection, connection.transaction():
+        await connection.execute(query("prefer_indexes"))
         rows = await connection.fetch(
             query("lock_for_finish"),
             [row["endpoint_id"] for row in batch],

@@ -6,7 +6,9 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
-from cadenza.domain.instants import from_iso, iso, milliseconds
+from cadenza.domain.instants import from_iso, iso
+
+_MS = timedelta(milliseconds=1)
 
 
 class Source(StrEnum):
@@ -32,6 +34,14 @@ class Candidate:
     at: datetime
     excluded: str | None = None
 
+    def record(self, instant: Callable[[datetime], object] = iso) -> dict[str, Any]:
+        record: dict[str, Any] = {"source": self.source, "at": instant(self.at)}
+        return record if self.excluded is None else {**record, "excluded": self.excluded}
+
+    @classmethod
+    def of(cls, record: dict[str, Any]) -> "Candidate":
+        return cls(Source(record["source"]), from_iso(record["at"]), record.get("excluded"))
+
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
@@ -44,6 +54,32 @@ class Inputs:
     failure_count: int
     jitter: timedelta
     overrun: bool = False
+
+    def record(self, instant: Callable[[datetime], object] = iso) -> dict[str, Any]:
+        record: dict[str, Any] = {"now": instant(self.now), "after_run": self.after_run}
+        if self.anchor_at is not None:
+            record["anchor_at"] = instant(self.anchor_at)
+        if self.last_slot_at is not None:
+            record["last_slot_at"] = instant(self.last_slot_at)
+        if self.failure_count:
+            record["failure_count"] = self.failure_count
+        if self.jitter:
+            record["jitter_ms"] = self.jitter / _MS
+        if self.overrun:
+            record["overrun"] = True
+        return record
+
+    @classmethod
+    def of(cls, record: dict[str, Any]) -> "Inputs":
+        return cls(
+            now=from_iso(record["now"]),
+            after_run=record["after_run"],
+            anchor_at=_instant(record.get("anchor_at")),
+            last_slot_at=_instant(record.get("last_slot_at")),
+            failure_count=record.get("failure_count", 0),
+            jitter=record.get("jitter_ms", 0) * _MS,
+            overrun=record.get("overrun", False),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,58 +98,34 @@ class Plan:
     def record(self, instant: Callable[[datetime], object] = iso) -> dict[str, Any]:
         """The plan as JSON, stored with the endpoint and with the run that it led to.
 
-        A writer that knows instants by itself asks for them as they are.
+        What is not said was nothing: no clamps, no jitter, no exclusion. A writer that knows
+        instants by itself asks for them as they are.
         """
-
-        def written(at: datetime | None) -> object:
-            return None if at is None else instant(at)
-
-        inputs = self.inputs
-        return {
-            "next_run_at": written(self.next_run_at),
-            "source": self.source,
-            "anchor_at": written(self.anchor_at),
-            "winner": self.winner,
-            "clamps": list(self.clamps),
-            "note": self.note,
-            "candidates": [
-                {"source": each.source, "at": instant(each.at), "excluded": each.excluded}
-                for each in self.candidates
-            ],
-            "inputs": {
-                "now": instant(inputs.now),
-                "after_run": inputs.after_run,
-                "anchor_at": written(inputs.anchor_at),
-                "last_slot_at": written(inputs.last_slot_at),
-                "failure_count": inputs.failure_count,
-                "jitter_ms": milliseconds(inputs.jitter),
-                "overrun": inputs.overrun,
-            },
-        }
+        record: dict[str, Any] = {"source": self.source, "winner": self.winner}
+        record["inputs"] = self.inputs.record(instant)
+        if self.next_run_at is not None:
+            record["next_run_at"] = instant(self.next_run_at)
+        if self.anchor_at is not None:
+            record["anchor_at"] = instant(self.anchor_at)
+        if self.candidates:
+            record["candidates"] = [each.record(instant) for each in self.candidates]
+        if self.clamps:
+            record["clamps"] = list(self.clamps)
+        if self.note is not None:
+            record["note"] = self.note
+        return record
 
     @classmethod
     def from_record(cls, record: dict[str, Any]) -> "Plan":
-        inputs = record["inputs"]
         return cls(
-            next_run_at=_instant(record["next_run_at"]),
+            next_run_at=_instant(record.get("next_run_at")),
             source=_source(record["source"]),
-            anchor_at=_instant(record["anchor_at"]),
+            anchor_at=_instant(record.get("anchor_at")),
             winner=_source(record["winner"]),
-            clamps=tuple(Source(each) for each in record["clamps"]),
-            note=record["note"],
-            candidates=tuple(
-                Candidate(Source(each["source"]), from_iso(each["at"]), each["excluded"])
-                for each in record["candidates"]
-            ),
-            inputs=Inputs(
-                now=from_iso(inputs["now"]),
-                after_run=inputs["after_run"],
-                anchor_at=_instant(inputs["anchor_at"]),
-                last_slot_at=_instant(inputs["last_slot_at"]),
-                failure_count=inputs["failure_count"],
-                jitter=timedelta(milliseconds=inputs["jitter_ms"]),
-                overrun=inputs["overrun"],
-            ),
+            clamps=tuple(Source(each) for each in record.get("clamps", ())),
+            note=record.get("note"),
+            candidates=tuple(Candidate.of(each) for each in record.get("candidates", ())),
+            inputs=Inputs.of(record["inputs"]),
         )
 
 

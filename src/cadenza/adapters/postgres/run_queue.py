@@ -105,6 +105,7 @@ class PostgresRunQueue:
         """Lock what still counts, let the governor plan, write everything, tell the planners."""
         claims = [each.claim for each in finished]
         async with self._database.transaction() as connection:
+            await connection.execute(query("prefer_indexes"))
             rows = await connection.fetch(query("lock_for_finish"), *_keys(claims))
             fresh = {row["running_run_id"]: row for row in rows}
             columns = _FinishColumns()

@@ -71,7 +71,7 @@ CREATE TABLE endpoints (
     last_slot_at timestamptz,
     next_run_at timestamptz,
     next_source text,
-    plan jsonb,
+    plan json,
     CONSTRAINT a_next_run_has_a_source CHECK (next_run_at IS NULL OR next_source IS NOT NULL),
 
     -- The run in flight, and the lease that its worker holds.
@@ -102,7 +102,7 @@ CREATE TABLE endpoints (
     idle_looks bigint NOT NULL DEFAULT 0
 )
 -- Room on each page lets a claim rewrite a row beside itself, with no work for any index.
-WITH (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
+WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_analyze_scale_factor = 0.05);
 
 -- Plain on purpose: an index that also held the lease would make every claim an index write.
 CREATE INDEX endpoints_due ON endpoints (next_run_at) WHERE next_run_at IS NOT NULL;
@@ -129,8 +129,8 @@ CREATE TABLE runs (
     status_code integer,
     error_kind text,
     error_message text,
-    body jsonb,
-    plan jsonb,
+    body json,
+    plan json,
     skipped_slots integer NOT NULL DEFAULT 0,
     skipped_reason text,
     PRIMARY KEY (endpoint_id, slot_at),

@@ -3,9 +3,9 @@ WITH result AS MATERIALIZED (
     SELECT *
     FROM unnest(
         $2::uuid[], $3::timestamptz[], $4::integer[], $5::timestamptz[], $6::timestamptz[],
-        $7::timestamptz[], $8::timestamptz[], $9::text[], $10::jsonb[], $11::boolean[],
+        $7::timestamptz[], $8::timestamptz[], $9::text[], $10::json[], $11::boolean[],
         $12::boolean[], $13::bigint[], $14::text[], $15::timestamptz[], $16::integer[],
-        $17::text[], $18::text[], $19::jsonb[], $20::integer[], $21::text[], $22::bigint[]
+        $17::text[], $18::text[], $19::json[], $20::integer[], $21::text[], $22::bigint[]
     ) AS r (
         endpoint_id, slot_at, failure_count, not_before_at, last_run_at,
         last_slot_at, next_run_at, next_source, plan, keeps_interval_hint,
