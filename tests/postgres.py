@@ -19,6 +19,7 @@ from cadenza.adapters.postgres.migrate import migrate
 # A test database may lose everything when the machine does.
 FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 TEMPLATE = "cadenza_template"
+SHARED = "cadenza_shared"
 
 
 @cache
@@ -73,6 +74,22 @@ async def migrated_database(connections: int = 5) -> AsyncIterator[Database]:
             await database.close()
 
 
+@asynccontextmanager
+async def emptied_database(connections: int = 5) -> AsyncIterator[Database]:
+    """The database that the tests of this process share, with nothing in it."""
+    await _make_template()
+    if SHARED not in _made:
+        await _on_server(f"CREATE DATABASE {SHARED} TEMPLATE {TEMPLATE}")
+        _made.append(SHARED)
+    database = await open_database(url_of(SHARED), connections=connections)
+    try:
+        async with database.connection() as connection:
+            await connection.execute("TRUNCATE tenants, runs, run_attempts, late_results CASCADE")
+        yield database
+    finally:
+        await database.close()
+
+
 class StoppedClock:
     """Makes the clock of a test's database stand still until the test moves it."""
 
@@ -82,7 +99,10 @@ class StoppedClock:
     @classmethod
     async def in_database(cls, database: Database, start: datetime) -> "StoppedClock":
         async with database.connection() as connection:
-            await connection.execute("CREATE TABLE stopped_clock (at timestamptz NOT NULL)")
+            await connection.execute(
+                "CREATE TABLE IF NOT EXISTS stopped_clock (at timestamptz NOT NULL)"
+            )
+            await connection.execute("TRUNCATE stopped_clock")
             await connection.execute("INSERT INTO stopped_clock VALUES ($1)", start)
             await connection.execute(
                 "CREATE OR REPLACE FUNCTION cadenza_now() RETURNS timestamptz"

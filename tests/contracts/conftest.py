@@ -20,7 +20,7 @@ from cadenza.adapters.postgres.run_queue import PostgresRunQueue
 from cadenza.adapters.postgres.runs import PostgresRunHistory
 from tests.contracts.harness import Store
 from tests.factories import CRON, NOON
-from tests.postgres import StoppedClock, migrated_database
+from tests.postgres import StoppedClock, emptied_database
 
 
 class MemoryClock:
@@ -65,7 +65,7 @@ def memory_store() -> Store:
 
 @asynccontextmanager
 async def postgres_store() -> AsyncIterator[Store]:
-    async with migrated_database(connections=12) as database:
+    async with emptied_database(connections=12) as database:
         clock = await StoppedClock.in_database(database, NOON)
         no_spread = timedelta(0)
 

@@ -1,0 +1,47 @@
+"""What the documents say is what the code does."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from cadenza.roots.settings import PREFIX, Settings
+from cadenza.roots.sim.scenarios import SCENARIOS
+
+ROOT = Path(__file__).parent.parent
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def test_the_table_of_settings_is_that_of_the_code() -> None:
+    shown = (ROOT / "docs/reference/settings.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \| (?:`(.*)`)? ?\| (.*) \|$", shown, re.MULTILINE)
+    expected = [
+        (
+            f"{PREFIX}{name.upper()}",
+            "" if field.default is None else str(field.default),
+            field.description,
+        )
+        for name, field in Settings.model_fields.items()
+    ]
+    assert rows == expected
+
+
+def test_every_scenario_is_described() -> None:
+    shown = (ROOT / "docs/reference/simulation.md").read_text()
+    assert re.findall(r"^\| `([a-z-]+)`", shown, re.MULTILINE) == list(SCENARIOS)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_between_documents_lead_somewhere(document: Path) -> None:
+    links = re.findall(r"\]\((?!https?:|#)([^)#]+)", document.read_text())
+    missing = [link for link in links if not (document.parent / link).exists()]
+    assert missing == []
+
+
+def test_make_help_names_every_target_that_the_readme_uses() -> None:
+    shown = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    used = set(re.findall(r"^make (\w[\w-]*)", (ROOT / "README.md").read_text(), re.MULTILINE))
+    offered = set(re.findall(r"^  make (\S+)", shown.stdout, re.MULTILINE))
+    assert used
+    assert used <= offered
