@@ -166,6 +166,8 @@ class Planner:
                 self._emit("planner.acted", material, **said)
 
     def _emit(self, kind: str, material: Material, **data: object) -> None:
+        if not self._events.wants(kind):
+            return
         endpoint = material.endpoint
         now: datetime = self._clock.now()
         self._events.emit(Event(now, kind, endpoint.tenant_id, endpoint.id, endpoint.name, data))

@@ -48,9 +48,31 @@ class SchedulerOptions:
 class _Flight:
     claim: Claim
     lease_ends: float  # by the loop's monotonic clock, a little before the store's
-    lease_guard: asyncio.Timeout | None = None
+    lease_timer: asyncio.TimerHandle | None = None  # set while its request is under way
     task: asyncio.Task[None] | None = None
     started_at: datetime | None = None  # None while nothing has been sent
+    lost: bool = False
+
+    def hold_until(self, lease_ends: float) -> None:
+        """The lease ends then, and with it the request."""
+        self.lease_ends = lease_ends
+        if self.lease_timer is not None:
+            self.release()
+            self.guard()
+
+    def guard(self) -> None:
+        loop = asyncio.get_running_loop()
+        self.lease_timer = loop.call_at(self.lease_ends, self._lose)
+
+    def release(self) -> None:
+        if self.lease_timer is not None:
+            self.lease_timer.cancel()
+            self.lease_timer = None
+
+    def _lose(self) -> None:
+        self.lost = True
+        if self.task is not None:
+            self.task.cancel()
 
 
 @dataclass(slots=True)
@@ -64,7 +86,7 @@ class _Load:
     def add(self, claim: Claim, count: int) -> None:
         self.total += count
         _count(self.tenants, claim.tenant_id, count)
-        _count(self.hosts, claim.target.host, count)
+        _count(self.hosts, claim.host, count)
 
 
 def _count(counter: Counter[K], key: K, count: int) -> None:
@@ -233,20 +255,22 @@ class Scheduler:
             if self._stopping.is_set():
                 return  # not sent: it is given back
             if asyncio.get_running_loop().time() >= flight.lease_ends:
-                raise TimeoutError
+                self._drop(claim, "run.lease_lost")
+                return
             flight.started_at = self._clock.now()
             self._emit("run.started", claim, slot_at=claim.slot_at, attempt=claim.attempt)
-            async with asyncio.timeout_at(flight.lease_ends) as flight.lease_guard:
-                outcome = await self._dispatch(flight)
+            flight.guard()
+            outcome = await self._dispatch(flight)
             self._report(claim, outcome, flight.started_at)
-        except TimeoutError:
-            self._drop(claim, "run.lease_lost")
         except asyncio.CancelledError:
-            if not self._stopping_now.is_set() or flight.started_at is None:
+            if flight.lost:
+                self._drop(claim, "run.lease_lost")
+            elif self._stopping_now.is_set() and flight.started_at is not None:
+                self._report(claim, STOPPED, flight.started_at)
+            else:
                 raise
-            self._report(claim, STOPPED, flight.started_at)
         finally:
-            flight.lease_guard = None
+            flight.release()
             self._load.add(claim, -1)
             self._freed()
 
@@ -362,9 +386,7 @@ class Scheduler:
         asked = asyncio.get_running_loop().time()
         held = await self._queue.renew([each.claim for each in flights], self._options.lease)
         for flight in flights:
-            flight.lease_ends = self._lease_end(asked) if flight.claim.run_id in held else asked
-            if flight.lease_guard is not None and not flight.lease_guard.expired():
-                flight.lease_guard.reschedule(flight.lease_ends)
+            flight.hold_until(self._lease_end(asked) if flight.claim.run_id in held else asked)
         return len(held)
 
     def _lease_end(self, asked: float) -> float:
@@ -431,6 +453,8 @@ class Scheduler:
                 await self._clock.sleep(self._options.retry_store_after)
 
     def _emit(self, kind: str, claim: Claim, **data: Any) -> None:
+        if not self._events.wants(kind):
+            return
         self._events.emit(
             Event(
                 self._clock.now(),

@@ -16,6 +16,8 @@ Connection: TypeAlias = "PoolConnectionProxy[asyncpg.Record]"
 OLDEST_SERVER = 140000
 CONNECT_SECONDS = 10.0
 COMMAND_SECONDS = 60.0
+CLOSE_SECONDS = 5.0
+UNREADABLE = "(an address that cannot be read)"
 
 # What may go away by itself: the server restarts, the network breaks, somebody else holds a lock.
 PASSING = (
@@ -47,8 +49,6 @@ class Database:
             async with self._pool.acquire(timeout=CONNECT_SECONDS) as connection:
                 yield connection
         except PASSING as error:
-            if isinstance(error, ValueError):  # no server takes this value: no use in trying again
-                raise
             raise _away(self._where, error) from error
 
     @asynccontextmanager
@@ -59,7 +59,7 @@ class Database:
     async def close(self) -> None:
         """End politely, and at once where the server is gone."""
         try:
-            await asyncio.wait_for(self._pool.close(), timeout=5)
+            await asyncio.wait_for(self._pool.close(), timeout=CLOSE_SECONDS)
         except (TimeoutError, *PASSING):
             self._pool.terminate()
 
@@ -82,6 +82,8 @@ async def open_database(url: str, *, connections: int, pooler: bool = False) -> 
 
 async def _open_pool(url: str, connections: int, *, pooler: bool) -> "asyncpg.Pool[asyncpg.Record]":
     where = shown_url(url)
+    if where == UNREADABLE:
+        raise _unreadable()
     options: dict[str, Any] = {"statement_cache_size": 0} if pooler else {}
     try:
         return await asyncpg.create_pool(
@@ -96,11 +98,7 @@ async def _open_pool(url: str, connections: int, *, pooler: bool) -> "asyncpg.Po
         )
     except ValueError as error:
         # Not what it says: it may quote a password that was taken for something else.
-        raise OperatorError(
-            "CADENZA_DATABASE_URL cannot be read. It has the form "
-            "postgresql://user:password@host:5432/database, where : / ? # @ in a password are "
-            "written as %3A %2F %3F %23 %40, and options like ?sslmode=require may follow."
-        ) from error
+        raise _unreadable() from error
     except asyncpg.TooManyConnectionsError as error:
         raise OperatorError(
             f"The database at {where} has no connection left for this program, which wants "
@@ -138,16 +136,25 @@ async def _check_room(database: Database, connections: int) -> None:
 
 
 def shown_url(url: str) -> str:
-    """Where a database is, without its password, also where that broke the address."""
-    unreadable = "(an address that cannot be read)"
+    """Where a database is, without its password."""
     try:
         parts = urlsplit(url)
         port = f":{parts.port}" if parts.port else ""
     except ValueError:
-        return unreadable
-    if parts.scheme not in ("postgresql", "postgres") or "@" in parts.path:
-        return unreadable
+        return UNREADABLE
+    # A / or # in a password that is not written as %2F or %23 ends what comes before the path.
+    broken = "@" in parts.path or parts.fragment
+    if broken or parts.scheme not in ("postgresql", "postgres"):
+        return UNREADABLE
     return f"{parts.hostname or 'localhost'}{port}{parts.path}"
+
+
+def _unreadable() -> OperatorError:
+    return OperatorError(
+        "CADENZA_DATABASE_URL cannot be read. It has the form "
+        "postgresql://user:password@host:5432/database, where : / ? # @ in a password are "
+        "written as %3A %2F %3F %23 %40, and options like ?sslmode=require may follow."
+    )
 
 
 def _away(where: str, error: BaseException) -> StoreUnavailable:

@@ -13,6 +13,9 @@ from cadenza.domain.instants import iso
 class EventLog:
     events: list[Event] = field(default_factory=list[Event])
 
+    def wants(self, kind: str) -> bool:
+        return bool(kind)
+
     def emit(self, event: Event) -> None:
         self.events.append(event)
 

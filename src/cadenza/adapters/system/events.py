@@ -9,7 +9,9 @@ log = structlog.get_logger()
 
 
 class LoggedEvents:
+    def wants(self, kind: str) -> bool:
+        return kind in TOLD
+
     def emit(self, event: Event) -> None:
-        level = TOLD.get(event.kind)
-        if level is not None:
-            getattr(log, level)(event.kind, endpoint=event.endpoint_name, **event.data)
+        write = getattr(log, TOLD[event.kind])
+        write(event.kind, endpoint=event.endpoint_name, **event.data)

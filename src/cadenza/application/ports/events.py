@@ -15,6 +15,10 @@ class Event:
 
 
 class Events(Protocol):
+    def wants(self, kind: str) -> bool:
+        """Whether anybody listens for this kind; runs come by the thousand."""
+        ...
+
     def emit(self, event: Event) -> None:
         """Tell whoever listens; never waits and never fails the caller."""
         ...

@@ -1,0 +1,81 @@
+"""Sealed values: `v1:<key id>:<base64 of nonce and ciphertext>`, each bound to its place.
+
+Tenant, row, column and key id are authenticated with the ciphertext, so that one which was moved
+to another row, tenant or column, or had its key id changed, does not open there.
+"""
+
+import base64
+import os
+import re
+from collections.abc import Sequence
+from uuid import UUID
+
+from cryptography.exceptions import InvalidTag
+
+from cadenza.adapters.secrets.keys import MasterKeys
+from cadenza.application.ports.secret_box import SecretUnreadable
+
+VERSION = "v1"
+NONCE_BYTES, TAG_BYTES = 12, 16
+_KEY_ID = re.compile(r"[0-9a-f]{16}")
+
+
+class AesGcmBox:
+    def __init__(self, keys: MasterKeys) -> None:
+        self._keys = keys
+
+    @property
+    def key_ids(self) -> Sequence[str]:
+        return self._keys.ids
+
+    def seal(self, plain: str, *, tenant_id: UUID, row_id: UUID, column: str) -> str:
+        key = self._keys.writing()
+        nonce = os.urandom(NONCE_BYTES)
+        raw = plain.encode("utf-8", "surrogatepass")
+        place = _place(key.id, tenant_id, row_id, column)
+        data = nonce + key.cipher.encrypt(nonce, raw, place)
+        return f"{VERSION}:{key.id}:{base64.urlsafe_b64encode(data).decode()}"
+
+    def open(self, sealed: str, *, tenant_id: UUID, row_id: UUID, column: str) -> str:
+        key_id, data = _parts(sealed, column)
+        key = self._keys.find(key_id)
+        if key is None:
+            raise self._missing(key_id, column)
+        try:
+            place = _place(key_id, tenant_id, row_id, column)
+            raw = key.cipher.decrypt(data[:NONCE_BYTES], data[NONCE_BYTES:], place)
+        except InvalidTag:
+            raise SecretUnreadable(
+                f"The secret in {column} does not open: it was changed, or it was sealed for "
+                "another place. Enter it again."
+            ) from None
+        return raw.decode("utf-8", "surrogatepass")
+
+    def _missing(self, key_id: str, column: str) -> SecretUnreadable:
+        return SecretUnreadable(
+            f"The secret in {column} was encrypted with the master key {key_id}, which is missing "
+            f"here. Put that key back into {self._keys.where}, or enter the secret again.",
+            key_id,
+        )
+
+
+def _place(key_id: str, tenant_id: UUID, row_id: UUID, column: str) -> bytes:
+    # All but the last part have a fixed length, so that no two places read the same.
+    ids = tenant_id.bytes + row_id.bytes
+    return f"cadenza:{VERSION}:{key_id}:".encode() + ids + column.encode("utf-8", "surrogatepass")
+
+
+def _parts(sealed: str, column: str) -> tuple[str, bytes]:
+    version, _, rest = sealed.partition(":")
+    key_id, _, encoded = rest.partition(":")
+    if version == VERSION and _KEY_ID.fullmatch(key_id):
+        try:
+            data = base64.b64decode(encoded, altchars=b"-_", validate=True)
+        except ValueError:
+            data = b""
+        if len(data) >= NONCE_BYTES + TAG_BYTES:
+            return key_id, data
+    raise SecretUnreadable(
+        f"What is stored in {column} is not a sealed secret, or one that a newer version of "
+        "Cadenza wrote. Enter the secret again, or run that version."
+    )

@@ -1,0 +1,153 @@
+"""The master keys in a file of ours: made at the first start, read by its owner only.
+
+One key a line, the first one seals. Programs that run while a key is added need no restart: who
+meets an unknown key looks into the file again, and who seals looks first.
+"""
+
+import base64
+import fcntl
+import os
+import stat
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from cadenza.adapters.secrets.keys import KEY_BYTES, MasterKey, read_keys
+from cadenza.domain.errors import OperatorError
+
+HEADER = """\
+# Cadenza's master keys, one a line: the first one encrypts, all of them decrypt.
+# Keep a copy in a safe place. Without it the secrets in the database are lost.
+"""
+LARGEST = 64 * 1024
+OTHERS = stat.S_IRWXG | stat.S_IRWXO
+Version = tuple[int, int, int]
+
+
+class KeyFile:
+    def __init__(self, path: Path, warn: Callable[[str], None]) -> None:
+        """Read it, and make it first where there is none."""
+        self._path = path.absolute()
+        self._warn = warn
+        self._version: Version = (0, 0, 0)
+        self._keys: dict[str, MasterKey] = {}
+        with self._explained():
+            if not self._path.exists():
+                self._make()
+        self._refresh()
+
+    @property
+    def where(self) -> str:
+        return str(self._path)
+
+    @property
+    def ids(self) -> Sequence[str]:
+        return list(self._keys)
+
+    def writing(self) -> MasterKey:
+        """As the file has it now: a key that is in memory only would be lost with us."""
+        self._refresh()
+        return next(iter(self._keys.values()))
+
+    def find(self, key_id: str) -> MasterKey | None:
+        if key_id not in self._keys:
+            with suppress(OperatorError):  # it says less than that the key is missing
+                self._refresh()
+        return self._keys.get(key_id)
+
+    def add_key(self) -> MasterKey:
+        """A new first key."""
+        with self._explained(), self._locked():
+            text, _ = self._read()
+            keys = text.splitlines(keepends=True)
+            first = next(n for n, line in enumerate(keys) if line.partition("#")[0].strip())
+            self._write("".join([*keys[:first], _new_key(), *keys[first:]]))
+        return self.writing()
+
+    # --- Reading --------------------------------------------------------------------------
+
+    def _refresh(self) -> None:
+        with self._explained():
+            if _version(self._path.stat()) == self._version:
+                return
+            text, self._version = self._read()
+        self._keys = read_keys(text, self.where)
+
+    def _read(self) -> tuple[str, Version]:
+        # A pipe in its place must not make us wait.
+        descriptor = os.open(self._path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            found = os.fstat(descriptor)
+            if not stat.S_ISREG(found.st_mode) or found.st_size > LARGEST:
+                raise OperatorError(f"{self.where} is not a file of keys. Move it away.")
+            self._close_to_others(descriptor, found)
+            return file.read(LARGEST).decode("ascii", "replace"), _version(found)
+
+    def _close_to_others(self, descriptor: int, found: os.stat_result) -> None:
+        mode = stat.S_IMODE(found.st_mode)
+        if not mode & OTHERS:
+            return
+        try:
+            os.fchmod(descriptor, 0o600)
+        except OSError as error:
+            raise OperatorError(
+                f"{self.where} is open to other users (mode {mode:03o}), and it is not ours to "
+                "change. Let its owner run: chmod 600. Then start again."
+            ) from error
+        self._warn(
+            f"{self.where} was open to other users (mode {mode:03o}); it is closed to them now. "
+            "If one of them may have read it, make a new key: cadenza secrets rotate"
+        )
+
+    # --- Writing --------------------------------------------------------------------------
+
+    def _make(self) -> None:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with self._locked():
+            if not self._path.exists():  # another program may have been quicker
+                self._write(HEADER + _new_key())
+
+    def _write(self, text: str) -> None:
+        """Under another name first, so that nobody ever reads half of it."""
+        unfinished = self._path.with_name(f"{self._path.name}.new")
+        unfinished.unlink(missing_ok=True)  # of a program that was killed right here
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+        with os.fdopen(os.open(unfinished, flags, 0o600), "w") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.rename(self._path)
+        folder = os.open(self._path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+    @contextmanager
+    def _locked(self) -> Generator[None]:
+        """One program at a time makes or changes the file; the lock ends with its holder."""
+        path = self._path.with_name(f"{self._path.name}.lock")
+        lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(lock)
+
+    @contextmanager
+    def _explained(self) -> Generator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise OperatorError(
+                f"The master key in {self.where} cannot be used: {error.strerror}. Put the file "
+                "back or let this user read and write it, or set CADENZA_MASTER_KEY."
+            ) from error
+
+
+def _new_key() -> str:
+    return base64.b64encode(os.urandom(KEY_BYTES)).decode() + "\n"
+
+
+def _version(found: os.stat_result) -> Version:
+    return found.st_ino, found.st_mtime_ns, found.st_size

@@ -1,0 +1,174 @@
+"""Redaction: secrets that a target sends back are masked, in every spelling that it may use.
+
+It finds a secret as it is, its credential without the scheme (`Bearer …`, `Basic …`), and both as
+base64 (also in the middle of a longer base64 text), percent-encoded, or escaped for JSON and HTML.
+"""
+
+import base64
+import html
+import json
+from collections.abc import Collection, Iterator
+from functools import lru_cache
+from itertools import product
+from typing import Any, TypeVar, cast
+from urllib.parse import quote, quote_plus
+
+from cadenza.domain.target import Secret
+
+MASK = "***"
+SHORT = 4  # below this, only whole words: nobody wants every "1" of a body masked
+LEAST_IN_BASE64 = 8
+LEAST_CUT_OFF = 8
+
+T = TypeVar("T")
+
+
+def redacted(value: T, secrets: Collection[Secret]) -> T:
+    """The same text or JSON value without these secrets; a number that is one becomes the mask."""
+    values = frozenset(each.value for each in secrets if each.value.strip())
+    if not values:
+        return value
+    return cast("T", _Spellings.of(values).masked(value))
+
+
+class _Spellings:
+    """Every form of some secrets, to be looked for in one text after another."""
+
+    def __init__(self, values: frozenset[str]) -> None:
+        plain = {form for value in values for form in _credentials(value)}
+        self._words = tuple(sorted(form for form in plain if len(form) < SHORT))
+        self._plain = tuple(sorted(form for form in plain if len(form) >= SHORT))
+        self._forms = tuple(sorted({form for each in self._plain for form in _forms(each)}))
+        self._shortest = min(map(len, (*self._words, *self._forms)))
+        self._numbers = any(_is_number(form) for form in plain)
+
+    @staticmethod
+    @lru_cache(maxsize=1000)
+    def of(values: frozenset[str]) -> "_Spellings":
+        return _Spellings(values)
+
+    def masked(self, value: Any) -> Any:
+        """Without recursion, for a body may be nested as deeply as its parser bore."""
+        out: list[Any] = [None]
+        waiting: list[tuple[Any, Any, Any]] = [(out, 0, value)]
+        while waiting:
+            holder, place, each = waiting.pop()
+            if isinstance(each, dict):
+                fresh: dict[Any, Any] = {}
+                for key, inner in cast("dict[Any, Any]", each).items():
+                    name = self._leaf(key)
+                    fresh[name] = None  # keeps the order, which the stack turns around
+                    waiting.append((fresh, name, inner))
+                holder[place] = fresh
+            elif isinstance(each, list):
+                items = cast("list[Any]", each)
+                holder[place] = fresh_list = [None] * len(items)
+                waiting.extend((fresh_list, index, inner) for index, inner in enumerate(items))
+            else:
+                holder[place] = self._leaf(each)
+        return out[0]
+
+    def _leaf(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self._text(value)
+        if self._numbers and isinstance(value, int | float) and not isinstance(value, bool):
+            shown = json.dumps(value)
+            return value if self._text(shown) == shown else MASK
+        return value
+
+    def _text(self, text: str) -> str:
+        spans = sorted(self._spans(text)) if len(text) >= self._shortest else ()
+        if not spans:
+            return text
+        kept: list[str] = []
+        end = 0
+        for begins, ends in spans:
+            if begins > end or not kept:  # overlapping finds are one mask, with nothing in between
+                kept += [text[end:begins], MASK]
+            end = max(end, ends)
+        return "".join([*kept, text[end:]])
+
+    def _spans(self, text: str) -> Iterator[tuple[int, int]]:
+        for form in self._forms:
+            yield from _found(text, form)
+        for word in self._words:
+            for begins, ends in _found(text, word):
+                if _is_word(text, begins, ends):
+                    yield begins, ends
+        for form in self._plain:
+            yield from _cut_off(text, form)
+
+
+def _found(text: str, form: str) -> Iterator[tuple[int, int]]:
+    begins = text.find(form)
+    while begins >= 0:
+        yield begins, begins + len(form)
+        begins = text.find(form, begins + 1)
+
+
+def _cut_off(text: str, form: str) -> Iterator[tuple[int, int]]:
+    """The text may have been cut in the middle of it: its beginning is then the text's end."""
+    head = form[:LEAST_CUT_OFF]
+    begins = text.find(head, max(0, len(text) - len(form) + 1)) if len(head) == LEAST_CUT_OFF else -1
+    while begins >= 0:
+        if form.startswith(text[begins:]):
+            yield begins, len(text)
+            return
+        begins = text.find(head, begins + 1)
+
+
+def _is_word(text: str, begins: int, ends: int) -> bool:
+    before, after = text[begins - 1 : begins], text[ends : ends + 1]
+    return not (before.isalnum() or after.isalnum())
+
+
+def _credentials(value: str) -> Iterator[str]:
+    """The value, and the parts of it that are a secret by themselves."""
+    yield value.strip()
+    scheme, _, credential = value.strip().partition(" ")
+    if not credential.strip() or not scheme.isalpha():
+        return
+    yield credential.strip()
+    if scheme.lower() == "basic":
+        try:
+            decoded = base64.b64decode(credential, validate=True).decode()
+        except ValueError:
+            return
+        yield from (part for part in (decoded, decoded.partition(":")[2]) if part)
+
+
+def _forms(plain: str) -> Iterator[str]:
+    yield plain
+    yield html.escape(plain)
+    yield json.dumps(plain)[1:-1]
+    yield json.dumps(plain, ensure_ascii=False)[1:-1]
+    raw = plain.encode("utf-8", "surrogatepass")
+    for encoded in (quote(raw), quote(raw, safe=""), quote_plus(raw)):
+        yield encoded
+        yield _small_hex(encoded)
+    for alphabet, shift in product((b"+/", b"-_"), range(3)):
+        if shift == 0:
+            yield base64.b64encode(raw, altchars=alphabet).decode().rstrip("=")
+        yield from _in_base64(raw, alphabet, shift)
+
+
+def _small_hex(encoded: str) -> str:
+    first, *rest = encoded.split("%")
+    return "%".join([first, *(part[:2].lower() + part[2:] for part in rest)])
+
+
+def _in_base64(raw: bytes, alphabet: bytes, shift: int) -> Iterator[str]:
+    """The characters that do not depend on what stands before and after it."""
+    encoded = base64.b64encode(bytes(shift) + raw, altchars=alphabet).decode()
+    begins = -(-shift * 8 // 6)
+    ends = (shift + len(raw)) * 8 // 6
+    if ends - begins >= LEAST_IN_BASE64:
+        yield encoded[begins:ends]
+
+
+def _is_number(form: str) -> bool:
+    try:
+        float(form)
+    except ValueError:
+        return False
+    return True

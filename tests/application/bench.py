@@ -1,0 +1,286 @@
+"""A small installation in memory and simulated time, and the fakes that the tests put around it."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from functools import wraps
+from typing import Any
+from uuid import UUID
+
+from cadenza.adapters.memory.endpoints import MemoryEndpointStore
+from cadenza.adapters.memory.insights import MemoryInsights
+from cadenza.adapters.memory.quota import MemoryQuota
+from cadenza.adapters.memory.run_queue import MemoryRunQueue
+from cadenza.adapters.memory.tables import EndpointRow, Tables, Topic
+from cadenza.adapters.simulated.chance import SeededChance
+from cadenza.adapters.simulated.log import EventLog
+from cadenza.adapters.simulated.time import SimulatedClock, run_simulated
+from cadenza.application.planner import Planner, PlannerOptions
+from cadenza.application.ports.brain import Brain, Tools, Usage
+from cadenza.application.ports.endpoints import Act
+from cadenza.application.ports.run_queue import ClaimBatch, ClaimRequest, FinishReport, RunQueue
+from cadenza.application.scheduler import Scheduler, SchedulerOptions
+from cadenza.application.tools import Toolbox
+from cadenza.domain import steering
+from cadenza.domain.analysis import Attention, Material
+from cadenza.domain.endpoint import Endpoint, Job
+from cadenza.domain.errors import StoreUnavailable
+from cadenza.domain.run import Body, Claim, FinishedRun, LateResult, Outcome, Run
+from cadenza.domain.target import HttpTarget
+from tests.factories import CRON, NOON, OK, make_endpoint, seconds
+
+Answer = Callable[[Claim], Awaitable[Outcome]]
+
+
+def simulated(test: Callable[..., Any]) -> Callable[..., None]:
+    """A test whose coroutine lives in simulated time."""
+
+    @wraps(test)
+    def lived(*args: Any, **kwargs: Any) -> None:
+        run_simulated(test(*args, **kwargs))
+
+    return lived
+
+
+@dataclass(slots=True)
+class Request:
+    """One attempt as its target saw it."""
+
+    claim: Claim
+    began_at: datetime
+    ended_at: datetime | None = None
+    cancelled: bool = False
+
+
+class Targets:
+    """Everything that is called: remembers each request, and answers as the test says."""
+
+    def __init__(self, clock: SimulatedClock, answer: Answer | None = None) -> None:
+        self.clock = clock
+        self.answer = answer
+        self.requests: list[Request] = []
+
+    async def dispatch(self, claim: Claim) -> Outcome:
+        request = Request(claim, self.clock.now())
+        self.requests.append(request)
+        try:
+            return OK if self.answer is None else await self.answer(claim)
+        except asyncio.CancelledError:
+            request.cancelled = True
+            raise
+        finally:
+            request.ended_at = self.clock.now()
+
+    def of(self, name: str) -> list[Request]:
+        return [each for each in self.requests if each.claim.endpoint_name == name]
+
+    def most_at_once(self, key: Callable[[Claim], object] = lambda _: None) -> int:
+        """The highest number of requests under way at the same time, by whatever the key names."""
+        edges: list[tuple[datetime, int, object]] = []
+        for request in self.requests:
+            assert request.ended_at is not None
+            edges.append((request.began_at, 1, key(request.claim)))
+            edges.append((request.ended_at, -1, key(request.claim)))
+        now: dict[object, int] = {}
+        most = 0
+        for _, change, name in sorted(edges, key=lambda edge: edge[:2]):
+            now[name] = now.get(name, 0) + change
+            most = max(most, now[name])
+        return most
+
+
+@dataclass(slots=True)
+class Worker:
+    scheduler: Scheduler
+    task: asyncio.Task[None]
+    targets: Targets
+
+    async def crash(self) -> None:
+        """Ended from one instant to the next, with everything it holds."""
+        self.task.cancel()
+        await asyncio.gather(self.task, return_exceptions=True)
+
+    async def stop(self) -> None:
+        self.scheduler.stop()
+        await self.task
+
+
+class Bench:
+    def __init__(self, seed: int = 1, tokens_per_month: int | None = None) -> None:
+        self.chance = SeededChance(seed)
+        self.clock = SimulatedClock(NOON)
+        self.log = EventLog()
+        self.tables = Tables(self.clock, CRON, self.chance.new_id)
+        self.endpoints = MemoryEndpointStore(self.tables)
+        self.queue = MemoryRunQueue(self.tables)
+        self.insights = MemoryInsights(self.tables)
+        self.quota = MemoryQuota(self.tables, tokens_per_month)
+        self._ids: dict[str, tuple[UUID, UUID]] = {}
+
+    @property
+    def now(self) -> datetime:
+        return self.clock.now()
+
+    async def add(self, name: str = "probe", *, host: str = "", **fields: Any) -> Endpoint:
+        """An endpoint of the factories' tenant and job; each name has its own host."""
+        timeout = fields.pop("timeout", timedelta(minutes=30))
+        endpoint = make_endpoint(name, **{"created_at": self.now, **fields})
+        await self.endpoints.add_job(
+            Job(endpoint.job_id, endpoint.tenant_id, "watch", "Watch it all.")
+        )
+        self._ids[name] = (endpoint.tenant_id, endpoint.id)
+        target = HttpTarget(f"http://{host or name.replace(' ', '-')}.example/", timeout=timeout)
+        return await self.endpoints.add_endpoint(endpoint, target)
+
+    async def act(self, name: str, act: Act) -> Endpoint:
+        return await self.endpoints.change_endpoint(*self._ids[name], act)
+
+    async def sleep(self, length: float) -> None:
+        await self.clock.sleep(seconds(length))
+
+    def row(self, name: str = "probe") -> EndpointRow:
+        return self.tables.endpoints[self._ids[name][1]]
+
+    def endpoint(self, name: str = "probe") -> Endpoint:
+        return self.row(name).endpoint
+
+    def runs(self, name: str = "probe") -> list[Run]:
+        """By slot, oldest first."""
+        ids = self.tables.runs_of[self._ids[name][1]]
+        return sorted((self.tables.runs[each] for each in ids), key=lambda run: run.slot_at)
+
+    @property
+    def lost_attempts(self) -> list[tuple[UUID, int]]:
+        return [(each.run_id, each.attempt) for each in self.tables.lost_attempts.values()]
+
+    @property
+    def late_results(self) -> list[LateResult]:
+        return self.tables.late_results
+
+    def events(self, kind: str) -> list[Any]:
+        return [event for event in self.log.events if event.kind == kind]
+
+    async def ran(self, name: str = "probe", body: Body = None, outcome: Outcome = OK) -> None:
+        """The endpoint runs now, for a second, and answers with this body."""
+        self.row(name).endpoint = steering.request_run_now(self.endpoint(name), self.now)
+        request = ClaimRequest("bench", 1000, seconds(30))
+        claims = (await self.queue.claim_due(request)).claims
+        claim = next(each for each in claims if each.endpoint_name == name)
+        await self.queue.give_back([each for each in claims if each is not claim])
+        started_at = self.now
+        await self.sleep(1)
+        finished = FinishedRun(claim, replace(outcome, body=body), started_at, self.now)
+        await self.queue.finish([finished])
+
+    async def toolbox(self, name: str = "probe", **options: Any) -> Toolbox:
+        """The tools of a session about this endpoint that begins now."""
+        (material,) = await self.insights.material_for([self._ids[name][1]])
+        return Toolbox(material, self.endpoints, self.insights, self.clock, **options)
+
+    def planner(self, brain: Brain, **options: Any) -> Planner:
+        planner = Planner(
+            brain,
+            self.endpoints,
+            self.insights,
+            self.quota,
+            self.clock,
+            self.log,
+            self.chance.new_id,
+            PlannerOptions(**options),
+        )
+        self.tables.listen(Topic.FINISHED, planner.wake)
+        return planner
+
+    def start(
+        self,
+        answer: Answer | None = None,
+        *,
+        name: str = "worker",
+        queue: RunQueue | None = None,
+        options: SchedulerOptions | None = None,
+    ) -> Worker:
+        targets = Targets(self.clock, answer)
+        scheduler = Scheduler(name, queue or self.queue, targets, self.clock, self.log, options)
+        self.tables.listen(Topic.DUE, scheduler.wake)
+        return Worker(scheduler, asyncio.create_task(scheduler.run()), targets)
+
+    @asynccontextmanager
+    async def worker(self, *args: Any, **kwargs: Any) -> AsyncGenerator[Worker]:
+        worker = self.start(*args, **kwargs)
+        try:
+            yield worker
+        finally:
+            worker.scheduler.stop()
+            if not worker.task.done():
+                await worker.task
+
+
+def takes(bench: Bench, length: float, outcome: Outcome = OK) -> Answer:
+    """Every request takes so many seconds."""
+
+    async def answer(_: Claim) -> Outcome:
+        await bench.sleep(length)
+        return outcome
+
+    return answer
+
+
+async def _idle(_: Material, __: Tools) -> None:
+    """Thinks nothing of it."""
+
+
+@dataclass(slots=True)
+class Thinker:
+    """A brain that does what the test says, and says what that cost."""
+
+    thought: Callable[[Material, Tools], Awaitable[None]] = _idle
+    attention: Attention = Attention.OWN_RUNS
+    reserved_tokens: int = 0
+    usage: Usage = field(default_factory=Usage)
+    name: str = "thinker"
+    looks: list[str] = field(default_factory=list[str])
+
+    async def analyse(self, material: Material, tools: Tools) -> Usage:
+        self.looks.append(material.endpoint.name)
+        await self.thought(material, tools)
+        return self.usage
+
+
+@dataclass(slots=True)
+class FragileQueue:
+    """The queue of a store that is away at times; `after` lets it do its work before it fails."""
+
+    queue: RunQueue
+    down: set[str] = field(default_factory=set[str])
+    after: set[str] = field(default_factory=set[str])
+    refused: int = 0
+
+    async def claim_due(self, request: ClaimRequest) -> ClaimBatch:
+        return await self._ask("claim_due", request)
+
+    async def claim_lost(self, request: ClaimRequest) -> Sequence[Claim]:
+        return await self._ask("claim_lost", request)
+
+    async def renew(self, claims: Sequence[Claim], lease: timedelta) -> frozenset[UUID]:
+        return await self._ask("renew", claims, lease)
+
+    async def finish(self, finished: Sequence[FinishedRun]) -> FinishReport:
+        return await self._ask("finish", finished)
+
+    async def give_back(self, claims: Sequence[Claim]) -> None:
+        return await self._ask("give_back", claims)
+
+    async def _ask(self, method: str, *arguments: Any) -> Any:
+        if method in self.down:
+            self.refused += 1
+            raise StoreUnavailable("the database does not answer")
+        answer = await getattr(self.queue, method)(*arguments)
+        if method in self.after:
+            self.refused += 1
+            raise StoreUnavailable("the answer of the database was lost")
+        return answer
+
+
+EVERYTHING = frozenset({"claim_due", "claim_lost", "renew", "finish", "give_back"})
