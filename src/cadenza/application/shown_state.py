@@ -11,14 +11,15 @@ from cadenza.domain.hint import IntervalHint
 from cadenza.domain.instants import FOREVER, iso, iso_or_none, milliseconds, spoken
 
 Answer = dict[str, Any]
+REPEATED = "(the same as the one before it in this list)"
 
 
-def shown_response(response: Response) -> Answer:
+def shown_response(response: Response, *, repeated: bool = False) -> Answer:
     return {
         "at": iso(response.finished_at),
         "status": response.status,
         "duration_ms": milliseconds(response.duration) if response.duration else None,
-        "body": shown_body(response.body),
+        "body": REPEATED if repeated else shown_body(response.body),
     }
 
 
@@ -26,11 +27,9 @@ def shown_history(responses: Sequence[Response]) -> list[Answer]:
     shown: list[Answer] = []
     previous: Any = object()
     for response in responses:
-        entry = shown_response(response)
-        if response.body == previous:  # the whole of it, not only what is shown
-            entry["body"] = "(the same as the one before it in this list)"
+        repeated = response.body == previous  # the whole of it, not only what is shown
+        shown.append(shown_response(response, repeated=repeated))
         previous = response.body
-        shown.append(entry)
     return shown
 
 

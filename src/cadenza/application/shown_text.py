@@ -38,19 +38,22 @@ def _is_visible(char: str) -> bool:
 
 def shown_body(body: Body) -> Body:
     """JSON that is short stays JSON; what is long becomes text, cut and marked."""
-    cleaned = plain(body)
+    return shortened(plain(body))
+
+
+def shortened(cleaned: Body) -> Body:
     text = cleaned if isinstance(cleaned, str) else json.dumps(cleaned, ensure_ascii=False)
     return cleaned if len(text) <= MAX_SHOWN else _cut(text, MAX_SHOWN)
 
 
 def plain(value: Any, longest: int = _MAX_READ, depth: int = 0) -> Any:
     """Whatever it is, as JSON that anybody can show and store: cleaned, finite, not too deep."""
-    if value is None or isinstance(value, bool):
-        return value
     if isinstance(value, str):
         return _clean(value, longest)
-    if isinstance(value, int):
-        return value if abs(value) < _HUGE else "(a huge number)"
+    if isinstance(value, int):  # and true and false
+        return value if -_HUGE < value < _HUGE else "(a huge number)"
+    if value is None:
+        return value
     if isinstance(value, float):
         return value if isfinite(value) else str(value)
     if depth > 20:

@@ -16,7 +16,7 @@ from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.endpoints import Act, EndpointStore
 from cadenza.application.ports.insights import Insights
 from cadenza.application.shown_state import shown_history, shown_response, shown_sibling
-from cadenza.application.shown_text import plain, shown_body
+from cadenza.application.shown_text import plain, shortened
 from cadenza.domain import steering
 from cadenza.domain.analysis import Material
 from cadenza.domain.bounds import (
@@ -92,7 +92,7 @@ class Toolbox:
             except (InvalidInput, Refused, NotFound) as error:
                 answer = {"ok": False, "error": str(error)}
             if len(self.calls) < MAX_RECORDED:
-                self.calls.append(ToolCall(name, shown_body(given), answer, self._took_effect))
+                self.calls.append(ToolCall(name, shortened(given), answer, self._took_effect))
         return answer
 
     async def _answer(self, tool: str, arguments: dict[str, Any]) -> Answer:

@@ -109,7 +109,9 @@ def _found(text: str, form: str) -> Iterator[tuple[int, int]]:
 def _cut_off(text: str, form: str) -> Iterator[tuple[int, int]]:
     """The text may have been cut in the middle of it: its beginning is then the text's end."""
     head = form[:LEAST_CUT_OFF]
-    begins = text.find(head, max(0, len(text) - len(form) + 1)) if len(head) == LEAST_CUT_OFF else -1
+    begins = (
+        text.find(head, max(0, len(text) - len(form) + 1)) if len(head) == LEAST_CUT_OFF else -1
+    )
     while begins >= 0:
         if form.startswith(text[begins:]):
             yield begins, len(text)

@@ -63,7 +63,7 @@ def secret_from(raw: bytes) -> Secret:
 
 
 def checked_secret(text: str) -> Secret:
-    """A secret that somebody brought along; InvalidInput, which does not quote it, if it is none."""
+    """A secret that somebody brought along; the InvalidInput where it is none does not quote it."""
     secret = Secret(text)
     wanted = f"{PREFIX} and base64 of {FEWEST_BYTES} to {MOST_BYTES} random bytes"
     if not text.startswith(PREFIX):

@@ -69,8 +69,22 @@ async def open_database(url: str, *, connections: int, pooler: bool = False) -> 
 
     Behind a pooler that gives out connections by transaction, statements are not prepared.
     """
-    database = Database(await _open_pool(url, connections, pooler=pooler), url)
+    if shown_url(url) == UNREADABLE:
+        raise _unreadable()
+    options: dict[str, Any] = {"statement_cache_size": 0} if pooler else {}
+    pool = await asyncpg.create_pool(
+        url,
+        min_size=0,  # else the pool logs a stack trace whenever the server is away
+        max_size=connections,
+        timeout=CONNECT_SECONDS,
+        command_timeout=COMMAND_SECONDS,
+        max_inactive_connection_lifetime=300,
+        server_settings={} if pooler else {"application_name": "cadenza", "timezone": "UTC"},
+        **options,
+    )
+    database = Database(pool, url)
     try:
+        await _connect(pool, shown_url(url), connections)
         await _check_version(database)
         if not pooler:  # which shares out what the server has, and knows its own limit
             await _check_room(database, connections)
@@ -80,22 +94,10 @@ async def open_database(url: str, *, connections: int, pooler: bool = False) -> 
     return database
 
 
-async def _open_pool(url: str, connections: int, *, pooler: bool) -> "asyncpg.Pool[asyncpg.Record]":
-    where = shown_url(url)
-    if where == UNREADABLE:
-        raise _unreadable()
-    options: dict[str, Any] = {"statement_cache_size": 0} if pooler else {}
+async def _connect(pool: "asyncpg.Pool[asyncpg.Record]", where: str, connections: int) -> None:
     try:
-        return await asyncpg.create_pool(
-            url,
-            min_size=min(2, connections),
-            max_size=connections,
-            timeout=CONNECT_SECONDS,
-            command_timeout=COMMAND_SECONDS,
-            max_inactive_connection_lifetime=300,
-            server_settings={} if pooler else {"application_name": "cadenza", "timezone": "UTC"},
-            **options,
-        )
+        async with pool.acquire(timeout=CONNECT_SECONDS):
+            pass
     except ValueError as error:
         # Not what it says: it may quote a password that was taken for something else.
         raise _unreadable() from error

@@ -40,7 +40,7 @@ class AesGcmBox:
         key_id, data = _parts(sealed, column)
         key = self._keys.find(key_id)
         if key is None:
-            raise self._missing(key_id, column)
+            raise _missing(key_id, column)
         try:
             place = _place(key_id, tenant_id, row_id, column)
             raw = key.cipher.decrypt(data[:NONCE_BYTES], data[NONCE_BYTES:], place)
@@ -51,12 +51,15 @@ class AesGcmBox:
             ) from None
         return raw.decode("utf-8", "surrogatepass")
 
-    def _missing(self, key_id: str, column: str) -> SecretUnreadable:
-        return SecretUnreadable(
-            f"The secret in {column} was encrypted with the master key {key_id}, which is missing "
-            f"here. Put that key back into {self._keys.where}, or enter the secret again.",
-            key_id,
-        )
+
+def _missing(key_id: str, column: str) -> SecretUnreadable:
+    # Tenants read this with their failed runs: it does not say where the operator keeps his keys.
+    return SecretUnreadable(
+        f"The secret in {column} was encrypted with the master key {key_id}, which this program "
+        "does not have. Put that key back (`cadenza secrets status` lists what is missing), or "
+        "enter the secret again.",
+        key_id,
+    )
 
 
 def _place(key_id: str, tenant_id: UUID, row_id: UUID, column: str) -> bytes:

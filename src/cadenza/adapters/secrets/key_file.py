@@ -59,6 +59,7 @@ class KeyFile:
         """A new first key."""
         with self._explained(), self._locked():
             text, _ = self._read()
+            read_keys(text, self.where)  # what cannot be read is not written again
             keys = text.splitlines(keepends=True)
             first = next(n for n, line in enumerate(keys) if line.partition("#")[0].strip())
             self._write("".join([*keys[:first], _new_key(), *keys[first:]]))

@@ -66,7 +66,9 @@ def read_keys(text: str, where: str) -> dict[str, MasterKey]:
     words = [word for line in lines for word in re.split(r"[,\s]+", line) if word]
     if not words:
         raise OperatorError(f"{where} holds no key. It takes {WANTED}. {_if_lost(where)}")
-    keys = [MasterKey.of(_key_bytes(word, f"Key {n} in {where}")) for n, word in enumerate(words, 1)]
+    keys = [
+        MasterKey.of(_key_bytes(word, f"Key {n} in {where}")) for n, word in enumerate(words, 1)
+    ]
     return {key.id: key for key in keys}
 
 

@@ -1,6 +1,8 @@
 """`cadenza sim`: live through a scenario in simulated time."""
 
+import io
 import json
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -40,6 +42,7 @@ def sim(
     if as_json:
         typer.echo(json.dumps(summary(played), indent=2))
     else:
+        _forgive_old_terminals()
         show(played, Console())
         if report is not None:
             typer.echo(f"Report: {report}")
@@ -51,6 +54,13 @@ def _play_with_progress(scenario: Scenario, seed: int) -> Played:
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(f"Living through {scenario.name}", total=1.0)
         return play(scenario, seed, lambda done: progress.update(task, completed=done))
+
+
+def _forgive_old_terminals() -> None:
+    """One that cannot draw a character shows a question mark in its place, and no stack trace."""
+    stdout: object = sys.stdout
+    if isinstance(stdout, io.TextIOWrapper):
+        stdout.reconfigure(errors="replace")
 
 
 def _list(as_json: bool) -> None:

@@ -232,7 +232,7 @@ async def _remedy(
 
 
 def judge(world: World) -> list[Check]:
-    runs = world.all_runs()
+    runs = sorted(world.all_runs(), key=_shown_at)
     for investigation in INVESTIGATIONS:
         world.actions[investigation.name] = _activations(world, investigation, runs)
     for remedy in REMEDIES:
@@ -251,6 +251,12 @@ def _seen(run: Run) -> Metrics:
     return run.body
 
 
+def _shown_at(run: Run) -> datetime:
+    """When its answer was there to be seen."""
+    assert run.finished_at is not None
+    return run.finished_at
+
+
 def _activations(world: World, what: Investigation, runs: list[Run]) -> list[Action]:
     """The first run that shows the condition while asleep, and the run that it woke."""
     actions: list[Action] = []
@@ -267,13 +273,14 @@ def _activations(world: World, what: Investigation, runs: list[Run]) -> list[Act
 def _remedies(world: World, remedy: Remedy, runs: list[Run]) -> list[Action]:
     """The first run that shows the condition once the cooldown is over, and the action's run."""
     actions: list[Action] = []
-    ready_at = START
+    ready_at, itself = START, world.endpoint(remedy.name).id
     for run in runs:
-        if run.slot_at < ready_at or not remedy.condition(_seen(run)):
+        shown_at = _shown_at(run)
+        if shown_at < ready_at or run.endpoint_id == itself or not remedy.condition(_seen(run)):
             continue
-        ran_at = _first_run_from(world, remedy.name, run.slot_at)
+        ran_at = _first_run_from(world, remedy.name, shown_at)
         actions.append(Action(run.slot_at, ran_at))
-        ready_at = (ran_at or run.slot_at) + remedy.cooldown
+        ready_at = (ran_at or shown_at) + remedy.cooldown
     return actions
 
 

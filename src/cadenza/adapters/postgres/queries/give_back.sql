@@ -1,13 +1,7 @@
 -- Undo claims of which nothing was sent. A run that an earlier worker did send stays in flight.
 WITH held AS MATERIALIZED (
     SELECT e.id, e.running_attempt, e.running_slot_at, e.running_is_manual
-    FROM unnest($1::uuid[], $2::bigint[], $3::uuid[]) AS claim (endpoint_id, epoch, run_id)
-    JOIN endpoints AS e
-        ON e.id = claim.endpoint_id
-       AND e.lease_epoch = claim.epoch
-       AND e.running_run_id = claim.run_id
-    ORDER BY e.id
-    FOR UPDATE OF e
+    {held_claims}
 ),
 freed AS (
     UPDATE endpoints AS e

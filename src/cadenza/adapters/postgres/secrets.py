@@ -1,0 +1,206 @@
+"""Sealed values in the database: headers beside their target, and all of them under a new key."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import TypedDict
+from uuid import UUID
+
+import asyncpg
+
+from cadenza.adapters.postgres.database import Database
+from cadenza.adapters.postgres.queries import query
+from cadenza.application.ports.secret_box import SecretBox, SecretUnreadable
+from cadenza.domain.errors import Refused
+from cadenza.domain.target import HttpTarget, Secret
+
+HEADERS = "endpoints.secret_headers"
+SIGNING_KEY = "signing_keys.secret"
+
+LOCK = 0x0CADE5EC  # any number that nobody else uses: who holds it rotates
+BATCH = 200
+ROUNDS = 50  # rows that a worker holds are tried again, but not for ever
+PAUSE_SECONDS = 0.1
+FIRST = UUID(int=0)
+
+
+# --- The headers of one endpoint ------------------------------------------------------------
+
+
+def seal_headers(
+    box: SecretBox, headers: Mapping[str, Secret], *, tenant_id: UUID, endpoint_id: UUID
+) -> str | None:
+    """What the column `secret_headers` takes; None where there are none."""
+    if not headers:
+        return None
+    sealed = {
+        name: box.seal(
+            secret.value, tenant_id=tenant_id, row_id=endpoint_id, column=f"{HEADERS}:{name}"
+        )
+        for name, secret in headers.items()
+    }
+    return json.dumps(sealed)
+
+
+def open_headers(
+    box: SecretBox, sealed: str, *, tenant_id: UUID, endpoint_id: UUID
+) -> dict[str, Secret]:
+    """The headers that the column holds; SecretUnreadable where one of them does not open."""
+    stored: dict[str, str] = json.loads(sealed)
+    return {
+        name: Secret(
+            box.open(each, tenant_id=tenant_id, row_id=endpoint_id, column=f"{HEADERS}:{name}")
+        )
+        for name, each in stored.items()
+    }
+
+
+def with_secret_headers(
+    box: SecretBox, target: HttpTarget, sealed: str, *, tenant_id: UUID, endpoint_id: UUID
+) -> HttpTarget:
+    headers = open_headers(box, sealed, tenant_id=tenant_id, endpoint_id=endpoint_id)
+    return replace(target, secret_headers=headers)
+
+
+# --- All of them, under the first master key ------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A value that stays as it is, because it does not open."""
+
+    row_id: UUID
+    column: str
+    why: str
+
+
+@dataclass(slots=True)
+class Resealed:
+    values: int = 0  # brought under the first key
+    held: int = 0  # rows that somebody else held or changed: the next round takes them
+    unreadable: list[Unreadable] = field(default_factory=list[Unreadable])
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where sealed values are: a column with one in each row, or with several by their names."""
+
+    outdated: str
+    write: str
+    read: Callable[[str], dict[str, str]]
+    written: Callable[[dict[str, str]], str]
+
+
+PLACES = (
+    _Place("outdated_headers", "replace_headers", json.loads, json.dumps),
+    _Place(
+        "outdated_signing_keys",
+        "replace_signing_keys",
+        lambda text: {"": text},
+        lambda values: values[""],
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Fresh:
+    """A row to be written, and how many of its values are sealed anew."""
+
+    id: UUID
+    read: str
+    sealed: str
+    values: int
+
+
+class SealedValues:
+    def __init__(self, database: Database, box: SecretBox) -> None:
+        self._database = database
+        self._box = box
+
+    async def count_by_key(self) -> dict[str, int]:
+        """How many values need each master key, also those that are missing here."""
+        async with self._database.connection() as connection:
+            rows = await connection.fetch(query("sealed_by_key"))
+        return {row["key_id"]: row["held"] for row in rows}
+
+    @asynccontextmanager
+    async def rotating(self) -> AsyncGenerator[None]:
+        """Refused where somebody else is at it."""
+        async with self._database.transaction() as guard:
+            # A transaction's lock: behind a pooler a session's would never be given back.
+            if not await guard.fetchval("SELECT pg_try_advisory_xact_lock($1)", LOCK):
+                raise Refused("Another rotation is under way. Wait until it has ended.")
+            yield
+
+    async def reseal(self, on_progress: Callable[[int], None] = lambda _: None) -> Resealed:
+        """Bring every value under the first master key, a batch at a time.
+
+        Each row is written only where it still is what was read, so that it can run beside
+        workers, be stopped at any moment, and be started again.
+        """
+        total = Resealed()
+        for place in PLACES:
+            done = Resealed()
+            for _ in range(ROUNDS):
+                done = await self._round(place, lambda more: on_progress(total.values + more))
+                total.values += done.values
+                if not done.held:
+                    break
+                await asyncio.sleep(PAUSE_SECONDS)
+            total.held += done.held
+            total.unreadable += done.unreadable
+        return total
+
+    async def _round(self, place: _Place, on_progress: Callable[[int], None]) -> Resealed:
+        done, after = Resealed(), FIRST
+        while True:
+            key_id = self._box.key_ids[0]
+            async with self._database.connection() as connection:
+                rows = await connection.fetch(query(place.outdated), key_id, after, BATCH)
+            if not rows:
+                return done
+            after = rows[-1]["id"]
+            fresh = [self._sealed_anew(place, row, key_id, done.unreadable) for row in rows]
+            await self._write(place, [each for each in fresh if each.values], done)
+            on_progress(done.values)
+
+    def _sealed_anew(
+        self, place: _Place, row: asyncpg.Record, key_id: str, unreadable: list[Unreadable]
+    ) -> _Fresh:
+        values, count = place.read(row["sealed"]), 0
+        for name, sealed in values.items():
+            if key_id_of(sealed) == key_id:
+                continue
+            column = f"{HEADERS}:{name}" if name else SIGNING_KEY
+            where = _Where(tenant_id=row["tenant_id"], row_id=row["id"], column=column)
+            try:
+                values[name] = self._box.seal(self._box.open(sealed, **where), **where)
+                count += 1
+            except SecretUnreadable as error:
+                unreadable.append(Unreadable(row["id"], column, str(error)))
+        return _Fresh(row["id"], row["sealed"], place.written(values), count)
+
+    async def _write(self, place: _Place, fresh: Sequence[_Fresh], done: Resealed) -> None:
+        columns = (
+            [each.id for each in fresh],
+            [each.read for each in fresh],
+            [each.sealed for each in fresh],
+        )
+        async with self._database.connection() as connection:
+            rows = await connection.fetch(query(place.write), *columns)
+        written = {row["id"] for row in rows}
+        done.values += sum(each.values for each in fresh if each.id in written)
+        done.held += len(fresh) - len(written)
+
+
+class _Where(TypedDict):
+    tenant_id: UUID
+    row_id: UUID
+    column: str
+
+
+def key_id_of(sealed: str) -> str:
+    """Which master key a sealed value needs; the queries read it in the same way."""
+    return sealed.split(":")[1] if sealed.count(":") >= 1 else ""

@@ -1,0 +1,173 @@
+"""One command for one attempt: no shell reads it, and nothing that it started outlives it."""
+
+import json
+import os
+import shutil
+import signal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, NoReturn
+
+from cadenza.adapters.shell.environment import DEFAULT_PATH
+from cadenza.adapters.shell.process import GroupProcess, start
+from cadenza.domain.instants import iso, spoken
+from cadenza.domain.run import Body, Claim, Outcome, RunStatus
+from cadenza.domain.target import ShellTarget
+
+MAX_OUTPUT = 64 * 1024
+MAX_MESSAGE = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class ShellRules:
+    """What the operator allows."""
+
+    folders: tuple[Path, ...] = ()  # where commands may work; the first is where they do
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+    path: str = DEFAULT_PATH
+    max_output: int = MAX_OUTPUT  # bytes, of stdout and of stderr
+    patience: timedelta = timedelta(seconds=1)  # between asking a command to end and killing it
+
+
+class _Unfit(Exception):
+    """The command cannot be started: how the run ends."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        self.outcome = Outcome(RunStatus.FAILURE, kind, message[:MAX_MESSAGE])
+        super().__init__(message)
+
+
+class ShellDispatcher:
+    def __init__(self, rules: ShellRules) -> None:
+        self._rules = rules
+
+    async def dispatch(self, claim: Claim) -> Outcome:
+        target = claim.target
+        assert isinstance(target, ShellTarget)
+        try:
+            process = self._start(claim, target)
+        except _Unfit as unfit:
+            return unfit.outcome
+        timed_out, code = False, None
+        try:
+            await process.wait(target.timeout)
+            timed_out = not process.exited and not process.flooded
+            if not process.exited:
+                await process.ask_to_end(self._rules.patience)
+        finally:
+            code = await process.end()
+        if timed_out or code is None:
+            return _timeout(process, target.timeout)
+        return self._flood(process) if process.flooded else _outcome(process, code)
+
+    def _start(self, claim: Claim, target: ShellTarget) -> GroupProcess:
+        name = target.command[0] if target.command else ""
+        try:
+            folder = self._folder(target.folder)
+            command = [self._program(name, folder), *target.command[1:]]
+            return start(command, str(folder), self._environment(claim), self._rules.max_output)
+        except (OSError, ValueError) as error:  # ValueError: NUL, or text that no system takes
+            why = error.strerror if isinstance(error, OSError) else error
+            hint = ""
+            if isinstance(error, FileNotFoundError):
+                hint = "; if it is a script, the program in its first line may be missing"
+            raise _Unfit("not_started", f"{name[:200]!r} cannot be started: {why}{hint}") from error
+
+    def _environment(self, claim: Claim) -> dict[str, str]:
+        return {
+            "PATH": self._rules.path,
+            **self._rules.environment,
+            "CADENZA_IDEMPOTENCY_KEY": claim.idempotency_key,
+            "CADENZA_ATTEMPT": str(claim.attempt),
+            "CADENZA_SLOT": iso(claim.slot_at),
+        }
+
+    def _folder(self, wanted: str | None) -> Path:
+        """Inside an allowed one, after every link in it has been followed."""
+        roots = self._rules.folders
+        if not roots:
+            if wanted is None:
+                return Path("/")
+            raise _Unfit("not_allowed", "the operator allows commands no working folder")
+        shown = str(wanted or roots[0])[:200]
+        try:
+            folder = Path(roots[0], wanted or "").resolve(strict=True)
+            allowed = any(folder.is_relative_to(root.resolve()) for root in roots)
+        except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: links in a circle
+            why = error.strerror if isinstance(error, OSError) else error
+            raise _Unfit("not_started", f"the folder {shown!r} cannot be used: {why}") from error
+        if not allowed:
+            raise _Unfit("not_allowed", f"the folder {shown!r} is not one that commands may use")
+        if not folder.is_dir():
+            raise _Unfit("not_started", f"{shown!r} is not a folder")
+        return folder
+
+    def _program(self, name: str, folder: Path) -> str:
+        if not name:
+            raise _Unfit("not_started", "the command is empty")
+        if "/" not in name:
+            found = shutil.which(name, path=self._rules.path)
+            if found is None:
+                shown = f"{name[:200]!r} in {self._rules.path}"
+                raise _Unfit("not_started", f"there is no program {shown}")
+            return found
+        program = folder / name
+        if not program.is_file():
+            raise _Unfit("not_started", f"there is no program {name[:200]!r}")
+        if not os.access(program, os.X_OK):
+            raise _Unfit("not_started", f"{name[:200]!r} is not executable: chmod +x")
+        return str(program)
+
+    def _flood(self, process: GroupProcess) -> Outcome:
+        kept = _text(process.stdout.data) or None
+        message = f"more than {self._rules.max_output} bytes of output; the command was ended"
+        return Outcome(RunStatus.FAILURE, "output", message, body=kept)
+
+
+def _outcome(process: GroupProcess, code: int) -> Outcome:
+    body = _body(process.stdout.data)
+    if code == 0:
+        return Outcome(RunStatus.SUCCESS, status_code=0, body=body)
+    how = f"exit code {code}" if code > 0 else f"ended by {_signal_name(-code)}"
+    shown = code if code > 0 else 128 - code  # as shells count signals
+    return Outcome(RunStatus.FAILURE, "exit", _with_stderr(how, process), shown, body)
+
+
+def _timeout(process: GroupProcess, timeout: timedelta) -> Outcome:
+    message = _with_stderr(f"not done within {spoken(timeout)}; it was ended", process)
+    return Outcome(RunStatus.TIMEOUT, "timeout", message, body=_body(process.stdout.data))
+
+
+def _with_stderr(message: str, process: GroupProcess) -> str:
+    said = _text(process.stderr.data).strip()
+    # The end of what it said: that is where a program tells why it gives up.
+    return f"{message}: {said[-MAX_MESSAGE:]}" if said else message
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")
+
+
+def _body(raw: bytes) -> Body:
+    """JSON where it is JSON, text where it is not."""
+    if not raw:
+        return None
+    text = _text(raw)
+    try:
+        parsed: Any = json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return text
+    return parsed
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON")

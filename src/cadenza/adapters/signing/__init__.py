@@ -1,0 +1,1 @@
+"""Signatures of what is sent, after the Standard Webhooks specification."""

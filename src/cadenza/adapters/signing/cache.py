@@ -1,0 +1,63 @@
+"""Signing keys that are asked for once in a while, not once a run."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from time import monotonic
+from uuid import UUID
+
+from cadenza.application.ports.signing_keys import SigningKeys
+from cadenza.domain.errors import StoreUnavailable
+from cadenza.domain.signing import SigningKey
+
+GOOD_FOR_SECONDS = 30.0
+MOST_TENANTS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    keys: Sequence[SigningKey]
+    asked: float
+
+
+class CachedSigningKeys:
+    """A new key is seen within half a minute; when one ends, its own end says so at once."""
+
+    def __init__(self, keys: SigningKeys, clock: Callable[[], float] = monotonic) -> None:
+        self._keys = keys
+        self._clock = clock
+        self._answers: dict[UUID, _Answer] = {}
+        self._asking: dict[UUID, asyncio.Task[Sequence[SigningKey]]] = {}
+
+    async def keys_of(self, tenant_id: UUID) -> Sequence[SigningKey]:
+        answer = self._answers.get(tenant_id)
+        if answer is not None and self._clock() - answer.asked < GOOD_FOR_SECONDS:
+            return answer.keys
+        try:
+            return await self._asked(tenant_id)
+        except StoreUnavailable:
+            if answer is None:
+                raise
+            return answer.keys  # they may be old, but each still knows when it ends
+
+    async def _asked(self, tenant_id: UUID) -> Sequence[SigningKey]:
+        """All who want to know at the same time share one question."""
+        asking = self._asking.get(tenant_id)
+        if asking is None:
+            asking = asyncio.create_task(self._ask(tenant_id))
+            self._asking[tenant_id] = asking
+            asking.add_done_callback(lambda task: self._answered(tenant_id, task))
+        return await asyncio.shield(asking)  # one who gives up must not end it for the others
+
+    async def _ask(self, tenant_id: UUID) -> Sequence[SigningKey]:
+        asked = self._clock()
+        keys = await self._keys.keys_of(tenant_id)
+        if len(self._answers) >= MOST_TENANTS:
+            self._answers.clear()
+        self._answers[tenant_id] = _Answer(keys, asked)
+        return keys
+
+    def _answered(self, tenant_id: UUID, task: asyncio.Task[Sequence[SigningKey]]) -> None:
+        del self._asking[tenant_id]
+        if not task.cancelled():
+            task.exception()  # whoever still waits has it; nobody else needs to hear of it
