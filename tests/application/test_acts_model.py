@@ -166,7 +166,10 @@ class Life:
         if not replaced:
             self._check_never_later(before)
         after = self.endpoint
-        if not (self.model.in_flight or self.model.archived or self._paused_until()):
+        taken = (at for at in (after.last_slot_at, after.manual_slot_at) if at is not None)
+        clock_stepped_back = max(taken, default=self.now) > self.now
+        asleep = self.model.in_flight or self.model.archived or self._paused_until()
+        if not asleep and not clock_stepped_back:
             assert after.next_run_at is not None, "an accepted one-shot leads to a run"
 
     def _check_never_later(self, before: Endpoint) -> None:

@@ -85,6 +85,17 @@ async def test_a_new_endpoint_starts_at_once_and_not_at_the_next_tick() -> None:
 
 
 @simulated
+async def test_an_interval_shorter_than_the_tick_is_kept() -> None:
+    bench = Bench()
+    await bench.add(baseline=Every(seconds(1.5)))
+    async with bench.worker(takes(bench, 0.2)):
+        await bench.sleep(29)
+    assert [run.started_at for run in bench.runs()] == [
+        NOON + seconds(1.5 * number) for number in range(20)
+    ]
+
+
+@simulated
 async def test_a_nudge_starts_within_a_second() -> None:
     bench = Bench()
     await bench.add(baseline=Every(minutes(30)))
@@ -384,6 +395,23 @@ async def test_an_endpoint_that_cannot_be_planned_does_not_break_its_neighbours(
     assert len(worker.targets.of("broken")) == 3
     (event, *_) = bench.events("run.unsaved")
     assert event.data["error"] == "OverflowError: date value out of range"
+
+
+@simulated
+async def test_results_that_come_while_others_are_being_stored_are_stored_too() -> None:
+    bench = Bench()
+
+    class Slow(MemoryRunQueue):
+        async def finish(self, finished: Sequence[FinishedRun]) -> FinishReport:
+            await bench.sleep(0.7)
+            return await super().finish(finished)
+
+    for number in range(30):
+        await bench.add(f"probe {number}", created_at=NOON + seconds(number / 10))
+    async with bench.worker(queue=Slow(bench.tables)) as worker:
+        await bench.sleep(10)
+        assert {run.status for run in bench.tables.runs.values()} == {RunStatus.SUCCESS}
+    assert len(worker.targets.requests) == len(bench.tables.runs) == 30
 
 
 @simulated

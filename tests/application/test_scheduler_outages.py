@@ -127,6 +127,6 @@ async def test_claiming_stops_while_too_many_results_wait_for_the_store() -> Non
         await bench.sleep(60)
         assert len(worker.targets.requests) <= 11
         queue.down.clear()
-        await bench.sleep(10)
+        await bench.sleep(2)
         assert len({each.claim.endpoint_id for each in worker.targets.requests}) == 50
     assert {run.status for run in bench.tables.runs.values()} == {OK.status}

@@ -188,10 +188,30 @@ async def test_a_worker_stops_also_when_the_store_is_gone() -> None:
     await bench.add("sent")
     await bench.add("held", created_at=NOON + seconds(4.2))
     queue = FragileQueue(bench.queue)
-    worker = bench.start(takes(bench, 2), queue=queue)
-    await bench.sleep(1)
+    worker = bench.start(takes(bench, 5), queue=queue)
+    await bench.sleep(4)
+    assert bench.endpoint("held").in_flight
     queue.down = set(EVERYTHING)
     worker.scheduler.stop()
     async with asyncio.timeout(120):
         await worker.task
     assert [run.status for run in bench.runs("sent")] == ["running"]
+
+
+@simulated
+async def test_a_second_stop_ends_at_once_also_when_the_store_is_gone() -> None:
+    bench = Bench()
+    await bench.add("sent")
+    await bench.add("held", created_at=NOON + seconds(4.2))
+    queue = FragileQueue(bench.queue)
+    worker = bench.start(_never, queue=queue, options=SchedulerOptions(stop_grace=minutes(1)))
+    await bench.sleep(4)
+    queue.down = set(EVERYTHING)
+    worker.scheduler.stop()
+    await bench.sleep(3)
+    worker.scheduler.stop()
+    await bench.sleep(1)
+    queue.down = set()
+    await worker.task
+    assert bench.now < NOON + seconds(10)
+    assert [run.status for run in bench.runs("sent")] == ["cancelled"]

@@ -91,7 +91,7 @@ def test_every_fifteen_seconds_from_noon(
 @pytest.mark.parametrize(
     ("failures", "waits"),
     [(1, 2), (2, 4), (3, 8), (4, 16), (5, 32), (6, 32), (10, 32)],
-    ids=lambda value: str(value),
+    ids=str,
 )
 def test_consecutive_failures_double_the_minute_up_to_thirty_two(failures: int, waits: int) -> None:
     endpoint = make_endpoint(created_at=MIDNIGHT, failure_count=failures - 1)

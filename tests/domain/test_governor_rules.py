@@ -147,9 +147,7 @@ def test_a_late_start_moves_the_cadence_and_keeps_min_between_two_starts() -> No
     assert finish.endpoint.next_run_at == NOON + seconds(100)
 
 
-def test_the_anchor_is_the_start_of_the_first_attempt_also_when_a_lost_worker_left_only_a_claim() -> (
-    None
-):
+def test_where_a_lost_worker_left_no_start_the_anchor_is_the_time_of_the_claim() -> None:
     endpoint = make_endpoint(min_interval=minutes(1))
     claim = make_claim(endpoint, first_claimed_at=NOON + seconds(15), attempt=3)
     finished = FinishedRun(claim, OK, NOON + seconds(75), NOON + seconds(76))
@@ -601,18 +599,21 @@ def test_a_one_shot_that_fell_into_a_long_run_is_due_at_its_end() -> None:
 
 
 def test_after_an_overrun_a_one_shot_keeps_its_min_from_the_true_anchor() -> None:
-    now = NOON + seconds(90)
+    now = NOON + seconds(130)
     shot = one_shot(NOON + seconds(100), LATER)
-    made = plan(now, min_interval=minutes(2), baseline=Every(seconds(30)), one_shot_hint=shot)
-    assert (made.next_run_at, made.inputs.overrun) == (NOON + minutes(2), False)
+    made = plan(now, min_interval=minutes(2), baseline=Every(HOUR), one_shot_hint=shot)
 
-    overdue = one_shot(NOON + seconds(100), LATER)
-    made = plan(
-        NOON + seconds(130), min_interval=minutes(2), baseline=Every(HOUR), one_shot_hint=overdue
-    )
     assert made.inputs.overrun
-    assert made.next_run_at == NOON + seconds(130)
+    assert made.next_run_at == now, "from the new anchor it would wait for two more minutes"
     assert made.source is Source.AI_ONESHOT
+
+
+def test_a_one_shot_that_fell_into_a_run_waits_for_its_min_where_that_is_after_the_end() -> None:
+    shot = one_shot(NOON + seconds(100), LATER)
+    made = plan(NOON + seconds(110), min_interval=minutes(2), one_shot_hint=shot)
+
+    assert not made.inputs.overrun
+    assert (made.next_run_at, made.source) == (NOON + minutes(2), Source.CLAMPED_MIN)
 
 
 def test_a_hint_that_an_overrun_moves_past_its_expiry_gives_way_to_the_baseline() -> None:
@@ -863,7 +864,7 @@ def test_the_record_writes_instants_in_utc_with_a_z_and_durations_in_millisecond
     assert record["next_run_at"] == "2026-03-02T12:10:00Z"
     assert record["inputs"]["now"] == "2026-03-02T12:03:00Z"
     assert record["candidates"][2]["at"] == "2026-03-02T12:05:00.000001Z"
-    assert isinstance(record["inputs"]["jitter_ms"], int)
+    assert record["inputs"]["jitter_ms"] == 1681
 
 
 def test_the_backed_off_slot_is_exactly_what_its_record_says() -> None:
@@ -910,7 +911,7 @@ def test_phase_and_jitter_are_the_same_for_the_same_endpoint_and_slot() -> None:
     endpoint_id = id_of("probe")
 
     assert phase(endpoint_id, HOUR, seconds(3)) == phase(endpoint_id, HOUR, seconds(3))
-    assert jitter(endpoint_id, NOON, HOUR, seconds(3)) == timedelta(milliseconds=2112)
+    assert jitter(endpoint_id, NOON, HOUR, seconds(3)) == timedelta(milliseconds=1681)
 
 
 def test_jitter_is_added_before_the_clamps() -> None:

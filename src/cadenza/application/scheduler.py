@@ -404,10 +404,10 @@ class Scheduler:
             await asyncio.wait(claimers, timeout=patience)
             await end_all(claimers)
         finally:
-            await self._give_back_unsent()
-            await self._wait_for_flights()
+            giving_back = asyncio.create_task(self._give_back_unsent())
+            await self._wait_for_flights(giving_back)
             self._stopping_now.set()
-            await end_all(self._tasks())
+            await end_all([giving_back, *self._tasks()])
             await self._wait_until_saved()
 
     def _tasks(self) -> list[asyncio.Task[None]]:
@@ -422,11 +422,11 @@ class Scheduler:
         for claim in unsent:
             self._drop(claim, "run.given_back")
 
-    async def _wait_for_flights(self) -> None:
+    async def _wait_for_flights(self, giving_back: asyncio.Task[None]) -> None:
         """As long as the grace allows, or until somebody asks a second time to stop."""
         hurry = asyncio.create_task(self._stopping_now.wait())
         deadline = asyncio.get_running_loop().time() + self._options.stop_grace.total_seconds()
-        while flying := [task for task in self._tasks() if not task.done()]:
+        while flying := [task for task in (giving_back, *self._tasks()) if not task.done()]:
             left = deadline - asyncio.get_running_loop().time()
             if left <= 0 or hurry.done():
                 break

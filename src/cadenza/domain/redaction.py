@@ -142,8 +142,10 @@ def _credentials(value: str) -> Iterator[str]:
 def _forms(plain: str) -> Iterator[str]:
     yield plain
     yield html.escape(plain)
-    yield json.dumps(plain)[1:-1]
-    yield json.dumps(plain, ensure_ascii=False)[1:-1]
+    for only_ascii in (True, False):
+        escaped = json.dumps(plain, ensure_ascii=only_ascii)[1:-1]
+        yield escaped
+        yield json.dumps(escaped)[1:-1]  # JSON as a text within JSON
     raw = plain.encode("utf-8", "surrogatepass")
     for encoded in (quote(raw), quote(raw, safe=""), quote_plus(raw)):
         yield encoded

@@ -74,7 +74,7 @@ class Rotated:
 async def rotate_secrets(
     values: SealedValues,
     keys: GivenKeys | KeyFile,
-    on_progress: Callable[[int], None] = lambda _: None,
+    on_progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> Rotated:
     """Finish what an earlier rotation, or a new first key, left to do; else begin with a new key.
 
@@ -82,13 +82,21 @@ async def rotate_secrets(
     """
     async with values.rotating():
         made_key = False
-        done = await values.reseal(on_progress)
-        if not done.values and isinstance(keys, KeyFile):
+        done = await _reseal(values, keys, on_progress)
+        if not done.values and not done.held and isinstance(keys, KeyFile):
             keys.add_key()
             made_key = True
-            done = await values.reseal(on_progress)
+            done = await _reseal(values, keys, on_progress)
         holdings = Holdings(keys.ids, await values.count_by_key())
     return Rotated(keys.where, made_key, holdings, done)
+
+
+async def _reseal(
+    values: SealedValues, keys: GivenKeys | KeyFile, on_progress: Callable[[int, int], None]
+) -> Resealed:
+    counts = await values.count_by_key()
+    total = sum(counts.values()) - counts.get(keys.ids[0], 0)
+    return await values.reseal(lambda done: on_progress(done, total))
 
 
 @group.command()
@@ -228,11 +236,11 @@ def _say(message: str) -> None:
     typer.echo(message, err=True)
 
 
-def _progress(values: int) -> None:
-    _say(f"{values} values encrypted …")
+def _progress(done: int, total: int) -> None:
+    _say(f"{done} of {total} values encrypted …")
 
 
-def _silence(_: int) -> None:
+def _silence(_done: int, _total: int) -> None:
     pass
 
 

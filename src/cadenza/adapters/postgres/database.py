@@ -17,6 +17,18 @@ OLDEST_SERVER = 140000
 CONNECT_SECONDS = 10.0
 COMMAND_SECONDS = 60.0
 CLOSE_SECONDS = 5.0
+# A worker that is cut off between two statements must not keep its rows locked: others pass over
+# what is locked, and would never take over what it has lost.
+LONGEST_SILENCE = "5s"
+SESSION = {
+    "application_name": "cadenza",
+    "timezone": "UTC",
+    "idle_in_transaction_session_timeout": LONGEST_SILENCE,
+    "tcp_user_timeout": "15s",  # nor while the server waits for it to take an answer
+    "tcp_keepalives_idle": "15",
+    "tcp_keepalives_interval": "5",
+    "tcp_keepalives_count": "3",
+}
 UNREADABLE = "(an address that cannot be read)"
 
 # What may go away by itself: the server restarts, the network breaks, somebody else holds a lock.
@@ -39,9 +51,12 @@ PASSING = (
 class Database:
     """A pool of connections. Whatever may pass by itself becomes StoreUnavailable."""
 
-    def __init__(self, pool: "asyncpg.Pool[asyncpg.Record]", url: str) -> None:
+    def __init__(
+        self, pool: "asyncpg.Pool[asyncpg.Record]", url: str, *, pooler: bool = False
+    ) -> None:
         self._pool = pool
         self._where = shown_url(url)
+        self._pooler = pooler
 
     @asynccontextmanager
     async def connection(self) -> AsyncGenerator[Connection]:
@@ -54,6 +69,8 @@ class Database:
     @asynccontextmanager
     async def transaction(self) -> AsyncGenerator[Connection]:
         async with self.connection() as connection, connection.transaction():
+            if self._pooler:  # whose sessions are not ours to set up
+                await limit_silence(connection, LONGEST_SILENCE)
             yield connection
 
     async def close(self) -> None:
@@ -62,6 +79,11 @@ class Database:
             await asyncio.wait_for(self._pool.close(), timeout=CLOSE_SECONDS)
         except (TimeoutError, *PASSING):
             self._pool.terminate()
+
+
+async def limit_silence(connection: Connection, longest: str) -> None:
+    """How long this transaction may go without a statement before the server ends it."""
+    await connection.execute(f"SET LOCAL idle_in_transaction_session_timeout = '{longest}'")
 
 
 async def open_database(url: str, *, connections: int, pooler: bool = False) -> Database:
@@ -79,10 +101,10 @@ async def open_database(url: str, *, connections: int, pooler: bool = False) -> 
         timeout=CONNECT_SECONDS,
         command_timeout=COMMAND_SECONDS,
         max_inactive_connection_lifetime=300,
-        server_settings={} if pooler else {"application_name": "cadenza", "timezone": "UTC"},
+        server_settings={} if pooler else SESSION,
         **options,
     )
-    database = Database(pool, url)
+    database = Database(pool, url, pooler=pooler)
     try:
         await _connect(pool, shown_url(url), connections)
         await _check_version(database)

@@ -10,13 +10,14 @@ from datetime import UTC, date, datetime, timedelta
 
 import asyncpg
 
-from cadenza.adapters.postgres.database import Connection, Database
+from cadenza.adapters.postgres.database import Connection, Database, limit_silence
 from cadenza.adapters.postgres.queries import query
 
 LOCK = 0x0CADE27B
 DAYS_AHEAD = 7
 BATCH = 5000
 PATIENCE = "50ms"
+LONGEST_ROUND = "1h"
 LONGEST_STEP = "1s"  # making a day reads the default partition, while claims wait
 KEPT_BY_AGE = (
     ("analysis_sessions", "started_at"),
@@ -55,6 +56,7 @@ class Maintenance:
             # A transaction's lock: behind a pooler a session's would never be given back.
             if not await guard.fetchval("SELECT pg_try_advisory_xact_lock($1)", LOCK):
                 return Kept()
+            await limit_silence(guard, LONGEST_ROUND)
             async with self._database.connection() as connection:
                 return await self._round(connection)
 

@@ -76,7 +76,7 @@ CREATE TABLE public.endpoints (
     last_slot_at timestamp with time zone,
     next_run_at timestamp with time zone,
     next_source text,
-    plan jsonb,
+    plan json,
     manual_slot_at timestamp with time zone,
     running_run_id uuid,
     running_slot_at timestamp with time zone,
@@ -95,6 +95,7 @@ CREATE TABLE public.endpoints (
     next_analysis_at timestamp with time zone,
     last_reasoning text,
     idle_looks bigint DEFAULT 0 NOT NULL,
+    secret_headers jsonb,
     CONSTRAINT a_hint_expires CHECK (((num_nulls(hint_interval_ms, hint_interval_expires_at, hint_interval_author) = ANY (ARRAY[0, 3])) AND (num_nulls(hint_run_at, hint_run_expires_at, hint_run_author) = ANY (ARRAY[0, 3])))),
     CONSTRAINT a_lease_has_a_run CHECK (((lease_until IS NULL) OR (running_run_id IS NOT NULL))),
     CONSTRAINT a_lease_has_an_epoch CHECK (((lease_until IS NULL) OR (lease_epoch > 0))),
@@ -111,7 +112,7 @@ CREATE TABLE public.endpoints (
     CONSTRAINT min_is_not_above_max CHECK ((min_interval_ms <= max_interval_ms)),
     CONSTRAINT one_baseline CHECK ((num_nonnulls(baseline_interval_ms, baseline_cron) <= 1))
 )
-WITH (fillfactor='60', autovacuum_vacuum_scale_factor='0.05', autovacuum_analyze_scale_factor='0.05');
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.05', autovacuum_analyze_scale_factor='0.05');
 
 CREATE TABLE public.events (
     id bigint NOT NULL,
@@ -196,8 +197,8 @@ CREATE TABLE public.runs (
     status_code integer,
     error_kind text,
     error_message text,
-    body jsonb,
-    plan jsonb,
+    body json,
+    plan json,
     skipped_slots integer DEFAULT 0 NOT NULL,
     skipped_reason text,
     CONSTRAINT runs_attempt_check CHECK ((attempt > 0)),
@@ -223,8 +224,8 @@ CREATE TABLE public.runs_default (
     status_code integer,
     error_kind text,
     error_message text,
-    body jsonb,
-    plan jsonb,
+    body json,
+    plan json,
     skipped_slots integer DEFAULT 0 CONSTRAINT runs_skipped_slots_not_null NOT NULL,
     skipped_reason text,
     CONSTRAINT runs_attempt_check CHECK ((attempt > 0)),
@@ -238,6 +239,16 @@ CREATE TABLE public.schema_migrations (
     name text NOT NULL,
     digest text NOT NULL,
     applied_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.signing_keys (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    secret text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    retires_at timestamp with time zone,
+    CONSTRAINT a_key_ends_after_it_began CHECK ((retires_at >= created_at)),
+    CONSTRAINT a_signing_key_is_sealed CHECK ((secret ~ '^v[0-9]+:'::text))
 );
 
 CREATE TABLE public.tenants (
@@ -283,6 +294,12 @@ ALTER TABLE ONLY public.runs_default
 ALTER TABLE ONLY public.schema_migrations
     ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (number);
 
+ALTER TABLE public.endpoints
+    ADD CONSTRAINT secret_headers_are_sealed CHECK (((jsonb_typeof(secret_headers) = 'object'::text) AND (NOT jsonb_path_exists(secret_headers, '$.*?(@.type() != "string" || !(@ like_regex "^v[0-9]+:"))'::jsonpath)))) NOT VALID;
+
+ALTER TABLE ONLY public.signing_keys
+    ADD CONSTRAINT signing_keys_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.tenants
     ADD CONSTRAINT tenants_pkey PRIMARY KEY (id);
 
@@ -310,6 +327,8 @@ CREATE INDEX late_results_by_age ON public.late_results USING btree (received_at
 
 CREATE INDEX late_results_of_endpoint ON public.late_results USING btree (endpoint_id, id);
 
+CREATE UNIQUE INDEX one_signing_key_has_no_end ON public.signing_keys USING btree (tenant_id) WHERE (retires_at IS NULL);
+
 CREATE INDEX run_attempts_by_age ON public.run_attempts USING btree (noted_at);
 
 CREATE INDEX runs_by_id ON ONLY public.runs USING btree (id);
@@ -319,6 +338,8 @@ CREATE INDEX runs_default_id_idx ON public.runs_default USING btree (id);
 CREATE INDEX sessions_by_age ON public.analysis_sessions USING btree (started_at);
 
 CREATE INDEX sessions_of_endpoint ON public.analysis_sessions USING btree (endpoint_id, started_at);
+
+CREATE INDEX signing_keys_of_tenant ON public.signing_keys USING btree (tenant_id);
 
 ALTER INDEX public.runs_by_id ATTACH PARTITION public.runs_default_id_idx;
 
@@ -347,3 +368,6 @@ ALTER TABLE ONLY public.jobs
 
 ALTER TABLE ONLY public.quotas
     ADD CONSTRAINT quotas_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.signing_keys
+    ADD CONSTRAINT signing_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;

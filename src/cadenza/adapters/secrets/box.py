@@ -4,9 +4,9 @@ Tenant, row, column and key id are authenticated with the ciphertext, so that on
 to another row, tenant or column, or had its key id changed, does not open there.
 """
 
-import base64
 import os
 import re
+from binascii import a2b_base64, b2a_base64
 from collections.abc import Sequence
 from uuid import UUID
 
@@ -17,7 +17,7 @@ from cadenza.application.ports.secret_box import SecretUnreadable
 
 VERSION = "v1"
 NONCE_BYTES, TAG_BYTES = 12, 16
-_KEY_ID = re.compile(r"[0-9a-f]{16}")
+_FORM = re.compile(rf"{VERSION}:([0-9a-f]{{16}}):([A-Za-z0-9+/=]+)")
 
 
 class AesGcmBox:
@@ -34,7 +34,7 @@ class AesGcmBox:
         raw = plain.encode("utf-8", "surrogatepass")
         place = _place(key.id, tenant_id, row_id, column)
         data = nonce + key.cipher.encrypt(nonce, raw, place)
-        return f"{VERSION}:{key.id}:{base64.urlsafe_b64encode(data).decode()}"
+        return f"{VERSION}:{key.id}:{_encoded(data)}"
 
     def open(self, sealed: str, *, tenant_id: UUID, row_id: UUID, column: str) -> str:
         key_id, data = _parts(sealed, column)
@@ -69,16 +69,24 @@ def _place(key_id: str, tenant_id: UUID, row_id: UUID, column: str) -> bytes:
 
 
 def _parts(sealed: str, column: str) -> tuple[str, bytes]:
-    version, _, rest = sealed.partition(":")
-    key_id, _, encoded = rest.partition(":")
-    if version == VERSION and _KEY_ID.fullmatch(key_id):
-        try:
-            data = base64.b64decode(encoded, altchars=b"-_", validate=True)
-        except ValueError:
-            data = b""
-        if len(data) >= NONCE_BYTES + TAG_BYTES:
-            return key_id, data
+    form = _FORM.fullmatch(sealed)
+    data = _decoded(form[2]) if form else b""
+    if form and len(data) >= NONCE_BYTES + TAG_BYTES:
+        return form[1], data
     raise SecretUnreadable(
         f"What is stored in {column} is not a sealed secret, or one that a newer version of "
         "Cadenza wrote. Enter the secret again, or run that version."
     )
+
+
+def _encoded(data: bytes) -> str:
+    return b2a_base64(data, newline=False).decode()
+
+
+def _decoded(encoded: str) -> bytes:
+    try:
+        data = a2b_base64(encoded)
+    except ValueError:
+        return b""
+    # Base64 can spell the same bytes in several ways; ours is the only one that counts.
+    return data if _encoded(data) == encoded else b""

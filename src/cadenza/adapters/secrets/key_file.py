@@ -77,12 +77,14 @@ class KeyFile:
     def _read(self) -> tuple[str, Version]:
         # A pipe in its place must not make us wait.
         descriptor = os.open(self._path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(descriptor, "rb") as file:
+        try:
             found = os.fstat(descriptor)
             if not stat.S_ISREG(found.st_mode) or found.st_size > LARGEST:
                 raise OperatorError(f"{self.where} is not a file of keys. Move it away.")
             self._close_to_others(descriptor, found)
-            return file.read(LARGEST).decode("ascii", "replace"), _version(found)
+            return os.read(descriptor, LARGEST).decode("ascii", "replace"), _version(found)
+        finally:
+            os.close(descriptor)
 
     def _close_to_others(self, descriptor: int, found: os.stat_result) -> None:
         mode = stat.S_IMODE(found.st_mode)

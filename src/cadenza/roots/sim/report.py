@@ -152,5 +152,5 @@ def _phases(played: Played) -> list[tuple[str, float, float]]:
     """Label, left and right of each part of the story."""
     world, phases = played.world, played.scenario.phases
     begins = [_x(world, START + timedelta(minutes=minute)) for minute, _ in phases]
-    ends = [*begins[1:], float(RIGHT)]
+    ends = [*begins[1:], float(RIGHT)][: len(begins)]
     return [(label, x, end) for (_, label), x, end in zip(phases, begins, ends, strict=True)]

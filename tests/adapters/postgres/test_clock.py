@@ -1,0 +1,165 @@
+"""The database's clock is the clock: never ahead of it, whatever this machine believes."""
+
+import asyncio
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from cadenza.adapters.postgres import clock as module
+from cadenza.adapters.postgres.clock import TRUSTED_FOR, DatabaseClock
+from cadenza.adapters.postgres.database import open_database
+from cadenza.domain.endpoint import Every
+from tests.adapters.postgres.support import Cable, Program, World, program
+from tests.factories import NOON, seconds
+from tests.postgres import StoppedClock
+
+
+class Monotonic:
+    """Counts only when the test says so."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.moment = 1000.0
+        monkeypatch.setattr(module, "monotonic", lambda: self.moment)
+
+
+@pytest.fixture
+def monotonic(monkeypatch: pytest.MonkeyPatch) -> Monotonic:
+    return Monotonic(monkeypatch)
+
+
+def test_it_counts_on_from_what_the_database_said(monotonic: Monotonic) -> None:
+    clock = DatabaseClock()
+    clock.hear(NOON)
+    assert clock.now() == NOON
+    monotonic.moment += 2.5
+    assert clock.now() == NOON + seconds(2.5)
+
+
+def test_an_answer_that_travelled_for_a_shorter_time_refines_it(monotonic: Monotonic) -> None:
+    clock = DatabaseClock()
+    clock.hear(NOON)  # was on its way for half a second: we are late by that
+    monotonic.moment += 1
+    clock.hear(NOON + seconds(1.4))
+    assert clock.now() == NOON + seconds(1.4)
+
+
+def test_an_answer_that_travelled_for_longer_does_not_spoil_it(monotonic: Monotonic) -> None:
+    clock = DatabaseClock()
+    clock.hear(NOON)
+    monotonic.moment += 1
+    clock.hear(NOON + seconds(0.2))
+    assert clock.now() == NOON + seconds(1)
+
+
+def test_after_a_while_a_fresh_answer_counts_more_than_a_good_one(monotonic: Monotonic) -> None:
+    """Else a clock of ours that runs fast would be ahead for ever."""
+    clock = DatabaseClock()
+    clock.hear(NOON)
+    monotonic.moment += TRUSTED_FOR + 1
+    true_time = NOON + seconds(TRUSTED_FOR + 0.9)  # we counted a tenth of a second too much
+    clock.hear(true_time)
+    assert clock.now() == true_time
+
+
+@pytest.mark.parametrize("step", [-3600, -2, 2, 3600])
+def test_a_step_of_the_databases_clock_is_followed_at_once(
+    monotonic: Monotonic, step: float
+) -> None:
+    clock = DatabaseClock()
+    clock.hear(NOON)
+    monotonic.moment += 1
+    clock.hear(NOON + seconds(step))
+    assert clock.now() == NOON + seconds(step)
+
+
+async def test_it_is_never_ahead_of_the_database_and_hardly_behind(world: World) -> None:
+    clock = DatabaseClock()
+    await clock.ask(world.database)
+    behind: list[timedelta] = []
+    for _ in range(50):
+        ours = clock.now()
+        behind.append(await world.now() - ours)
+        await clock.ask(world.database)
+    assert min(behind) >= timedelta(0)
+    assert sorted(behind)[len(behind) // 2] < seconds(0.5)
+
+
+async def test_a_slow_answer_makes_it_late_but_never_early(world: World) -> None:
+    clock = DatabaseClock()
+    async with Cable(world.url).plugged() as cable:
+        database = await open_database(cable.url, connections=1)
+        cable.hold()
+        asking = asyncio.create_task(clock.ask(database))
+        await asyncio.wait([asking], timeout=0.2)
+        cable.let_go()
+        late = await asking
+        assert late <= await world.now()
+        await clock.ask(database)
+        assert clock.now() <= await world.now()
+        await database.close()
+
+
+async def test_a_step_back_of_a_real_database_is_followed(world: World) -> None:
+    stopped = await StoppedClock.in_database(world.database, NOON)
+    clock = DatabaseClock()
+    assert NOON <= await clock.ask(world.database) < NOON + seconds(1)
+    earlier = NOON - timedelta(hours=1)
+    await stopped.set(earlier)
+    assert earlier <= await clock.ask(world.database) < earlier + seconds(1)
+
+
+# As if the machine's clock had been set: whatever asks the system for the time is told another one.
+OFF_BY = """
+import datetime, sys, time
+off = int(sys.argv.pop(1))
+real, real_ns = time.time, time.time_ns
+time.time, time.time_ns = lambda: real() + off, lambda: real_ns() + off * 10**9
+class Shifted(datetime.datetime):
+    @classmethod
+    def now(cls, tz=None):
+        return datetime.datetime.now(tz) + datetime.timedelta(seconds=off)
+from cadenza.adapters.system import clock
+clock.datetime = Shifted
+from cadenza.roots.main import main
+main()
+"""
+
+
+@pytest.fixture
+def workers_an_hour_off(world: World, tmp_path: Path) -> Iterator[dict[str, Program]]:
+    """By how their log shows it: a little less than the hour, for it takes time to ask."""
+    with ExitStack() as stack:
+        yield {
+            shown: stack.enter_context(
+                program(
+                    tmp_path / f"{off}.log",
+                    world.url,
+                    command=(sys.executable, "-c", OFF_BY, str(off), "scheduler"),
+                )
+            )
+            for shown, off in (("0:59:5", 3600), ("-1 day, 22:59:5", -3600))
+        }
+
+
+async def test_machines_an_hour_off_behave_the_same_and_say_so(
+    world: World, workers_an_hour_off: dict[str, Program]
+) -> None:
+    probe = await world.add(baseline=Every(seconds(1)))
+    await world.add_copies(probe, 9)
+    for worker in workers_an_hour_off.values():
+        await worker.until_started()
+    begin: datetime = await world.now()
+    before = len(await world.runs(probe))
+    await world.until_finished(probe, count=before + 3)
+    runs = [run for run in await world.runs() if run["slot_at"] > begin and run["started_at"]]
+    assert len(runs) >= 20
+    assert all(run["slot_at"] <= run["started_at"] < begin + seconds(30) for run in runs)
+    assert all(request.slot_at <= request.at for request in world.targets.requests)
+    for shown, worker in workers_an_hour_off.items():
+        warnings = [line for line in worker.lines() if "clock is off" in line["event"]]
+        assert warnings[0]["level"] == "warning"
+        assert warnings[0]["off_by"].startswith(shown)

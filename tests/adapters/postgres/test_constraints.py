@@ -1,0 +1,258 @@
+"""What must never be true is refused by the database itself, whoever writes it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+
+import asyncpg
+import pytest
+
+from cadenza.adapters.postgres.database import open_database
+from cadenza.adapters.postgres.maintenance import Maintenance
+from tests.factories import id_of, minutes
+from tests.postgres import migrated_database_url
+
+TENANT, JOB, ENDPOINT, RUN = (id_of(name) for name in ("tenant", "job", "probe", "run"))
+Connection = asyncpg.Connection
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    """One database for all of them: what a test writes, it takes back."""
+    database = migrated_database_url()
+    with asyncio.Runner() as runner:
+        url = runner.run(database.__aenter__())
+        runner.run(_fill(url))
+        yield url
+        runner.run(database.__aexit__(None, None, None))
+
+
+async def _fill(url: str) -> None:
+    database = await open_database(url, connections=2)
+    async with database.connection() as connection:
+        await connection.execute("INSERT INTO tenants (id, name) VALUES ($1, 'one')", TENANT)
+        await connection.execute(
+            "INSERT INTO jobs (id, tenant_id, name) VALUES ($1, $2, 'watch')", JOB, TENANT
+        )
+        await connection.execute(
+            "INSERT INTO endpoints (id, tenant_id, job_id, name, created_at, target)"
+            " VALUES ($1, $2, $3, 'probe', now(), '{}')",
+            *(ENDPOINT, TENANT, JOB),
+        )
+    await Maintenance(database, minutes(60 * 24 * 30)).run_once()
+    await database.close()
+
+
+@pytest.fixture
+async def connection(url: str) -> AsyncIterator[Connection]:
+    connection = await asyncpg.connect(url)
+    transaction = connection.transaction()
+    await transaction.start()
+    try:
+        yield connection
+    finally:
+        await transaction.rollback()
+        await connection.close()
+
+
+# What an UPDATE of an endpoint must not lead to, and the constraint that stops it.
+NEVER_AN_ENDPOINT = {
+    "two baselines": (
+        "baseline_interval_ms = 1000, baseline_cron = '* * * * *', timezone = 'UTC'",
+        "one_baseline",
+    ),
+    "a cron without a zone": ("baseline_cron = '* * * * *'", "cron_has_a_zone"),
+    "a zone without a cron": ("timezone = 'Europe/Paris'", "cron_has_a_zone"),
+    "min above max": (
+        "min_interval_ms = 60001, max_interval_ms = 60000",
+        "min_is_not_above_max",
+    ),
+    "an interval of nothing": ("baseline_interval_ms = 0", "baseline_interval_ms_check"),
+    "a negative min": ("min_interval_ms = -1", "min_interval_ms_check"),
+    "a max of nothing": ("max_interval_ms = 0", "max_interval_ms_check"),
+    "a hinted interval of nothing": (
+        "hint_interval_ms = 0, hint_interval_expires_at = now(), hint_interval_author = 'person'",
+        "hint_interval_ms_check",
+    ),
+    "an interval hint without an expiry": (
+        "hint_interval_ms = 1000, hint_interval_author = 'planner'",
+        "a_hint_expires",
+    ),
+    "an interval hint without an author": (
+        "hint_interval_ms = 1000, hint_interval_expires_at = now()",
+        "a_hint_expires",
+    ),
+    "the expiry of no hint": ("hint_interval_expires_at = now()", "a_hint_expires"),
+    "a one-shot without an expiry": (
+        "hint_run_at = now(), hint_run_author = 'planner'",
+        "a_hint_expires",
+    ),
+    "a one-shot without an author": (
+        "hint_run_at = now(), hint_run_expires_at = now()",
+        "a_hint_expires",
+    ),
+    "a hint by somebody unknown": (
+        "hint_run_at = now(), hint_run_expires_at = now(), hint_run_author = 'nobody'",
+        "hint_run_author_check",
+    ),
+    "an interval hint by somebody unknown": (
+        "hint_interval_ms = 1, hint_interval_expires_at = now(), hint_interval_author = ''",
+        "hint_interval_author_check",
+    ),
+    "fewer than no failures": ("failure_count = -1", "failure_count_check"),
+    "a next run from nowhere": ("next_run_at = now()", "a_next_run_has_a_source"),
+    "a lease without an epoch": (
+        "lease_until = now(), running_run_id = id, running_slot_at = now(),"
+        " running_attempt = 1, running_claimed_at = now()",
+        "a_lease_has_an_epoch",
+    ),
+    "a lease without a run": ("lease_until = now(), lease_epoch = 1", "a_lease_has_a_run"),
+    "a run in flight without its slot": (
+        "running_run_id = id, running_attempt = 1, running_claimed_at = now()",
+        "a_run_in_flight_is_whole",
+    ),
+    "a run in flight without its attempt": (
+        "running_run_id = id, running_slot_at = now(), running_claimed_at = now()",
+        "a_run_in_flight_is_whole",
+    ),
+    "a secret header that can be read": (
+        """secret_headers = '{"Authorization": "hunter2"}'""",
+        "secret_headers_are_sealed",
+    ),
+    "the job of nobody": ("job_id = id", "endpoints_job_id_fkey"),
+    "the tenant of nobody": ("tenant_id = id", "endpoints_tenant_id_fkey"),
+}
+
+
+@pytest.mark.parametrize("what", NEVER_AN_ENDPOINT)
+async def test_an_endpoint_never_has(connection: Connection, what: str) -> None:
+    change, constraint = NEVER_AN_ENDPOINT[what]
+    with pytest.raises(asyncpg.IntegrityConstraintViolationError) as refused:
+        await connection.execute(f"UPDATE endpoints SET {change}")
+    assert refused.value.constraint_name in (constraint, f"endpoints_{constraint}")
+
+
+NEVER_A_RUN = {
+    "an unknown status": ("status = 'lost', finished_at = now()", "runs_status_check"),
+    "a terminal status without its end": ("status = 'success'", "what_has_ended_says_when"),
+    "an end while it runs": ("finished_at = now()", "what_has_ended_says_when"),
+    "no attempt": ("attempt = 0", "runs_attempt_check"),
+    "no epoch": ("epoch = 0", "runs_epoch_check"),
+}
+
+
+@pytest.mark.parametrize("what", NEVER_A_RUN)
+async def test_a_run_never_has(connection: Connection, what: str) -> None:
+    change, constraint = NEVER_A_RUN[what]
+    await record_run(connection, "now()")
+    with pytest.raises(asyncpg.CheckViolationError) as refused:
+        await connection.execute(f"UPDATE runs SET {change}")
+    assert refused.value.constraint_name == constraint
+
+
+async def record_run(
+    connection: Connection, slot_at: str, table: str = "runs", run_id: object = RUN
+) -> None:
+    await connection.execute(
+        f"INSERT INTO {table} (id, endpoint_id, tenant_id, slot_at, source, status, attempt, epoch,"
+        f" claimed_at) VALUES ($1, $2, $3, {slot_at}, 'manual', 'running', 1, 1, now())",
+        *(run_id, ENDPOINT, TENANT),
+    )
+
+
+@pytest.mark.parametrize(
+    ("slot_at", "partition"),
+    [
+        ("now()", "a day"),
+        ("now() + interval '6 days'", "a day"),
+        ("timestamptz '2000-01-01 12:00Z'", "runs_default"),
+        ("timestamptz '2100-01-01 12:00Z'", "runs_default"),
+    ],
+)
+async def test_a_slot_has_one_run_for_ever(
+    connection: Connection, slot_at: str, partition: str
+) -> None:
+    await record_run(connection, slot_at)
+    where = await connection.fetchval("SELECT tableoid::regclass::text FROM runs")
+    assert (where == "runs_default") == (partition == "runs_default")
+    for table in ("runs", where):
+        with pytest.raises(asyncpg.UniqueViolationError):
+            async with connection.transaction():
+                await record_run(connection, slot_at, table, id_of("another run"))
+
+
+async def test_a_slot_cannot_hide_in_another_partition(connection: Connection) -> None:
+    await record_run(connection, "now()")
+    where = await connection.fetchval("SELECT tableoid::regclass::text FROM runs")
+    others = await connection.fetch(
+        "SELECT inhrelid::regclass::text AS name FROM pg_inherits"
+        " WHERE inhparent = 'runs'::regclass AND inhrelid::regclass::text <> $1",
+        where,
+    )
+    assert "runs_default" in {row["name"] for row in others}
+    for row in others:
+        with pytest.raises(asyncpg.CheckViolationError, match="violates partition constraint"):
+            async with connection.transaction():
+                await record_run(connection, "now()", row["name"])
+
+
+NEVER_ELSEWHERE = {
+    "a tenant that keeps nothing": (
+        "UPDATE tenants SET retention_days = 0",
+        "tenants_retention_days_check",
+    ),
+    "a tenant that keeps for ever": (
+        "UPDATE tenants SET retention_days = 3651",
+        "tenants_retention_days_check",
+    ),
+    "a month that is none": (
+        "INSERT INTO quotas (tenant_id, month) SELECT id, 'May' FROM tenants",
+        "quotas_month_check",
+    ),
+    "less than nothing used": (
+        "INSERT INTO quotas (tenant_id, month, used) SELECT id, '2026-03', -1 FROM tenants",
+        "quotas_used_check",
+    ),
+    "less than nothing reserved": (
+        "INSERT INTO quotas (tenant_id, month, reserved) SELECT id, '2026-03', -1 FROM tenants",
+        "quotas_reserved_check",
+    ),
+    "a signing key that can be read": (
+        "INSERT INTO signing_keys SELECT id, id, 'hunter2', now() FROM tenants",
+        "a_signing_key_is_sealed",
+    ),
+    "a key that ended before it began": (
+        "INSERT INTO signing_keys"
+        " SELECT id, id, 'v1:x:y', now(), now() - interval '1 s' FROM tenants",
+        "a_key_ends_after_it_began",
+    ),
+    "two signing keys without an end": (
+        "INSERT INTO signing_keys SELECT gen_random_uuid(), id, 'v1:x:y', now()"
+        " FROM tenants, generate_series(1, 2)",
+        "one_signing_key_has_no_end",
+    ),
+    "an attempt noted twice": (
+        "INSERT INTO run_attempts SELECT id, 1, id, id, now(), now()"
+        " FROM tenants, generate_series(1, 2)",
+        "run_attempts_pkey",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", NEVER_ELSEWHERE)
+async def test_there_is_never(connection: Connection, what: str) -> None:
+    statement, constraint = NEVER_ELSEWHERE[what]
+    with pytest.raises(asyncpg.IntegrityConstraintViolationError) as refused:
+        await connection.execute(statement)
+    assert refused.value.constraint_name == constraint
+
+
+async def test_every_check_of_the_schema_is_tried_here(connection: Connection) -> None:
+    rows = await connection.fetch(
+        "SELECT DISTINCT conname FROM pg_constraint"
+        " WHERE contype = 'c' AND conparentid = 0 AND connamespace = 'public'::regnamespace"
+        " AND conrelid::regclass::text NOT LIKE 'runs\\__%'"
+    )
+    tried = {constraint for _, constraint in (*NEVER_A_RUN.values(), *NEVER_ELSEWHERE.values())}
+    tried |= {constraint for _, constraint in NEVER_AN_ENDPOINT.values()}
+    tried |= {f"endpoints_{constraint}" for constraint in tried}
+    assert {row["conname"] for row in rows} - tried == set()

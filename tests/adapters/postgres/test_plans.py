@@ -1,0 +1,226 @@
+"""How PostgreSQL finds what is due: by its indexes, with 50,000 endpoints as with ten.
+
+The statements are those that the queue really sends, with the values that it sends. Each is planned
+for these values, and once more for any, as PostgreSQL does with a statement that comes often.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from cadenza.adapters.postgres.database import Connection, Database, open_database
+from cadenza.adapters.postgres.queries import query
+from cadenza.adapters.postgres.rows import target_json
+from cadenza.adapters.postgres.run_queue import PostgresRunQueue
+from cadenza.application.ports.run_queue import ClaimRequest
+from cadenza.domain.run import Claim, FinishedRun
+from cadenza.domain.target import HttpTarget
+from tests.factories import CRON, OK, seconds
+from tests.postgres import migrated_database_url
+
+ENDPOINTS = 50_000
+DUE = 2_000
+REQUEST = ClaimRequest("worker", limit=100, lease=seconds(30), ahead=seconds(0.25), per_host=1000)
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    """One database for all of them; the tests change a few of its rows."""
+    database = migrated_database_url()
+    with asyncio.Runner() as runner:
+        url = runner.run(database.__aenter__())
+        runner.run(_fill(url))
+        yield url
+        runner.run(database.__aexit__(None, None, None))
+
+
+async def _fill(url: str) -> None:
+    """A hundred tenants; of their endpoints a few are overdue, and the others spread over a day."""
+    database = await open_database(url, connections=1)
+    async with database.connection() as connection:
+        await connection.execute(
+            "INSERT INTO tenants (id, name)"
+            " SELECT gen_random_uuid(), n FROM generate_series(1, 100) AS n;"
+            "INSERT INTO jobs (id, tenant_id, name)"
+            " SELECT gen_random_uuid(), id, 'job' FROM tenants"
+        )
+        await connection.execute(
+            "INSERT INTO endpoints (id, tenant_id, job_id, name, created_at, target, host,"
+            " baseline_interval_ms, next_run_at, next_source)"
+            " SELECT gen_random_uuid(), jobs.tenant_id, jobs.id, n, now(), $1, 'example.invalid',"
+            " 86400000, now() + ((n - $2) * interval '1.7 s'), 'baseline-interval'"
+            " FROM generate_series(1, $3::int) AS n"
+            " JOIN (SELECT *, row_number() OVER () AS number FROM jobs) AS jobs"
+            " ON jobs.number = 1 + n % 100",
+            *(target_json(HttpTarget("http://example.invalid/")), DUE, ENDPOINTS),
+        )
+        await connection.execute("ANALYZE")
+    await database.close()
+
+
+# --- What the queue sends -------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    text: str
+    values: tuple[Any, ...]
+
+
+@dataclass(slots=True)
+class Watched:
+    """Lets everything through to the database or its connection, and remembers what was asked."""
+
+    inner: Any
+    seen: list[Statement] = field(default_factory=list[Statement])
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator["Watched"]:
+        async with self.inner.connection() as connection:
+            yield Watched(connection, self.seen)
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator["Watched"]:
+        async with self.inner.transaction() as connection:
+            yield Watched(connection, self.seen)
+
+    def __getattr__(self, method: str) -> Callable[..., Awaitable[Any]]:
+        async def passed_on(text: str, *values: Any) -> Any:
+            self.seen.append(Statement(text, values))
+            return await getattr(self.inner, method)(text, *values)
+
+        return passed_on
+
+
+@dataclass(slots=True)
+class Queue:
+    """The queue, and what each of its methods sends about endpoints."""
+
+    database: Database
+    watched: Watched
+    queue: PostgresRunQueue
+
+    async def claim(self) -> Sequence[Claim]:
+        return (await self.queue.claim_due(REQUEST)).claims
+
+    def sent(self, name: str) -> Statement:
+        """The statement of this name, as it was sent last."""
+        (*_, last) = [each for each in self.watched.seen if each.text == query(name)]
+        return last
+
+    async def check(self, name: str, *by: str) -> None:
+        """It finds endpoints by these indexes; and this check fails where one is not there."""
+        sent = self.sent(name)
+        async with self.database.connection() as connection:
+            for plan in await plans(connection, sent):
+                check(plan, *by)
+            for index in by:
+                async with without_index(connection, index):
+                    for plan in await plans(connection, sent):
+                        with pytest.raises(AssertionError, match="endpoints are"):
+                            check(plan, *by)
+
+
+@pytest.fixture
+async def queue(url: str) -> AsyncIterator[Queue]:
+    database = await open_database(url, connections=2)
+    watched = Watched(database)
+    yield Queue(database, watched, PostgresRunQueue(watched, CRON, uuid4))  # type: ignore[arg-type]
+    await database.close()
+
+
+# --- How it would be done -------------------------------------------------------------------
+
+Plan = dict[str, Any]
+
+
+async def plans(connection: Connection, statement: Statement) -> list[Plan]:
+    """For these values, and for any."""
+    ours = await connection.fetchval(f"EXPLAIN (FORMAT JSON) {statement.text}", *statement.values)
+    nothing = ", ".join("NULL" for _ in statement.values)
+    await connection.execute("SET plan_cache_mode = force_generic_plan")
+    await connection.execute(f"PREPARE for_any AS {statement.text}")
+    for_any = await connection.fetchval(f"EXPLAIN (FORMAT JSON) EXECUTE for_any ({nothing})")
+    await connection.execute("DEALLOCATE for_any; RESET plan_cache_mode")
+    return [json.loads(text)[0]["Plan"] for text in (ours, for_any)]
+
+
+def nodes(plan: Plan, kind: str = "") -> list[Plan]:
+    """The plan and everything below it, of one kind or all."""
+    found = [plan] if plan["Node Type"].startswith(kind) else []
+    return found + [each for below in plan.get("Plans", ()) for each in nodes(below, kind)]
+
+
+def indexes(plan: Plan) -> set[str]:
+    return {node["Index Name"] for node in nodes(plan) if "Index Name" in node}
+
+
+def check(plan: Plan, *by: str) -> None:
+    """Endpoints are found by these indexes, and nowhere is the whole table read."""
+    read_whole = [each for each in nodes(plan, "Seq Scan") if each["Relation Name"] == "endpoints"]
+    assert not read_whole, "all endpoints are read"
+    locked = set[str]().union(*(indexes(each) for each in nodes(plan, "LockRows")))
+    assert set(by) <= locked, f"endpoints are found by {locked}"
+
+
+@asynccontextmanager
+async def without_index(connection: Connection, name: str) -> AsyncIterator[None]:
+    """As long as it lasts: what a transaction dropped comes back with it."""
+    transaction = connection.transaction()
+    await transaction.start()
+    await connection.execute(
+        f"ALTER TABLE endpoints DROP CONSTRAINT {name} CASCADE"
+        if name.endswith("_pkey")
+        else f"DROP INDEX {name}"
+    )
+    try:
+        yield
+    finally:
+        await transaction.rollback()
+
+
+# --- The statements -------------------------------------------------------------------------
+
+
+async def test_what_is_due_is_found_by_its_index(queue: Queue) -> None:
+    assert len(await queue.claim()) == REQUEST.limit
+    await queue.check("claim_in_order", "endpoints_due")
+
+
+async def test_with_a_backlog_what_is_due_is_found_by_tenant(queue: Queue) -> None:
+    await queue.claim()
+    assert len(await queue.claim()) == REQUEST.limit
+    await queue.check("claim_by_tenant", "endpoints_due_by_tenant")
+
+
+async def test_the_sweep_finds_lost_runs_among_what_is_due_or_asked_for(queue: Queue) -> None:
+    await queue.queue.claim_lost(REQUEST)
+    await queue.check("claim_lost", "endpoints_due", "endpoints_running_by_hand")
+
+
+async def test_leases_are_renewed_by_primary_key(queue: Queue) -> None:
+    claims = await queue.claim()
+    assert len(await queue.queue.renew(claims, seconds(30))) == REQUEST.limit
+    await queue.check("renew", "endpoints_pkey")
+
+
+async def test_what_has_ended_is_found_by_primary_key(queue: Queue) -> None:
+    claims = await queue.claim()
+    now = claims[0].first_claimed_at
+    await queue.queue.finish([FinishedRun(claim, OK, now, now) for claim in claims])
+    await queue.check("lock_for_finish", "endpoints_pkey")
+    async with queue.database.connection() as connection:
+        for plan in await plans(connection, queue.sent("finish")):
+            check(plan)
+            assert "endpoints_pkey" in indexes(plan)
+
+
+async def test_what_was_not_sent_is_given_back_by_primary_key(queue: Queue) -> None:
+    await queue.queue.give_back(await queue.claim())
+    await queue.check("give_back", "endpoints_pkey")

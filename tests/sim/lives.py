@@ -1,0 +1,29 @@
+"""Lives that several tests look back at, each lived once."""
+
+from datetime import timedelta
+from functools import cache
+
+import pytest
+
+from cadenza.roots.sim import play as playing
+from cadenza.roots.sim.play import Played, play
+from cadenza.roots.sim.scenarios import SCENARIOS
+
+SEEDS = (1, 2, 3, 42, 20_251_029)
+
+
+@cache
+def lived(name: str, seed: int) -> Played:
+    return live(name, seed)
+
+
+def live(name: str, seed: int = 1) -> Played:
+    """How fast this machine is just now is judged elsewhere, where nothing runs beside it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(playing, "REAL_TIME_LIMIT", timedelta(minutes=5))
+        return play(SCENARIOS[name], seed)
+
+
+def broken(played: Played) -> set[str]:
+    """The promises that were not kept."""
+    return {check.name for check in played.checks if not check.ok}
