@@ -10,6 +10,7 @@ from typing import Any
 from benchmarks.bare import bare_runs_per_s
 from benchmarks.machine import load_now
 from benchmarks.stage import (
+    BOX,
     DUE,
     Stage,
     arguments,
@@ -65,7 +66,7 @@ async def _fill(here: Stage, size: int) -> None:
 
 async def _claim_ms(here: Stage, size: int) -> float:
     """The median of claims that each find fifty due endpoints."""
-    queue = PostgresRunQueue(here.database, CronsimCron(), new_id)
+    queue = PostgresRunQueue(here.database, CronsimCron(), new_id, BOX)
     request = ClaimRequest("growth", 200, timedelta(seconds=30), per_tenant=10**6, per_host=10**6)
     took: list[float] = []
     for number in range(CLAIMS):

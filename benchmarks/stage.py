@@ -21,7 +21,10 @@ from cadenza.adapters.postgres.database import Database, open_database
 from cadenza.adapters.postgres.embedded import EmbeddedPostgres
 from cadenza.adapters.postgres.maintenance import Maintenance
 from cadenza.adapters.postgres.migrate import migrate
+from cadenza.adapters.secrets.box import AesGcmBox
+from cadenza.adapters.secrets.keys import GivenKeys
 
+BOX = AesGcmBox(GivenKeys("0796834ae778ad5495ef50031f6730d038f9df25066e2c0cd9c65732b154a6d1"))
 DUE = "cadenza_now() - interval '1 second'"
 SERVER = {"shared_buffers": "512MB", "max_wal_size": "4GB", "checkpoint_timeout": "30min"}
 
@@ -106,7 +109,13 @@ async def stage() -> AsyncGenerator[Stage]:
 @contextmanager
 def workers(url: str, count: int, **settings: object) -> Generator[list[subprocess.Popen[bytes]]]:
     """Real `cadenza scheduler` programs, with limits wide enough for one host and few tenants."""
-    wide = {"IN_FLIGHT": 400, "IN_FLIGHT_PER_TENANT": 400, "IN_FLIGHT_PER_HOST": 400}
+    wide = {
+        "IN_FLIGHT": 400,
+        "IN_FLIGHT_PER_TENANT": 400,
+        "IN_FLIGHT_PER_HOST": 400,
+        "ALLOWED_NETWORKS": "loopback",
+        "MASTER_KEY": "0796834ae778ad5495ef50031f6730d038f9df25066e2c0cd9c65732b154a6d1",
+    }
     environment = {
         **os.environ,
         "CADENZA_DATABASE_URL": url,

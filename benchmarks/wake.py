@@ -8,6 +8,7 @@ from typing import Any
 from benchmarks.bare import bare_runs_per_s
 from benchmarks.machine import load_now
 from benchmarks.stage import (
+    BOX,
     DUE,
     Stage,
     arguments,
@@ -50,7 +51,7 @@ async def main(*, quick: bool) -> dict[str, Any]:
 
 async def _nudge_each(here: Stage) -> list[float]:
     """Milliseconds from the moment of each act to the start of the run that it asked for."""
-    store = PostgresEndpointStore(here.database, CronsimCron())
+    store = PostgresEndpointStore(here.database, CronsimCron(), BOX)
     async with here.database.connection() as connection:
         rows = await connection.fetch("SELECT id, tenant_id FROM endpoints ORDER BY id")
     took: list[float] = []

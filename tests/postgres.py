@@ -15,11 +15,15 @@ import asyncpg
 from cadenza.adapters.postgres.database import Database, open_database
 from cadenza.adapters.postgres.embedded import EmbeddedPostgres
 from cadenza.adapters.postgres.migrate import migrate
+from cadenza.adapters.secrets.box import AesGcmBox
+from cadenza.adapters.secrets.keys import GivenKeys
 
 # A test database may lose everything when the machine does.
 FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 TEMPLATE = "cadenza_template"
 SHARED = "cadenza_shared"
+MASTER_KEY = "0796834ae778ad5495ef50031f6730d038f9df25066e2c0cd9c65732b154a6d1"
+BOX = AesGcmBox(GivenKeys(MASTER_KEY))
 
 
 @cache

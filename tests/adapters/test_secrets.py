@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from cadenza.adapters.secrets.box import AesGcmBox
 from cadenza.adapters.secrets.key_file import KeyFile
 from cadenza.adapters.secrets.keys import GivenKeys, MasterKey
-from cadenza.application.ports.secret_box import SecretUnreadable
-from cadenza.domain.errors import OperatorError
+from cadenza.domain.errors import OperatorError, SecretUnreadable
 from tests.factories import id_of
 
 ONE, TWO, THREE = (bytes((n + i) % 256 for i in range(32)) for n in (1, 50, 100))

@@ -124,7 +124,7 @@ async def test_claiming_stops_while_too_many_results_wait_for_the_store() -> Non
     queue = FragileQueue(bench.queue, down={"finish"})
     options = SchedulerOptions(unsaved=10)
     async with bench.worker(queue=queue, options=options) as worker:
-        await bench.sleep(60)
+        await bench.sleep(61.5)
         assert len(worker.targets.requests) <= 11
         queue.down.clear()
         await bench.sleep(2)

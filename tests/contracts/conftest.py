@@ -20,7 +20,7 @@ from cadenza.adapters.postgres.run_queue import PostgresRunQueue
 from cadenza.adapters.postgres.runs import PostgresRunHistory
 from tests.contracts.harness import Store
 from tests.factories import CRON, NOON
-from tests.postgres import StoppedClock, emptied_database
+from tests.postgres import BOX, StoppedClock, emptied_database
 
 
 class MemoryClock:
@@ -78,8 +78,8 @@ async def postgres_store() -> AsyncIterator[Store]:
 
         yield Store(
             clock=clock,
-            queue=PostgresRunQueue(database, CRON, uuid4, no_spread),
-            endpoints=PostgresEndpointStore(database, CRON, no_spread),
+            queue=PostgresRunQueue(database, CRON, uuid4, BOX, no_spread),
+            endpoints=PostgresEndpointStore(database, CRON, BOX, no_spread),
             history=PostgresRunHistory(database),
             insights=PostgresInsights(database, no_spread),
             quota=PostgresQuota(database, tokens_per_month=1000),

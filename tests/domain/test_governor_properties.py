@@ -29,8 +29,8 @@ from cadenza.domain.plan import Inputs, Plan, Source
 from cadenza.domain.run import FinishedRun, Outcome, RunStatus
 from tests.factories import CRON, NOON, id_of, make_claim, make_endpoint, seconds
 
-EXAMPLES = 250
-HISTORIES = 150
+EXAMPLES = 200
+HISTORIES = 120
 
 nasty = settings(
     max_examples=EXAMPLES,

@@ -12,6 +12,8 @@ class RoutedDispatcher:
         self._dispatchers = dispatchers
 
     async def dispatch(self, claim: Claim) -> Outcome:
+        if claim.unreadable is not None:
+            return Outcome(RunStatus.FAILURE, "secret", claim.unreadable)
         dispatcher = self._dispatchers.get(type(claim.target))
         if dispatcher is None:
             kind = type(claim.target).__name__

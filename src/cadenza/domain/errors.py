@@ -7,6 +7,7 @@ CadenzaError
 │   └── AlreadyRunning  a run is in flight or waiting
 ├── NotFound            no such thing for this tenant
 └── OperatorError       something around us is wrong (database, disk): says what to do
+    ├── SecretUnreadable  a sealed value does not open: its key is missing, or it was moved
     └── StoreUnavailable  the database does not answer now; trying again may help
 """
 
@@ -43,6 +44,14 @@ class NotFound(CadenzaError):
 
 class OperatorError(CadenzaError):
     """Something around Cadenza is wrong; the text says what to do about it."""
+
+
+class SecretUnreadable(OperatorError):
+    """A sealed value does not open: its key is missing, or it is not what was sealed there."""
+
+    def __init__(self, message: str, missing_key_id: str | None = None) -> None:
+        self.missing_key_id = missing_key_id
+        super().__init__(message)
 
 
 class StoreUnavailable(OperatorError):

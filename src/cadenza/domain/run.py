@@ -62,6 +62,7 @@ class Claim:
     is_manual: bool = False
     is_paused: bool = False
     is_archived: bool = False
+    unreadable: str | None = None  # why a secret that it needs does not open
 
     @property
     def idempotency_key(self) -> str:

@@ -11,7 +11,6 @@ import typer
 import uvloop
 
 from cadenza.adapters.cron.cronsim import CronsimCron
-from cadenza.adapters.http.dispatcher import HttpDispatcher
 from cadenza.adapters.postgres.clock import DatabaseClock
 from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.listener import Listener
@@ -21,12 +20,16 @@ from cadenza.adapters.postgres.run_queue import PostgresRunQueue
 from cadenza.adapters.system.clock import wall_clock
 from cadenza.adapters.system.events import LoggedEvents
 from cadenza.adapters.system.ids import new_id
+from cadenza.application.ports.dispatcher import Dispatcher
+from cadenza.application.ports.secret_box import SecretBox
 from cadenza.application.repeat import repeat
 from cadenza.application.scheduler import Scheduler, SchedulerOptions
 from cadenza.application.waiting import end_all
 from cadenza.domain.errors import StoreUnavailable
 from cadenza.roots.database import database_url, opened_database
+from cadenza.roots.dispatch import dispatcher
 from cadenza.roots.logging import set_up_logs
+from cadenza.roots.secrets import secret_box
 from cadenza.roots.settings import Settings, read_settings
 
 MAINTENANCE_EVERY = timedelta(hours=1)
@@ -55,23 +58,31 @@ async def run_scheduler(settings: Settings, url: str) -> None:
         await migrate(database)
         clock = DatabaseClock()
         await _compare_clocks(clock, database)
-        dispatcher = HttpDispatcher()
-        worker = make_scheduler(settings, database, clock, dispatcher)
-        _stop_on_signals(worker)
-        maintenance = Maintenance(database, timedelta(days=settings.retention_days))
-        beside = [
-            asyncio.create_task(Listener(url, {"cadenza_due": worker.wake}).run()),
-            asyncio.create_task(repeat(maintenance.run_once, clock, MAINTENANCE_EVERY, _trouble)),
-            asyncio.create_task(
-                repeat(lambda: _compare_clocks(clock, database), clock, MAINTENANCE_EVERY, _trouble)
-            ),
-        ]
-        log.info("scheduler started", in_flight=settings.in_flight)
-        try:
-            await _run_beside(worker, beside)
-        finally:
-            await dispatcher.close()
-            log.info("scheduler stopped")
+        box = secret_box(settings, warn=log.warning)
+        async with dispatcher(settings, database, box, clock) as calls:
+            worker = make_scheduler(settings, database, box, clock, calls)
+            _stop_on_signals(worker)
+            log.info("scheduler started", in_flight=settings.in_flight)
+            try:
+                await _run_beside(worker, _beside(settings, url, database, clock, worker))
+            finally:
+                log.info("scheduler stopped")
+
+
+def _beside(
+    settings: Settings, url: str, database: Database, clock: DatabaseClock, worker: Scheduler
+) -> list[asyncio.Task[None]]:
+    """What goes on next to the worker: listening, keeping house, comparing clocks."""
+    maintenance = Maintenance(database, timedelta(days=settings.retention_days))
+
+    async def compare_clocks() -> None:
+        await _compare_clocks(clock, database)
+
+    return [
+        asyncio.create_task(Listener(url, {"cadenza_due": worker.wake}).run()),
+        asyncio.create_task(repeat(maintenance.run_once, clock, MAINTENANCE_EVERY, _trouble)),
+        asyncio.create_task(repeat(compare_clocks, clock, MAINTENANCE_EVERY, _trouble)),
+    ]
 
 
 async def _run_beside(worker: Scheduler, beside: list[asyncio.Task[None]]) -> None:
@@ -87,7 +98,7 @@ async def _run_beside(worker: Scheduler, beside: list[asyncio.Task[None]]) -> No
 
 
 def make_scheduler(
-    settings: Settings, database: Database, clock: DatabaseClock, dispatcher: HttpDispatcher
+    settings: Settings, database: Database, box: SecretBox, clock: DatabaseClock, calls: Dispatcher
 ) -> Scheduler:
     options = SchedulerOptions(
         in_flight=settings.in_flight,
@@ -98,8 +109,8 @@ def make_scheduler(
         stop_grace=timedelta(seconds=settings.stop_seconds),
     )
     name = settings.worker_name or f"{socket.gethostname()}-{os.getpid()}"
-    queue = PostgresRunQueue(database, CronsimCron(), new_id, on_time=clock.hear)
-    return Scheduler(name, queue, dispatcher, clock, LoggedEvents(), options)
+    queue = PostgresRunQueue(database, CronsimCron(), new_id, box, on_time=clock.hear)
+    return Scheduler(name, queue, calls, clock, LoggedEvents(), options)
 
 
 async def _compare_clocks(clock: DatabaseClock, database: Database) -> None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import typer
-from pydantic import SecretStr
 from rich.console import Console
 from rich.table import Table
 
@@ -30,9 +29,8 @@ group = typer.Typer(
 
 def master_keys(settings: Settings, warn: Callable[[str], None]) -> GivenKeys | KeyFile:
     """From the setting; where it is not set from a file, which is made at the first start."""
-    given: SecretStr | None = getattr(settings, "master_key", None)
-    if given is not None:
-        return GivenKeys(given.get_secret_value())
+    if settings.master_key is not None:
+        return GivenKeys(settings.master_key.get_secret_value())
     return KeyFile(settings.data_folder / KEY_FILE, warn)
 
 

@@ -52,6 +52,30 @@ class Settings(BaseSettings):
     stop_seconds: Annotated[float, Field(ge=0, le=3600)] = Field(
         default=30, description="How long a stopping scheduler waits for what is in flight."
     )
+    master_key: SecretStr | None = Field(
+        default=None,
+        description="Master keys as base64 or hex, with commas; the first encrypts. Without it: "
+        "master.key in the data folder.",
+    )
+    allowed_networks: str = Field(
+        default="",
+        description="Networks, with commas, that may be called although they are not public, "
+        "like 10.1.0.0/16; the words loopback and private too.",
+    )
+    closed_ports: str = Field(
+        default="", description="Ports, with commas, that may not be called, like 25, 6000-6010."
+    )
+    shell_allowed: bool = Field(
+        default=False, description="Run commands (shell targets) on this machine."
+    )
+    shell_folders: str = Field(
+        default="",
+        description="Folders, with commas, in which commands may work; the first is the default.",
+    )
+    shell_environment: str = Field(
+        default="", description="Names, with commas, of variables that commands are given."
+    )
+    shell_path: str = Field(default="/usr/local/bin:/usr/bin:/bin", description="PATH of commands.")
     log_json: bool = Field(default=False, description="Log as JSON lines.")
 
 

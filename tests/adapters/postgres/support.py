@@ -7,10 +7,12 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -29,12 +31,13 @@ from cadenza.adapters.system.ids import new_id
 from cadenza.application.ports.endpoints import Act
 from cadenza.application.scheduler import Scheduler, SchedulerOptions
 from cadenza.application.waiting import end_all
-from cadenza.domain.endpoint import MAX_SPREAD, Endpoint, Job
+from cadenza.domain.endpoint import Endpoint, Job
 from cadenza.domain.run import Claim, Outcome, RunStatus
 from cadenza.domain.target import HttpTarget
 from tests.factories import CRON, id_of, make_endpoint
-from tests.postgres import migrated_database_url
+from tests.postgres import BOX, migrated_database_url
 
+NO_SPREAD = timedelta(0)
 CADENZA = str(Path(sys.executable).with_name("cadenza"))
 
 
@@ -248,7 +251,7 @@ class World:
         )
         await self.endpoints.add_job(Job(job_id, tenant_id, tenant))
         defaults = {"created_at": await self.now(), "tenant_id": tenant_id, "job_id": job_id}
-        endpoint = make_endpoint(name, **{**defaults, "spread": MAX_SPREAD, **fields})
+        endpoint = make_endpoint(name, **{**defaults, **fields})
         return await self.endpoints.add_endpoint(
             endpoint, HttpTarget(url or self.targets.url(name))
         )
@@ -311,7 +314,7 @@ class World:
         clock = DatabaseClock()
         database = await open_database(url, connections=5)
         await clock.ask(database)
-        queue = PostgresRunQueue(database, CRON, new_id, on_time=clock.hear)
+        queue = PostgresRunQueue(database, CRON, new_id, BOX, NO_SPREAD, on_time=clock.hear)
         async with ClientSession(connector=TCPConnector(limit=0)) as session:
             scheduler = Scheduler(
                 "worker",
@@ -341,7 +344,9 @@ async def new_world() -> AsyncIterator[World]:
     async with migrated_database_url() as url, Targets().serving() as targets:
         database = await open_database(url, connections=5)
         try:
-            yield World(url, database, targets, PostgresEndpointStore(database, CRON))
+            yield World(
+                url, database, targets, PostgresEndpointStore(database, CRON, BOX, NO_SPREAD)
+            )
         finally:
             await database.close()
 
@@ -387,7 +392,14 @@ def environment(url: str, **settings: object) -> dict[str, str]:
     ours = dict(os.environ)  # noqa: TID251
     inherited = {key: value for key, value in ours.items() if not key.startswith("CADENZA_")}
     given = {f"CADENZA_{key.upper()}": str(value) for key, value in settings.items()}
-    return {**inherited, "CADENZA_DATABASE_URL": url, **given}
+    # Targets are on this machine, and nothing is written below the folder we happen to be in.
+    ours_too = {"CADENZA_ALLOWED_NETWORKS": "loopback", "CADENZA_DATA_FOLDER": _data_folder()}
+    return {**inherited, "CADENZA_DATABASE_URL": url, **ours_too, **given}
+
+
+@cache
+def _data_folder() -> str:
+    return tempfile.mkdtemp(prefix="cadenza-test-data-")
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from cadenza.application.ports.run_queue import ClaimRequest
 from cadenza.domain.run import Claim, FinishedRun
 from cadenza.domain.target import HttpTarget
 from tests.factories import CRON, OK, seconds
-from tests.postgres import migrated_database_url
+from tests.postgres import BOX, migrated_database_url
 
 ENDPOINTS = 50_000
 DUE = 2_000
@@ -131,7 +131,7 @@ class Queue:
 async def queue(url: str) -> AsyncIterator[Queue]:
     database = await open_database(url, connections=2)
     watched = Watched(database)
-    yield Queue(database, watched, PostgresRunQueue(watched, CRON, uuid4))  # type: ignore[arg-type]
+    yield Queue(database, watched, PostgresRunQueue(watched, CRON, uuid4, BOX))  # type: ignore[arg-type]
     await database.close()
 
 

@@ -18,6 +18,7 @@ from cadenza.domain.instants import iso
 from cadenza.domain.plan import Source
 from tests.adapters.postgres.support import Cable, Request, World, program, until
 from tests.factories import CRON, interval_hint, minutes, one_shot, seconds
+from tests.postgres import BOX
 
 AN_HOUR = minutes(60)
 
@@ -120,7 +121,7 @@ async def test_many_idle_tenants_do_not_hide_one_that_is_due(world: World) -> No
     greedy = await world.add("greedy", tenant="greedy", tenant_id=UUID(int=(1 << 128) - 2))
     await world.add_copies(greedy, 999)
     await world.add("modest", tenant="modest", tenant_id=UUID(int=(1 << 128) - 1))
-    queue = PostgresRunQueue(world.database, CRON, uuid4)
+    queue = PostgresRunQueue(world.database, CRON, uuid4, BOX)
     request = ClaimRequest("worker", limit=100, lease=seconds(30), per_host=1000, per_tenant=1000)
     claimed = [await queue.claim_due(request) for _ in range(4)]
     names = {claim.endpoint_name for batch in claimed for claim in batch.claims}
@@ -196,7 +197,8 @@ async def test_sigterm_finishes_what_is_in_flight_and_gives_back_the_rest(
     probe = await world.add(created_at=soon, url=url)
     await world.add_copies(probe, 299, apart=timedelta(milliseconds=10))
     with program(tmp_path / "log", world.url, in_flight_per_host=200) as worker:
-        await until(lambda: len(world.targets.requests) >= 10, within=30)
+        await worker.until_started()
+        await until(lambda: len(world.targets.requests) >= 10)
         worker.send(signal.SIGTERM)
         assert await worker.until_ended() == 0, worker.said()
         sent = {each.key for each in world.targets.requests if each.answered}
@@ -216,7 +218,8 @@ async def test_a_second_signal_stops_at_once_and_stores_what_it_ended(
 ) -> None:
     probe = await world.add(url=world.targets.url("probe", hangs=1))
     with program(tmp_path / "log", world.url) as worker:
-        await until(lambda: world.targets.requests, within=30)
+        await worker.until_started()
+        await until(lambda: world.targets.requests)
         worker.send(signal.SIGTERM)
         await until(lambda: "stopping" in worker.said())
         assert [run["status"] for run in await world.runs(probe)] == ["running"]

@@ -30,16 +30,15 @@ from cadenza.adapters.secrets.keys import GivenKeys, MasterKey
 from cadenza.adapters.signing.standard_webhooks import new_signing_secret
 from cadenza.adapters.system.ids import new_id
 from cadenza.application.ports.run_queue import ClaimRequest
-from cadenza.application.ports.secret_box import SecretUnreadable
 from cadenza.domain.endpoint import Endpoint
-from cadenza.domain.errors import NotFound, Refused
+from cadenza.domain.errors import NotFound, Refused, SecretUnreadable
 from cadenza.domain.run import FinishedRun
 from cadenza.domain.signing import SigningKey, keys_that_sign
 from cadenza.domain.target import HttpTarget, Secret
 from cadenza.roots.secrets import rotate_secrets
 from tests.adapters.postgres.support import World, environment, until
 from tests.factories import CRON, NOON, OK, id_of, minutes, seconds
-from tests.postgres import StoppedClock
+from tests.postgres import BOX, StoppedClock
 
 ONE, TWO = (base64.b64encode(bytes(range(n, n + 32))).decode() for n in (1, 101))
 ID_OF_ONE, ID_OF_TWO = (MasterKey.of(base64.b64decode(key)).id for key in (ONE, TWO))
@@ -321,7 +320,7 @@ async def test_claims_and_finishes_go_on_while_secrets_are_encrypted_anew(
 ) -> None:
     monkeypatch.setattr(module, "BATCH", 5)
     endpoints = await add_many(world, 20, box_of(ONE))
-    queue = PostgresRunQueue(world.database, CRON, new_id)
+    queue = PostgresRunQueue(world.database, CRON, new_id, BOX)
 
     async def work(name: str) -> int:
         done = 0

@@ -7,18 +7,23 @@ from uuid import UUID
 from cadenza.adapters.postgres.database import Connection, Database
 from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.rows import endpoint_of, endpoint_values, target_json, to_text
+from cadenza.adapters.postgres.secrets import seal_headers
 from cadenza.application.ports.endpoints import Act
+from cadenza.application.ports.secret_box import SecretBox
 from cadenza.domain import steering
 from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import MAX_SPREAD, Endpoint, Job
 from cadenza.domain.errors import NotFound
-from cadenza.domain.target import Target
+from cadenza.domain.target import HttpTarget, Target
 
 
 class PostgresEndpointStore:
-    def __init__(self, database: Database, cron: Cron, spread: timedelta = MAX_SPREAD) -> None:
+    def __init__(
+        self, database: Database, cron: Cron, box: SecretBox, spread: timedelta = MAX_SPREAD
+    ) -> None:
         self._database = database
         self._cron = cron
+        self._box = box
         self._spread = spread
 
     async def add_job(self, job: Job) -> None:
@@ -46,10 +51,21 @@ class PostgresEndpointStore:
                 planned.created_at,
                 target_json(target),
                 target.host,
+                self._sealed_headers(planned, target),
             )
             await connection.execute(query("save_endpoint"), *endpoint_values(planned))
             await _wake_workers(connection)
         return planned
+
+    def _sealed_headers(self, endpoint: Endpoint, target: Target) -> str | None:
+        if not isinstance(target, HttpTarget):
+            return None
+        return seal_headers(
+            self._box,
+            target.secret_headers,
+            tenant_id=endpoint.tenant_id,
+            endpoint_id=endpoint.id,
+        )
 
     async def get_endpoint(self, tenant_id: UUID, endpoint_id: UUID) -> Endpoint:
         async with self._database.connection() as connection:

@@ -1,7 +1,7 @@
 """Claims, leases, epochs and fencing, each one transaction over as many rows as there are."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -9,6 +9,7 @@ from uuid import UUID
 from cadenza.adapters.postgres.database import Connection, Database
 from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.rows import (
+    Row,
     answer_hash,
     claim_of,
     endpoint_of,
@@ -16,11 +17,15 @@ from cadenza.adapters.postgres.rows import (
     to_json,
     to_text,
 )
+from cadenza.adapters.postgres.secrets import with_secret_headers
 from cadenza.application.ports.run_queue import ClaimBatch, ClaimRequest, FinishReport
+from cadenza.application.ports.secret_box import SecretBox
 from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import MAX_SPREAD
+from cadenza.domain.errors import SecretUnreadable
 from cadenza.domain.outcome import finish_run
 from cadenza.domain.run import Claim, FinishedRun
+from cadenza.domain.target import HttpTarget
 
 FIRST_TENANT = UUID(int=0)
 TENANTS_AT_ONCE = 500
@@ -32,6 +37,7 @@ class PostgresRunQueue:
         database: Database,
         cron: Cron,
         new_id: Callable[[], UUID],
+        box: SecretBox,
         spread: timedelta = MAX_SPREAD,
         on_time: Callable[[datetime], None] = lambda _: None,
     ) -> None:
@@ -39,6 +45,7 @@ class PostgresRunQueue:
         self._database = database
         self._cron = cron
         self._new_id = new_id
+        self._box = box
         self._spread = spread
         self._on_time = on_time
         self._backlog = False
@@ -61,7 +68,7 @@ class PostgresRunQueue:
         meta = rows[0]
         self._on_time(meta["now"])
         self._last_tenant_id = meta["last_tenant_id"] or FIRST_TENANT
-        claims = [claim_of(row) for row in rows if row["run_id"] is not None]
+        claims = [self._claim_of(row) for row in rows if row["run_id"] is not None]
         found = meta["found_count"]
         self._backlog = found >= request.limit or len(claims) < found
         return ClaimBatch(claims, meta["next_due_at"], self._backlog)
@@ -69,7 +76,24 @@ class PostgresRunQueue:
     async def claim_lost(self, request: ClaimRequest) -> Sequence[Claim]:
         async with self._database.connection() as connection:
             rows = await connection.fetch(query("claim_lost"), *self._claim_values(request)[:5])
-        return [claim_of(row) for row in rows]
+        return [self._claim_of(row) for row in rows]
+
+    def _claim_of(self, row: Row) -> Claim:
+        claim = claim_of(row)
+        sealed = row["secret_headers"]
+        if sealed is None or not isinstance(claim.target, HttpTarget):
+            return claim
+        try:
+            target = with_secret_headers(
+                self._box,
+                claim.target,
+                sealed,
+                tenant_id=claim.tenant_id,
+                endpoint_id=claim.endpoint_id,
+            )
+        except SecretUnreadable as error:
+            return replace(claim, unreadable=str(error))  # its run says so; the others go on
+        return replace(claim, target=target)
 
     def _claim_values(self, request: ClaimRequest) -> tuple[Any, ...]:
         tenants, hosts = request.busy_tenants, request.busy_hosts

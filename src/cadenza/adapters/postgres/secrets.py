@@ -12,8 +12,8 @@ import asyncpg
 
 from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.queries import query
-from cadenza.application.ports.secret_box import SecretBox, SecretUnreadable
-from cadenza.domain.errors import Refused
+from cadenza.application.ports.secret_box import SecretBox
+from cadenza.domain.errors import Refused, SecretUnreadable
 from cadenza.domain.target import HttpTarget, Secret
 
 HEADERS = "endpoints.secret_headers"

@@ -9,8 +9,8 @@ import asyncpg
 from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.secrets import SIGNING_KEY
-from cadenza.application.ports.secret_box import SecretBox, SecretUnreadable
-from cadenza.domain.errors import NotFound
+from cadenza.application.ports.secret_box import SecretBox
+from cadenza.domain.errors import NotFound, SecretUnreadable
 from cadenza.domain.signing import SigningKey, retirement
 from cadenza.domain.target import Secret
 

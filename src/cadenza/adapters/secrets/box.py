@@ -13,7 +13,7 @@ from uuid import UUID
 from cryptography.exceptions import InvalidTag
 
 from cadenza.adapters.secrets.keys import MasterKeys
-from cadenza.application.ports.secret_box import SecretUnreadable
+from cadenza.domain.errors import SecretUnreadable
 
 VERSION = "v1"
 NONCE_BYTES, TAG_BYTES = 12, 16

@@ -4,16 +4,6 @@ from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
-from cadenza.domain.errors import OperatorError
-
-
-class SecretUnreadable(OperatorError):
-    """A sealed value does not open: its key is missing, or it is not what was sealed there."""
-
-    def __init__(self, message: str, missing_key_id: str | None = None) -> None:
-        self.missing_key_id = missing_key_id
-        super().__init__(message)
-
 
 class SecretBox(Protocol):
     @property

@@ -13,7 +13,8 @@ claimed AS (
     WHERE e.id = picked.id
     RETURNING
         e.running_run_id AS run_id, e.id AS endpoint_id, e.tenant_id, e.job_id,
-        e.name AS endpoint_name, e.target, e.host, e.running_slot_at AS slot_at, e.next_source,
+        e.name AS endpoint_name, e.target, e.secret_headers, e.host,
+        e.running_slot_at AS slot_at, e.next_source,
         e.lease_epoch AS epoch, e.running_claimed_at AS first_claimed_at,
         e.running_attempt AS attempt, e.running_is_manual AS is_manual,
         greatest(e.person_paused_until, e.planner_paused_until, e.job_paused_until)

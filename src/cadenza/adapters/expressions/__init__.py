@@ -1,0 +1,1 @@
+"""CEL: the small expressions that owners write."""

@@ -1,0 +1,115 @@
+"""CEL with `common-expression-language`: what cannot be read, or would take long, is refused."""
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import cel
+
+from cadenza.adapters.expressions.cost import (
+    BUDGET,
+    TYPES,
+    Scope,
+    TooComplex,
+    cost_of,
+    shape_of,
+)
+from cadenza.domain.errors import InvalidInput
+
+MAX_LENGTH = 1000
+MAX_REASON = 200
+_POSITION = re.compile(r"<input>:(\d+):(\d+): (?:Syntax error: )?([^\n]*)")
+
+
+@dataclass(frozen=True, slots=True)
+class _Compiled:
+    program: cel.Program
+    shape: Scope
+    names: frozenset[str]  # that it takes from outside
+
+
+class CelExpressions:
+    """The Expressions port."""
+
+    def check(self, field: str, expression: str, names: Collection[str] | None = None) -> None:
+        """InvalidInput with the position where it cannot be read, or where it uses a name that is
+        not one of these."""
+        compiled = _compiled(field, expression)
+        for name in sorted(compiled.names - set(names)) if names is not None else ():
+            known = ", ".join(sorted(names or ()))
+            raise InvalidInput(field, expression, f"it knows no {name!r}, only: {known}")
+
+    def holds(self, expression: str, values: Mapping[str, Any]) -> bool:
+        compiled = _compiled("expression", expression)
+        used = {name: values[name] for name in compiled.names if name in values}
+        if cost_of(compiled.shape, used) > BUDGET:
+            raise InvalidInput(
+                "expression", expression, "it would take too long on values of this size"
+            )
+        try:
+            result: Any = compiled.program.execute(used)
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # a panic of the library is no Exception
+            raise InvalidInput("expression", expression, _reason(error)) from error
+        if not isinstance(result, bool):
+            kind = type(result).__name__
+            raise InvalidInput("expression", expression, f"it gives a {kind}, not yes or no")
+        return result
+
+
+def _compiled(field: str, expression: str) -> _Compiled:
+    try:
+        return _compile(expression)
+    except TooComplex as error:
+        raise InvalidInput(field, expression, str(error)) from error
+
+
+@lru_cache(maxsize=5000)
+def _compile(expression: str) -> _Compiled:
+    if not expression.strip():
+        raise TooComplex("it is empty; write something like status == 200")
+    if len(expression) > MAX_LENGTH:
+        raise TooComplex(f"it is longer than {MAX_LENGTH} characters")
+    if not " ".join(expression.split()).isprintable():
+        raise TooComplex("it holds characters that cannot be seen")
+    try:
+        program = cel.compile(expression)
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # a panic of the library is no Exception
+        raise TooComplex(_where(str(error))) from error
+    shape = shape_of(expression)
+    names = _free_names(shape)
+    elements = {scope.variable for scope in shape.all()}
+    if not set(program.variables()) <= names | elements | TYPES:
+        raise TooComplex("it cannot be judged; write it more plainly")  # we read it differently
+    return _Compiled(program, shape, frozenset(names))
+
+
+def _free_names(scope: Scope) -> set[str]:
+    free = {path[0] for path in scope.paths}
+    return free.union(*map(_free_names, scope.inner)) - {scope.variable}
+
+
+def _where(message: str) -> str:
+    found = _POSITION.search(message)
+    if found is None:
+        return f"it cannot be read: {_short(message)}"
+    line, column, what = found.groups()
+    place = f"column {column}" if line == "1" else f"line {line}, column {column}"
+    return f"it cannot be read at {place}: {_short(what.partition(' expecting ')[0])}"
+
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, KeyError):
+        return f"there is no {_short(str(error))}"
+    return _short(str(error)) or type(error).__name__
+
+
+def _short(text: str) -> str:
+    """The first sentence of the first line."""
+    first = text.strip().partition("\n")[0].partition(". ")[0]
+    return first[:MAX_REASON].rstrip(".")
