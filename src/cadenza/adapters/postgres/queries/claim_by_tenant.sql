@@ -25,8 +25,17 @@ due_tenants AS MATERIALIZED (
     SELECT id FROM tenant_walk
     WHERE due_at <= (SELECT now + $3 FROM clock) AND id <> ALL ($10::uuid[])
 ),
-candidates AS MATERIALIZED (
+shares AS MATERIALIZED (
 {due_by_tenant}
+),
+-- and what is due first in any case: the walk may have come past tenants with nothing to do only
+earliest AS MATERIALIZED (
+{due_in_order}
+),
+candidates AS (
+    SELECT * FROM shares
+    UNION
+    SELECT * FROM earliest
 ),
 {claim_candidates}
 SELECT meta.*,
