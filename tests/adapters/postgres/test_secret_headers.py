@@ -1,0 +1,87 @@
+"""Secret headers from the owner to the target, and what happens when a key is lost on the way."""
+
+from hashlib import sha256
+from uuid import uuid4
+
+from cadenza.adapters.postgres.endpoints import PostgresEndpointStore
+from cadenza.adapters.postgres.run_queue import PostgresRunQueue
+from cadenza.adapters.secrets.box import AesGcmBox
+from cadenza.adapters.secrets.keys import GivenKeys
+from cadenza.application.dispatch import RoutedDispatcher
+from cadenza.application.ports.run_queue import ClaimRequest
+from cadenza.domain.endpoint import Job
+from cadenza.domain.run import Claim, Outcome, RunStatus
+from cadenza.domain.target import HttpTarget, Secret
+from tests.factories import CRON, NOON, OK, id_of, make_endpoint, seconds
+from tests.postgres import BOX, Database, StoppedClock, emptied_database
+
+OTHER_BOX = AesGcmBox(GivenKeys(sha256(b"another key").hexdigest()))
+SECRET = "Bearer correct-horse-battery-staple"
+
+
+async def add(database: Database, name: str, **headers: Secret) -> None:
+    endpoint = make_endpoint(name)
+    store = PostgresEndpointStore(database, CRON, BOX)
+    async with database.connection() as connection:
+        await connection.execute(
+            "INSERT INTO tenants (id, name) VALUES ($1, 'a') ON CONFLICT DO NOTHING",
+            endpoint.tenant_id,
+        )
+    await store.add_job(Job(endpoint.job_id, endpoint.tenant_id, "a job"))
+    target = HttpTarget(f"http://{name}.example/", secret_headers=headers)
+    await store.add_endpoint(endpoint, target)
+
+
+async def claims(database: Database, box: AesGcmBox) -> dict[str, Claim]:
+    queue = PostgresRunQueue(database, CRON, uuid4, box)
+    batch = await queue.claim_due(ClaimRequest("worker", limit=10, lease=seconds(30)))
+    return {claim.endpoint_name: claim for claim in batch.claims}
+
+
+class Answers:
+    async def dispatch(self, claim: Claim) -> Outcome:
+        return OK
+
+
+async def test_a_secret_header_is_encrypted_at_rest_and_opened_for_its_claim() -> None:
+    async with emptied_database() as database:
+        await StoppedClock.in_database(database, NOON + seconds(10))
+        await add(database, "guarded", Authorization=Secret(SECRET))
+        async with database.connection() as connection:
+            stored = await connection.fetchval("SELECT e::text FROM endpoints AS e")
+        assert "Authorization" in stored
+        assert "correct-horse" not in stored
+        claim = (await claims(database, BOX))["guarded"]
+    assert isinstance(claim.target, HttpTarget)
+    assert claim.target.secret_headers == {"Authorization": Secret(SECRET)}
+    assert "correct-horse" not in repr(claim)
+
+
+async def test_a_lost_key_fails_the_runs_that_need_it_and_no_others() -> None:
+    async with emptied_database() as database:
+        await StoppedClock.in_database(database, NOON + seconds(10))
+        await add(database, "guarded", Authorization=Secret(SECRET))
+        await add(database, "plain")
+        found = await claims(database, OTHER_BOX)
+    dispatcher = RoutedDispatcher({HttpTarget: Answers()})
+    failed = await dispatcher.dispatch(found["guarded"])
+    assert (failed.status, failed.error_kind) == (RunStatus.FAILURE, "secret")
+    assert BOX.key_ids[0] in (failed.error_message or "")
+    assert await dispatcher.dispatch(found["plain"]) == OK
+
+
+async def test_a_ciphertext_that_was_moved_to_another_endpoint_does_not_open() -> None:
+    async with emptied_database() as database:
+        await StoppedClock.in_database(database, NOON + seconds(10))
+        await add(database, "guarded", Authorization=Secret(SECRET))
+        await add(database, "thief")
+        async with database.connection() as connection:
+            await connection.execute(
+                "UPDATE endpoints SET secret_headers ="
+                " (SELECT secret_headers FROM endpoints WHERE id = $1) WHERE id = $2",
+                id_of("guarded"),
+                id_of("thief"),
+            )
+        found = await claims(database, BOX)
+    assert found["guarded"].unreadable is None
+    assert found["thief"].unreadable is not None
