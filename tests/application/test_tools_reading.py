@@ -11,7 +11,7 @@ from cadenza.domain.hint import Author
 from cadenza.domain.instants import iso
 from tests.application.bench import Bench, simulated
 from tests.application.tool_calls import minute_after_noon, refused
-from tests.factories import FAILED, NOON, id_of, interval_hint, minutes
+from tests.factories import FAILED, NOON, id_of, interval_hint, minutes, one_shot
 
 # --- Read -----------------------------------------------------------------------------------
 
@@ -222,6 +222,24 @@ async def test_siblings_are_those_of_the_job_with_state_hints_and_latest_answer(
             "reason": "because",
         }
     ]
+
+
+@simulated
+async def test_hints_that_have_expired_are_not_shown() -> None:
+    bench = await minute_after_noon()
+    await bench.add("sibling", baseline=OnDemand())
+    every = interval_hint(minutes(7), NOON + minutes(5))
+    once = one_shot(NOON + minutes(3), NOON + minutes(4))
+    await bench.act(
+        "sibling", lambda ep, now, cron: steering.suggest_interval(ep, every, now, cron)
+    )
+    await bench.act("sibling", lambda ep, now, cron: steering.suggest_run_at(ep, once, now, cron))
+    tools, shown = await bench.toolbox(), []
+    for _ in range(3):
+        answer = await tools.call("get_sibling_latest_responses", {})
+        shown.append(len(answer["siblings"][0]["hints"]))
+        await bench.sleep(200)
+    assert shown == [2, 1, 0]
 
 
 @simulated
