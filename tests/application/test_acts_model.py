@@ -81,7 +81,6 @@ class Model:
     slots: set[datetime] = field(default_factory=set[datetime])
     in_flight: UUID | None = None
     ended: dict[UUID, Run] = field(default_factory=dict[UUID, Run])
-    stale_plan: bool = False  # a claim was given back: see _give_back
 
 
 class Life:
@@ -407,9 +406,8 @@ class Life:
         claim = flight.claim
         await self.bench.queue.give_back([claim])
         self.held = None
+        self.model.epoch += 1
         if claim.attempt == 1:
-            # It leaves the plan as it was: what acts wrote meanwhile counts from the next plan on.
-            self.model.stale_plan = True
             self.model.in_flight = None
             self.model.slots.discard(claim.slot_at)
             assert claim.run_id not in self.bench.tables.runs
@@ -449,7 +447,7 @@ class Life:
         assert {run.slot_at for run in runs.values()} == model.slots
         if after.plan is not before.plan and after.plan != before.plan:
             self._check_new_plan(after)
-        if model.in_flight or model.stale_plan:
+        if model.in_flight:
             return
         if model.archived:
             assert after.next_run_at is None, "planned though archived"
@@ -457,7 +455,6 @@ class Life:
             assert isinstance(after.baseline, OnDemand), "nothing is planned"
 
     def _check_new_plan(self, after: Endpoint) -> None:
-        self.model.stale_plan = False
         self.model.planned_min = after.min_interval or timedelta(seconds=1)
         plan, next_run_at = after.plan, after.next_run_at
         assert plan is not None

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Collection
 from typing import Any
 
 import pytest
@@ -448,10 +449,12 @@ async def test_a_stopped_planner_lets_its_sessions_end() -> None:
 class FragileInsights(MemoryInsights):
     down = False
 
-    async def find_for_analysis(self, attention: Attention, limit: int) -> Any:
+    async def find_for_analysis(
+        self, attention: Attention, limit: int, without: Collection[UUID] = ()
+    ) -> Any:
         if self.down:
             raise StoreUnavailable("the database does not answer")
-        return await super().find_for_analysis(attention, limit)
+        return await super().find_for_analysis(attention, limit, without)
 
     async def record_look(self, session: Session) -> None:
         if self.down:

@@ -260,3 +260,27 @@ async def test_cron_is_claimed_at_its_occurrence(store: Store) -> None:
     await store.advance(minutes(30))
     claim = await store.claim_one()
     assert (claim.source, claim.slot_at) == (Source.BASELINE_CRON, NOON + minutes(30))
+
+
+async def test_giving_back_twice_is_giving_back_once(store: Store) -> None:
+    await store.add()
+    lost = await store.claim_one()
+    await store.advance(LEASE)
+    second = await store.claim_one()
+    for _ in range(2):
+        await store.queue.give_back([second])
+    third = await store.claim_one()
+    assert (third.run_id, third.attempt) == (lost.run_id, 2)
+
+
+async def test_an_act_during_a_claim_that_is_given_back_takes_effect(store: Store) -> None:
+    endpoint = await store.add(created_at=NOON + timedelta(milliseconds=100))
+    claim = await store.claim_one(ahead=timedelta(milliseconds=250))
+    await store.endpoints.change_endpoint(
+        endpoint.tenant_id,
+        endpoint.id,
+        lambda ep, now, cron: steering.pause(ep, NOON + minutes(30), Author.PERSON, "", now, cron),
+    )
+    await store.queue.give_back([claim])
+    after = await store.get(endpoint)
+    assert (after.next_run_at, after.next_source) == (NOON + minutes(30), Source.PAUSED)

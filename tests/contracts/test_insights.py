@@ -10,7 +10,7 @@ from cadenza.domain.hint import Author
 from cadenza.domain.run import Outcome, RunStatus
 from cadenza.domain.session import Session, SessionEnd, ToolCall
 from tests.contracts.harness import OTHER_JOB, OTHER_TENANT, Store
-from tests.factories import FAILED, NOON, id_of, minutes, seconds
+from tests.factories import FAILED, NOON, id_of, interval_hint, minutes, seconds
 
 
 async def look(store: Store, endpoint: Endpoint, **fields: object) -> None:
@@ -175,3 +175,34 @@ async def test_a_new_month_is_a_new_allowance(store: Store) -> None:
     assert await store.quota.reserve(tenant_id, 1) is None
     await store.advance(minutes(60 * 24 * 31))
     assert await store.quota.reserve(tenant_id, 1000) is not None
+
+
+async def test_tenants_can_be_passed_over(store: Store) -> None:
+    await store.add()
+    other = await store.add("other", tenant_id=OTHER_TENANT, job_id=OTHER_JOB)
+    for claim in (await store.claim()).claims:
+        await store.finish(claim)
+    found = await store.insights.find_for_analysis(Attention.OWN_RUNS, 10, [id_of("tenant")])
+    assert list(found) == [other.id]
+
+
+async def test_renewing_a_hint_is_no_news_for_siblings(store: Store) -> None:
+    endpoint = await store.add("watched")
+    sibling = await store.add("sibling", baseline=OnDemand())
+    await store.finish(await store.claim_one())
+
+    async def hint(until: int) -> None:
+        given = interval_hint(minutes(1), NOON + minutes(until))
+        await store.endpoints.change_endpoint(
+            sibling.tenant_id,
+            sibling.id,
+            lambda ep, now, cron: steering.suggest_interval(ep, given, now, cron),
+        )
+
+    await hint(10)
+    await store.advance(seconds(1))
+    await look(store, endpoint)
+    await look(store, sibling)
+    await store.advance(seconds(1))
+    await hint(20)
+    assert list(await store.insights.find_for_analysis(Attention.ON_CHANGE, 10)) == []

@@ -74,7 +74,8 @@ class Arguments:
 
     def _take(self, name: str, default: Any) -> Any:
         self._read.add(name)
-        return self._given.get(name, default)
+        value = self._given.get(name)
+        return default if value is None else value  # models write null for what they leave out
 
     def _number(self, name: str, default: float | None) -> float:
         value = self._take(name, default)

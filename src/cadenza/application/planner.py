@@ -63,6 +63,7 @@ class Planner:
         self._events = events
         self._new_id = new_id
         self._options = options or PlannerOptions()
+        self._over_quota: dict[UUID, datetime] = {}  # tenants, and when to ask for them again
         self._wake = asyncio.Event()
         self._stopping = False
 
@@ -87,7 +88,9 @@ class Planner:
 
     async def run_once(self) -> Round:
         """Analyse every endpoint that needs a look now, several at once."""
-        ids = await self._insights.find_for_analysis(self._brain.attention, self._options.batch)
+        ids = await self._insights.find_for_analysis(
+            self._brain.attention, self._options.batch, self._tenants_to_pass_over()
+        )
         if not ids:
             return Round()
         gate = asyncio.Semaphore(self._options.sessions_at_once)
@@ -106,6 +109,11 @@ class Planner:
         acted = sum(any(call.took_effect for call in session.tool_calls) for session in held)
         return Round(len(held), acted, len(sessions) - len(held))
 
+    def _tenants_to_pass_over(self) -> frozenset[UUID]:
+        """Those that were over their quota a moment ago; they must not hide the others."""
+        now = self._clock.now()
+        return frozenset(tenant for tenant, until_at in self._over_quota.items() if until_at > now)
+
     async def analyse(self, material: Material) -> Session | None:
         """One session; None where the tenant's quota does not allow it."""
         reservation = None
@@ -113,6 +121,7 @@ class Planner:
             tenant_id = material.endpoint.tenant_id
             reservation = await self._quota.reserve(tenant_id, self._brain.reserved_tokens)
             if reservation is None:
+                self._over_quota[tenant_id] = self._clock.now() + self._options.cycle
                 self._emit("session.over_quota", material)
                 return None
         return await self._hold_session(material, reservation)

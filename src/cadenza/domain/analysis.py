@@ -63,6 +63,24 @@ class Facts:
     next_analysis_at: datetime | None = None
 
 
+def changes_its_state(before: Endpoint, after: Endpoint) -> bool:
+    """Whether an act is news for siblings: pauses and hints are, renewing a hint is not."""
+    return _state(before) != _state(after)
+
+
+def _state(endpoint: Endpoint) -> tuple[object, ...]:
+    interval, shot = endpoint.interval_hint, endpoint.one_shot_hint
+    pauses = (endpoint.person_pause, endpoint.planner_pause)
+    return (
+        interval and interval.interval,
+        shot and shot.run_at,
+        *(pause and pause.until_at for pause in pauses),
+        endpoint.job_paused_until,
+        endpoint.archived_at,
+        endpoint.failure_count,
+    )
+
+
 def reason_to_look(facts: Facts, attention: Attention, now: datetime) -> str | None:
     """Why a brain should look at an endpoint now, or None."""
     if _since_look(facts.asked_at, facts):

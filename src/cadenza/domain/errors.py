@@ -59,5 +59,8 @@ class StoreUnavailable(OperatorError):
 
 
 def _shown(value: object) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # Python does not write out integers of thousands of digits
+        text = "(a huge number)"
     return text if len(text) <= 80 else f"{text[:77]}…"

@@ -142,6 +142,18 @@ def request_run_now(endpoint: Endpoint, now: datetime) -> Endpoint:
     return replace(endpoint, manual_slot_at=slot_at)
 
 
+def given_back(endpoint: Endpoint, now: datetime, cron: Cron) -> Endpoint:
+    """A claim of which nothing was sent is undone; acts that were made meanwhile take effect."""
+    manual_slot_at = endpoint.running_slot_at if endpoint.running_is_manual else None
+    freed = replace(
+        endpoint,
+        running_slot_at=None,
+        running_is_manual=False,
+        manual_slot_at=manual_slot_at if endpoint.archived_at is None else None,
+    )
+    return _planned_anew(freed, now, cron)
+
+
 def counted_for_planner(before: Endpoint, after: Endpoint, now: datetime) -> Endpoint:
     """The planner may change an endpoint thirty times an hour; renewing a hint is no change."""
     if after == before or _is_renewal(_without_expired_hints(before, now), after):
@@ -224,6 +236,9 @@ def _check_can_run_in_time(endpoint: Endpoint, hint: OneShotHint) -> None:
         raise Refused(
             f"its time {iso(hint.run_at)} is not before its expiry {iso(hint.expires_at)}"
         )
+    last_slot_at = endpoint.last_slot_at
+    if last_slot_at is not None and last_slot_at >= hint.expires_at:
+        raise Refused(f"it had a slot at {iso(last_slot_at)} already, and slots only go forward")
     floor = floor_at(endpoint, anchor_at)
     if floor is None or max(hint.run_at, floor[0]) < hint.expires_at:
         return

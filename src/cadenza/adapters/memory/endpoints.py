@@ -6,6 +6,7 @@ from uuid import UUID
 from cadenza.adapters.memory.tables import EndpointRow, Tables, Topic
 from cadenza.application.ports.endpoints import Act
 from cadenza.domain import steering
+from cadenza.domain.analysis import changes_its_state
 from cadenza.domain.endpoint import Endpoint, Job
 from cadenza.domain.target import Target
 
@@ -39,7 +40,7 @@ class MemoryEndpointStore:
         now = self._tables.clock.now()
         changed = act(row.endpoint, now, self._tables.cron)
         before, row.endpoint = row.endpoint, changed
-        if changed != before:
+        if changes_its_state(before, changed):
             row.changed_at = now
         if changed.plan != before.plan or changed.manual_slot_at != before.manual_slot_at:
             self._tables.notify(Topic.DUE)

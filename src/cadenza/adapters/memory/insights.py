@@ -1,6 +1,6 @@
 """What a planner reads and leaves behind."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from itertools import islice, takewhile
 from uuid import UUID
@@ -25,11 +25,13 @@ class MemoryInsights:
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
-    async def find_for_analysis(self, attention: Attention, limit: int) -> Sequence[UUID]:
+    async def find_for_analysis(
+        self, attention: Attention, limit: int, without: Collection[UUID] = ()
+    ) -> Sequence[UUID]:
         now = self._tables.clock.now()
         found: list[tuple[bool, UUID]] = []
         for row in self._tables.endpoints.values():
-            if row.endpoint.archived_at is not None:
+            if row.endpoint.archived_at is not None or row.endpoint.tenant_id in without:
                 continue
             facts = self._facts(row, attention)
             if reason_to_look(facts, attention, now) is not None:

@@ -11,6 +11,7 @@ from cadenza.application.ports.run_queue import ClaimBatch, ClaimRequest, Finish
 from cadenza.domain.outcome import finish_run
 from cadenza.domain.plan import Source
 from cadenza.domain.run import Claim, FinishedRun, LateResult, LostAttempt, Run, RunStatus
+from cadenza.domain.steering import given_back
 
 
 class MemoryRunQueue:
@@ -170,18 +171,14 @@ class MemoryRunQueue:
         row = self._tables.endpoints[claim.endpoint_id]
         run = self._tables.runs[claim.run_id]
         row.lease_until = None
+        row.epoch += 1  # told twice, it is done once
         if claim.attempt > 1:
             # An earlier worker did send it: it stays in flight, for the next one to take over.
             self._tables.runs[run.id] = replace(run, attempt=run.attempt - 1)
             return
         self._tables.remove_run(run)
         row.run_id = None
-        row.endpoint = replace(
-            row.endpoint,
-            running_slot_at=None,
-            running_is_manual=False,
-            manual_slot_at=claim.slot_at if claim.is_manual else row.endpoint.manual_slot_at,
-        )
+        row.endpoint = given_back(row.endpoint, self._tables.clock.now(), self._tables.cron)
 
 
 def _is_claimable(row: EndpointRow, now: datetime, horizon: datetime) -> bool:

@@ -11,6 +11,7 @@ from cadenza.adapters.postgres.secrets import seal_headers
 from cadenza.application.ports.endpoints import Act
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.domain import steering
+from cadenza.domain.analysis import changes_its_state
 from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import MAX_SPREAD, Endpoint, Job
 from cadenza.domain.errors import NotFound
@@ -53,7 +54,7 @@ class PostgresEndpointStore:
                 target.host,
                 self._sealed_headers(planned, target),
             )
-            await connection.execute(query("save_endpoint"), *endpoint_values(planned))
+            await connection.execute(query("save_endpoint"), *endpoint_values(planned), False)
             await _wake_workers(connection)
         return planned
 
@@ -87,7 +88,8 @@ class PostgresEndpointStore:
             before = endpoint_of(row, self._spread)
             changed = act(before, row["now"], self._cron)
             if changed != before:
-                await connection.execute(query("save_endpoint"), *endpoint_values(changed))
+                news = changes_its_state(before, changed)
+                await connection.execute(query("save_endpoint"), *endpoint_values(changed), news)
             if changed.plan != before.plan or changed.manual_slot_at != before.manual_slot_at:
                 await _wake_workers(connection)
         return changed

@@ -1,6 +1,6 @@
 """What a planner reads and leaves behind."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -27,9 +27,11 @@ class PostgresInsights:
         self._database = database
         self._spread = spread
 
-    async def find_for_analysis(self, attention: Attention, limit: int) -> Sequence[UUID]:
+    async def find_for_analysis(
+        self, attention: Attention, limit: int, without: Collection[UUID] = ()
+    ) -> Sequence[UUID]:
         async with self._database.connection() as connection:
-            rows = await connection.fetch(query(_FINDERS[attention]), limit)
+            rows = await connection.fetch(query(_FINDERS[attention]), limit, list(without))
         return [row["id"] for row in rows]
 
     async def material_for(self, endpoint_ids: Sequence[UUID]) -> Sequence[Material]:

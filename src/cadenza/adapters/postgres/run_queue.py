@@ -13,6 +13,7 @@ from cadenza.adapters.postgres.rows import (
     answer_hash,
     claim_of,
     endpoint_of,
+    endpoint_values,
     plan_json,
     to_json,
     to_text,
@@ -25,6 +26,7 @@ from cadenza.domain.endpoint import MAX_SPREAD
 from cadenza.domain.errors import SecretUnreadable
 from cadenza.domain.outcome import finish_run
 from cadenza.domain.run import Claim, FinishedRun
+from cadenza.domain.steering import given_back
 from cadenza.domain.target import HttpTarget
 
 FIRST_TENANT = UUID(int=0)
@@ -120,8 +122,16 @@ class PostgresRunQueue:
         return frozenset(row["running_run_id"] for row in rows)
 
     async def give_back(self, claims: Sequence[Claim]) -> None:
-        async with self._database.connection() as connection:
+        """Undo them, and let acts that were made meanwhile take effect."""
+        async with self._database.transaction() as connection:
+            rows = await connection.fetch(query("lock_for_give_back"), *_keys(claims))
             await connection.execute(query("give_back"), *_keys(claims))
+            undone = [row for row in rows if row["running_attempt"] == 1]
+            freed = [
+                given_back(endpoint_of(row, self._spread), row["now"], self._cron) for row in undone
+            ]
+            values = [(*endpoint_values(each), False) for each in freed]
+            await connection.executemany(query("save_endpoint"), values)
 
     # --- Finish ---------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
 """What a planner reads: who needs a look, and the material for it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol
 from uuid import UUID
 
@@ -9,8 +9,10 @@ from cadenza.domain.session import Session
 
 
 class Insights(Protocol):
-    async def find_for_analysis(self, attention: Attention, limit: int) -> Sequence[UUID]:
-        """Endpoints that need a look, those whose state changed first."""
+    async def find_for_analysis(
+        self, attention: Attention, limit: int, without: Collection[UUID] = ()
+    ) -> Sequence[UUID]:
+        """Endpoints that need a look, those whose state changed first, but not of some tenants."""
         ...
 
     async def material_for(self, endpoint_ids: Sequence[UUID]) -> Sequence[Material]: ...

@@ -35,11 +35,11 @@ CREATE TABLE endpoints (
     host text NOT NULL DEFAULT '',
 
     -- The owner's schedule: an interval, a cron, or neither, which is on demand.
-    baseline_interval_ms bigint CHECK (baseline_interval_ms > 0),
+    baseline_interval_ms bigint CHECK (baseline_interval_ms BETWEEN 1 AND 31622400000),
     baseline_cron text,
     timezone text,
-    min_interval_ms bigint CHECK (min_interval_ms > 0),
-    max_interval_ms bigint CHECK (max_interval_ms > 0),
+    min_interval_ms bigint CHECK (min_interval_ms BETWEEN 1 AND 31622400000),
+    max_interval_ms bigint CHECK (max_interval_ms BETWEEN 1 AND 31622400000),
     CONSTRAINT one_baseline CHECK (num_nonnulls(baseline_interval_ms, baseline_cron) <= 1),
     CONSTRAINT cron_has_a_zone CHECK ((baseline_cron IS NULL) = (timezone IS NULL)),
     CONSTRAINT min_is_not_above_max CHECK (min_interval_ms <= max_interval_ms),

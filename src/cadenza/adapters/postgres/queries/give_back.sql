@@ -5,7 +5,8 @@ WITH held AS MATERIALIZED (
 ),
 freed AS (
     UPDATE endpoints AS e
-    SET lease_until = NULL,
+    SET lease_epoch = e.lease_epoch + 1,  -- told twice, it is done once
+        lease_until = NULL,
         leased_by = NULL,
         running_attempt = CASE WHEN held.running_attempt > 1 THEN held.running_attempt - 1 END,
         running_run_id = CASE WHEN held.running_attempt > 1 THEN e.running_run_id END,

@@ -29,5 +29,5 @@ SET name = $2,
     next_source = $28,
     plan = $29,
     manual_slot_at = $30,
-    changed_at = cadenza_now()
+    changed_at = CASE WHEN $31 THEN cadenza_now() ELSE changed_at END
 WHERE id = $1
