@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Collection
 from typing import Any
+from uuid import UUID
 
 import pytest
 
