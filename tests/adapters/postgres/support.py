@@ -1,16 +1,18 @@
 """What the tests of PostgreSQL share: targets to call, a cable to pull, programs to start."""
 
 import asyncio
+import atexit
 import inspect
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -359,7 +361,6 @@ class Program:
     process: subprocess.Popen[bytes]
     log: Path
     name: str = ""
-    ended: list[str] = field(default_factory=list[str])
 
     def said(self) -> str:
         return self.log.read_text()
@@ -399,7 +400,9 @@ def environment(url: str, **settings: object) -> dict[str, str]:
 
 @cache
 def _data_folder() -> str:
-    return tempfile.mkdtemp(prefix="cadenza-test-data-")
+    folder = tempfile.mkdtemp(prefix="cadenza-test-data-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 @contextmanager

@@ -1,65 +1,186 @@
-"""One HTTP request for one attempt, within its time and with a bounded answer."""
+"""One HTTP attempt: to an address that may be called, within its time, with a bounded answer."""
 
-import json
-from typing import Any
+import asyncio
+from dataclasses import dataclass, replace
+from importlib.metadata import version
 
-import aiohttp
+from aiohttp import (
+    ClientConnectorError,
+    ClientOSError,
+    ClientResponse,
+    ClientSession,
+    ClientTimeout,
+    DummyCookieJar,
+    ServerDisconnectedError,
+)
 
+from cadenza.adapters.http.addresses import AddressPolicy
+from cadenza.adapters.http.answer import ACCEPTED, UnreadableAnswer, read_body
+from cadenza.adapters.http.connections import GuardedConnector, made_connection
+from cadenza.adapters.http.failures import failure
+from cadenza.adapters.http.guard import Guard
+from cadenza.adapters.http.look_up import LookUp
+from cadenza.adapters.http.request import REDIRECTS, Request, aimed, first_request, redirected
+from cadenza.adapters.http.retry_after import retry_after
+from cadenza.application.ports.clock import Clock
+from cadenza.application.ports.expressions import Expressions
+from cadenza.application.ports.signer import Signer
+from cadenza.domain.errors import InvalidInput
+from cadenza.domain.instants import spoken
+from cadenza.domain.redaction import redacted
 from cadenza.domain.run import Body, Claim, Outcome, RunStatus
 from cadenza.domain.target import HttpTarget
 
-MAX_BODY = 64 * 1024
+MAX_HEADERS = 100
+MAX_HEADER = 8190  # bytes of one header, and of the status line
+READ_AHEAD = 16 * 1024
+MAX_SHOWN = 200
+
+_NO_TIMEOUT = ClientTimeout(total=None, sock_connect=None)  # ours covers everything
+_SENT_AGAIN_BY_THE_LIBRARY = frozenset(("GET", "HEAD", "OPTIONS", "PUT", "DELETE"))
+
+
+@dataclass(slots=True)
+class _Seen:
+    """How far an attempt came, should it not come to its end."""
+
+    status_code: int | None = None
 
 
 class HttpDispatcher:
     """Keeps connections open between runs; close it when the worker ends."""
 
-    def __init__(self) -> None:
-        # The scheduler limits how much is in flight; a second limit here would only queue.
-        self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=30),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            trust_env=False,
+    def __init__(
+        self,
+        policy: AddressPolicy,
+        signer: Signer,
+        clock: Clock,
+        expressions: Expressions,
+        look_up: LookUp | None = None,
+    ) -> None:
+        self._signer = signer
+        self._clock = clock
+        self._expressions = expressions
+        self._guard = Guard(policy, look_up)
+        self._session = ClientSession(
+            connector=GuardedConnector(self._guard),
+            cookie_jar=DummyCookieJar(),
+            headers={
+                "User-Agent": f"cadenza/{version('cadenza')}",
+                "Accept": "*/*",
+                "Accept-Encoding": ACCEPTED,
+            },
+            trust_env=False,  # no proxy, no .netrc
+            auto_decompress=False,
+            timeout=_NO_TIMEOUT,
+            read_bufsize=READ_AHEAD,
+            max_line_size=MAX_HEADER,
+            max_field_size=MAX_HEADER,
+            max_headers=MAX_HEADERS,
         )
 
     async def close(self) -> None:
+        self._guard.close()
         await self._session.close()
 
     async def dispatch(self, claim: Claim) -> Outcome:
         target = claim.target
         assert isinstance(target, HttpTarget)
+        seen = _Seen()
         try:
-            async with self._session.request(
-                target.method,
-                target.url,
-                headers={**target.headers, "Idempotency-Key": claim.idempotency_key},
-                data=target.body,
-                timeout=aiohttp.ClientTimeout(total=target.timeout.total_seconds()),
-                allow_redirects=False,
-            ) as response:
-                raw = await response.content.read(MAX_BODY)
-                return _outcome(response.status, raw)
+            async with asyncio.timeout(target.timeout.total_seconds()):
+                outcome = await self._attempt(claim, target, seen)
         except TimeoutError:
-            return Outcome(RunStatus.TIMEOUT, "timeout", f"no answer within {target.timeout}")
-        except (aiohttp.ClientError, ValueError, OSError) as error:
-            message = f"{type(error).__name__}: {error}"
-            return Outcome(RunStatus.FAILURE, "connection", message)
+            message = f"no complete answer within {spoken(target.timeout)}"
+            outcome = Outcome(RunStatus.TIMEOUT, "timeout", message, seen.status_code)
+        except Exception as error:  # noqa: BLE001 - what goes wrong is an outcome
+            outcome = failure(error, seen.status_code)
+        return _without_secrets(outcome, target) if target.secret_headers else outcome
+
+    async def _attempt(self, claim: Claim, target: HttpTarget, seen: _Seen) -> Outcome:
+        body = None if target.body is None else target.body.encode()
+        signature = await self._signer.headers_for(
+            claim.tenant_id, claim.idempotency_key, self._clock.now(), body or b""
+        )
+        request = first_request(claim, target, body, signature)
+        redirects_left = target.max_redirects
+        while True:
+            async with await self._send(request) as response:
+                location = response.headers.get("Location")
+                if not location or not redirects_left or response.status not in REDIRECTS:
+                    return await self._judge(response, target, seen)
+            redirects_left -= 1
+            request = redirected(request, response.status, location, target)
+
+    async def _send(self, request: Request) -> ClientResponse:
+        place = request.place
+        word = self._guard.admitted(place.host, place.port)
+        if word is None:
+            word = await self._guard.admit(place.host, place.port)
+        made_connection.set(False)
+        try:
+            return await self._send_to(word, request)
+        except ClientConnectorError:
+            raise
+        except (ServerDisconnectedError, ClientOSError):
+            # A connection that was kept may have been closed the moment we used it. The same key
+            # goes with both, so that a target that did get the first one can tell.
+            if made_connection.get() or request.method in _SENT_AGAIN_BY_THE_LIBRARY:
+                raise
+        return await self._send_to(word, request)
+
+    async def _send_to(self, word: str, request: Request) -> ClientResponse:
+        return await self._session.request(
+            request.method,
+            aimed(request.place.url, word),
+            headers=request.headers,
+            data=request.body,
+            allow_redirects=False,
+            # Also without TLS: connections are kept by it, and names do not share theirs.
+            server_hostname=request.place.server_name,
+        )
+
+    async def _judge(self, response: ClientResponse, target: HttpTarget, seen: _Seen) -> Outcome:
+        status = seen.status_code = response.status
+        header = response.headers.get("Retry-After")
+        wait = None if header is None else retry_after(header, self._clock.now())
+        body, unreadable = None, None
+        try:
+            if status >= 200:  # below, something else than an answer would follow
+                body = await read_body(response)
+        except UnreadableAnswer as error:
+            unreadable = str(error)
+        if not _is_success(status, target):
+            kind, message = "status", f"HTTP {status}"
+        elif unreadable is not None:
+            kind, message = "protocol", unreadable
+        elif (unmet := self._unmet(target.success_when, status, body)) is not None:
+            kind, message = "assertion", unmet
+        else:
+            return Outcome(RunStatus.SUCCESS, None, None, status, body, wait)
+        return Outcome(RunStatus.FAILURE, kind, message, status, body, wait)
+
+    def _unmet(self, success_when: str | None, status: int, body: Body) -> str | None:
+        if success_when is None:
+            return None
+        try:
+            if self._expressions.holds(success_when, {"status": status, "body": body}):
+                return None
+            return f"success_when is not true of the answer: {success_when[:MAX_SHOWN]}"
+        except InvalidInput as error:
+            return f"success_when has no yes or no: {error.fix}"
 
 
-def _outcome(status_code: int, raw: bytes) -> Outcome:
-    body = _body(raw)
-    if 200 <= status_code < 300:
-        return Outcome(RunStatus.SUCCESS, status_code=status_code, body=body)
-    return Outcome(RunStatus.FAILURE, "status", f"HTTP {status_code}", status_code, body)
+def _is_success(status: int, target: HttpTarget) -> bool:
+    if target.success_statuses:
+        return status in target.success_statuses
+    return 200 <= status < 300
 
 
-def _body(raw: bytes) -> Body:
-    """JSON where it is JSON, text where it is not."""
-    if not raw:
-        return None
-    text = raw.decode("utf-8", "replace")
-    try:
-        parsed: Any = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-    return parsed
+def _without_secrets(outcome: Outcome, target: HttpTarget) -> Outcome:
+    secrets = target.secret_headers.values()
+    return replace(
+        outcome,
+        body=redacted(outcome.body, secrets),
+        error_message=redacted(outcome.error_message, secrets),
+    )

@@ -102,13 +102,13 @@ CREATE TABLE public.endpoints (
     CONSTRAINT a_next_run_has_a_source CHECK (((next_run_at IS NULL) OR (next_source IS NOT NULL))),
     CONSTRAINT a_run_in_flight_is_whole CHECK ((num_nulls(running_run_id, running_slot_at, running_attempt, running_claimed_at) = ANY (ARRAY[0, 4]))),
     CONSTRAINT cron_has_a_zone CHECK (((baseline_cron IS NULL) = (timezone IS NULL))),
-    CONSTRAINT endpoints_baseline_interval_ms_check CHECK ((baseline_interval_ms > 0)),
+    CONSTRAINT endpoints_baseline_interval_ms_check CHECK (((baseline_interval_ms >= 1) AND (baseline_interval_ms <= '31622400000'::bigint))),
     CONSTRAINT endpoints_failure_count_check CHECK ((failure_count >= 0)),
     CONSTRAINT endpoints_hint_interval_author_check CHECK ((hint_interval_author = ANY (ARRAY['person'::text, 'planner'::text]))),
     CONSTRAINT endpoints_hint_interval_ms_check CHECK ((hint_interval_ms > 0)),
     CONSTRAINT endpoints_hint_run_author_check CHECK ((hint_run_author = ANY (ARRAY['person'::text, 'planner'::text]))),
-    CONSTRAINT endpoints_max_interval_ms_check CHECK ((max_interval_ms > 0)),
-    CONSTRAINT endpoints_min_interval_ms_check CHECK ((min_interval_ms > 0)),
+    CONSTRAINT endpoints_max_interval_ms_check CHECK (((max_interval_ms >= 1) AND (max_interval_ms <= '31622400000'::bigint))),
+    CONSTRAINT endpoints_min_interval_ms_check CHECK (((min_interval_ms >= 1) AND (min_interval_ms <= '31622400000'::bigint))),
     CONSTRAINT min_is_not_above_max CHECK ((min_interval_ms <= max_interval_ms)),
     CONSTRAINT one_baseline CHECK ((num_nonnulls(baseline_interval_ms, baseline_cron) <= 1))
 )

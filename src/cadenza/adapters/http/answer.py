@@ -1,0 +1,154 @@
+"""An answer's body: so much of it as is kept, decoded within bounds, as JSON or as text.
+
+Whatever a target sends ends as something that can be stored: JSON that is not JSON to everybody
+(NaN, numbers beyond a float, lone surrogates, hundreds of levels) stays the text that it was.
+"""
+
+import zlib
+from math import isfinite
+from typing import Any, cast
+
+from aiohttp import ClientResponse, StreamReader
+from pydantic_core import from_json
+
+from cadenza.domain.run import Body
+
+MAX_BODY = 64 * 1024
+MAX_COMPRESSED = 2 * MAX_BODY  # what does not fill the body by then is made not to
+ACCEPTED = "gzip, deflate"
+
+_PLAIN = frozenset(("", "identity", "none", "utf-8"))  # the last two are common mistakes
+_GZIP, _ZLIB, _RAW = 31, 15, -15  # as zlib counts its formats
+_FORMATS = {"gzip": _GZIP, "x-gzip": _GZIP, "deflate": _ZLIB}
+_WESTERN = ("iso-8859-1", "iso-8859-15", "latin1", "latin-1", "windows-1252")
+
+
+class UnreadableAnswer(Exception):
+    """The answer came, but is not what its headers say; the text tells why."""
+
+
+async def read_body(response: ClientResponse) -> Body:
+    """At most 64 KiB; the rest is never read."""
+    wanted = _format_of(response)
+    if wanted is None:
+        raw, is_cut = await _read(response.content, MAX_BODY)
+    else:
+        raw, is_cut = await _read_compressed(response.content, wanted)
+    if not raw:
+        return None
+    text = _text(raw, is_cut, response.headers.get("Content-Type", ""))
+    return text.replace("\0", "\ufffd") if is_cut else parsed(text)
+
+
+# --- Bytes ----------------------------------------------------------------------------------
+
+
+def _format_of(response: ClientResponse) -> int | None:
+    """How the body is compressed; only what we asked for, and only once."""
+    headers = response.headers.getall("Content-Encoding", None)
+    if headers is None:
+        return None
+    named = [
+        name
+        for name in (each.strip() for each in ",".join(headers).lower().split(","))
+        if name not in _PLAIN
+    ]
+    if not named:
+        return None
+    if len(named) > 1:
+        raise UnreadableAnswer(f"the answer is encoded {len(named)} times over; once is the most")
+    if named[0] not in _FORMATS:
+        shown = named[0][:40].encode("ascii", "replace").decode()
+        raise UnreadableAnswer(f"the answer is encoded as {shown!r}, which was not asked for")
+    return _FORMATS[named[0]]
+
+
+async def _read(content: StreamReader, limit: int) -> tuple[bytes, bool]:
+    """The first bytes, and whether there were more."""
+    raw = await content.readany()
+    if content.at_eof() and len(raw) <= limit:
+        return raw, False  # as nearly every answer
+    parts, size = [raw], len(raw)
+    while size <= limit and (raw := await content.readany()):
+        parts.append(raw)
+        size += len(raw)
+    return b"".join(parts)[:limit], size > limit
+
+
+async def _read_compressed(content: StreamReader, wanted: int) -> tuple[bytes, bool]:
+    """Decompressed as it arrives: never more than is kept, however much is packed into it."""
+    inflater, parts, size, taken = None, list[bytes](), 0, 0
+    while size <= MAX_BODY and (raw := await content.readany()):
+        taken += len(raw)
+        if taken > MAX_COMPRESSED:
+            raise UnreadableAnswer("the answer is larger compressed than it may be unpacked")
+        if inflater is not None and inflater.eof:
+            continue  # what stands behind the end is not looked at
+        if inflater is None:
+            inflater = zlib.decompressobj(_RAW if wanted == _ZLIB and _lacks_head(raw) else wanted)
+        try:
+            part = inflater.decompress(raw, MAX_BODY + 1 - size)
+        except zlib.error as error:
+            raise UnreadableAnswer("the answer cannot be decompressed") from error
+        parts.append(part)
+        size += len(part)
+    if inflater is not None and not inflater.eof and size <= MAX_BODY:
+        raise UnreadableAnswer("the compressed answer ends too early")
+    return b"".join(parts)[:MAX_BODY], size > MAX_BODY
+
+
+def _lacks_head(raw: bytes) -> bool:
+    """Some servers send bare deflate under that name; a zlib head is a multiple of 31."""
+    return raw[0] & 0x0F != 8 or (len(raw) > 1 and (raw[0] << 8 | raw[1]) % 31 != 0)
+
+
+# --- Text and JSON --------------------------------------------------------------------------
+
+
+def _text(raw: bytes, is_cut: bool, content_type: str) -> str:
+    if raw.startswith(b"\xef\xbb\xbf"):
+        raw = raw[3:]
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as error:
+        if is_cut and error.start > len(raw) - 4 and error.reason == "unexpected end of data":
+            return raw[: error.start].decode()  # the cut went through a character
+    charset = content_type.lower().partition("charset=")[2].strip(" \"'")
+    encoding = "cp1252" if charset.startswith(_WESTERN) else "utf-8"
+    return raw.decode(encoding, "replace")
+
+
+def parsed(text: str) -> Body:
+    """JSON where it is JSON, text where it is not."""
+    try:
+        value: Any = from_json(text, allow_inf_nan=False)
+    except ValueError:
+        return text.replace("\0", "\ufffd")
+    if not _is_finite(value):
+        return text
+    return _without_nul(value) if "\\u0000" in text else value
+
+
+# The parser goes no deeper than 200 levels, so that these may recurse.
+
+
+def _is_finite(value: Any) -> bool:
+    """A number such as 1e999 is JSON, but no float."""
+    if isinstance(value, float):
+        return isfinite(value)
+    if isinstance(value, dict):
+        return all(map(_is_finite, cast("dict[str, Any]", value).values()))
+    if isinstance(value, list):
+        return all(map(_is_finite, cast("list[Any]", value)))
+    return True
+
+
+def _without_nul(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.replace("\0", "\ufffd")
+    if isinstance(value, dict):
+        pairs = cast("dict[str, Any]", value).items()
+        return {key.replace("\0", "\ufffd"): _without_nul(each) for key, each in pairs}
+    if isinstance(value, list):
+        return [_without_nul(each) for each in cast("list[Any]", value)]
+    return value

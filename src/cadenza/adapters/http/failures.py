@@ -1,0 +1,91 @@
+"""What went wrong, as one of a few kinds and a sentence of ours.
+
+The library's own texts are not used as they are: they hold addresses, and what a target sent.
+"""
+
+from os import strerror
+from ssl import SSLCertVerificationError, SSLError
+
+from aiohttp import (
+    ClientConnectionError,
+    ClientConnectorCertificateError,
+    ClientConnectorError,
+    ClientOSError,
+    ClientPayloadError,
+    ClientResponseError,
+    ClientSSLError,
+    ServerDisconnectedError,
+)
+
+from cadenza.adapters.http.answer import UnreadableAnswer
+from cadenza.adapters.http.connections import TooMuchReceived
+from cadenza.adapters.http.guard import BlockedAddress, UnknownName
+from cadenza.adapters.http.request import UnusableRedirect, UnusableUrl
+from cadenza.domain.errors import CadenzaError
+from cadenza.domain.run import Outcome, RunStatus
+
+MAX_REASON = 200
+
+
+def failure(error: Exception, status_code: int | None) -> Outcome:
+    kind, message = _kind_and_message(error)
+    # Of a refused address nothing is told, not even what the host before it answered.
+    code = None if kind == "blocked_address" else status_code
+    return Outcome(RunStatus.FAILURE, kind, message, code)
+
+
+def _kind_and_message(error: Exception) -> tuple[str, str]:  # noqa: C901 - one line for each
+    match error:
+        case BlockedAddress() | ClientConnectorError(os_error=BlockedAddress()):
+            return "blocked_address", "the target's address is not one that may be called"
+        case UnknownName():
+            return "dns", f"the name of the target does not resolve: {_short(str(error))}"
+        case UnusableRedirect():
+            return "protocol", f"redirected to a URL that cannot be followed: {error}"
+        case UnusableUrl():
+            return "invalid_target", f"the URL cannot be called: {error}"
+        case ClientConnectorCertificateError():
+            return "tls", f"the certificate is not valid: {_tls_reason(error.certificate_error)}"
+        case ClientSSLError():
+            return "tls", f"no secure connection: {_tls_reason(error.os_error)}"
+        case ClientConnectorError():
+            return "connect", f"no connection: {_reason(error.os_error)}"
+        case TooMuchReceived():
+            return "protocol", "the target sends without end"
+        case ClientResponseError():
+            return "protocol", f"the answer is not HTTP: {_short(error.message)}"
+        case UnreadableAnswer():
+            return "protocol", str(error)
+        case ServerDisconnectedError():
+            return "connection", "the connection was closed without an answer"
+        case ClientPayloadError():
+            return "connection", "the answer broke off"
+        case ClientOSError():
+            return "connection", f"the connection broke: {_reason(error)}"
+        case ClientConnectionError():
+            return "connection", "the connection broke"
+        case CadenzaError():
+            return "signature", f"the request could not be signed: {error}"
+        case ValueError():
+            return "invalid_target", "the request cannot be sent as it is written"
+        case _:
+            return "internal", f"the dispatcher broke: {type(error).__name__}"
+
+
+def _reason(error: OSError) -> str:
+    """By its number alone: the text of an error may hold the address."""
+    return strerror(error.errno).lower() if error.errno else "it broke"
+
+
+def _tls_reason(error: Exception) -> str:
+    if isinstance(error, SSLCertVerificationError):
+        return _short(error.verify_message)
+    if isinstance(error, SSLError):
+        return _short((error.reason or "the handshake failed").lower().replace("_", " "))
+    return _short(type(error).__name__)
+
+
+def _short(text: str) -> str:
+    """The first line, without anything that is not plain text."""
+    first = text.strip().partition("\n")[0].strip(" :")
+    return "".join(char if " " <= char <= "~" else "?" for char in first)[:MAX_REASON]
