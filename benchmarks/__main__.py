@@ -11,6 +11,7 @@ ROWS = (
     ("the bare loop, same run", "throughput", "bare_runs_per_s"),
     ("share of the bare loop", "throughput", "ratio"),
     ("runs a second, two workers", "throughput", "two_workers_runs_per_s"),
+    ("share of it that the guard costs", "throughput", "guard_cost"),
     ("duplicates", "throughput", "duplicates"),
     ("lost", "throughput", "lost"),
     ("start after slot at 500 runs/s, p50 ms", "lateness", "p50_ms"),

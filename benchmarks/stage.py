@@ -107,7 +107,9 @@ async def stage() -> AsyncGenerator[Stage]:
 
 
 @contextmanager
-def workers(url: str, count: int, **settings: object) -> Generator[list[subprocess.Popen[bytes]]]:
+def workers(
+    url: str, count: int, *, guarded: bool = True, **settings: object
+) -> Generator[list[subprocess.Popen[bytes]]]:
     """Real `cadenza scheduler` programs, with limits wide enough for one host and few tenants."""
     wide = {
         "IN_FLIGHT": 400,
@@ -121,7 +123,8 @@ def workers(url: str, count: int, **settings: object) -> Generator[list[subproce
         "CADENZA_DATABASE_URL": url,
         **{f"CADENZA_{name}": str(value) for name, value in {**wide, **settings}.items()},
     }
-    command = [sys.executable, "-m", "cadenza.roots.main", "scheduler"]
+    program = ["cadenza.roots.main", "scheduler"] if guarded else ["benchmarks.unguarded"]
+    command = [sys.executable, "-m", *program]
     started = [
         subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) for _ in range(count)
     ]
