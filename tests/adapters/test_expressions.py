@@ -1,6 +1,7 @@
 """CEL: what it says of values, where it cannot be read, and that it never takes long."""
 
-import tracemalloc
+from contextlib import suppress
+from resource import RUSAGE_SELF, getrusage
 from time import perf_counter
 from typing import Any
 
@@ -80,6 +81,7 @@ def test_a_body_of_any_kind_may_be_asked_about(body: Any) -> None:
         ("1 / 0 == 1", "zero"),
         ("unknown == 1", "unknown"),
         ("nonsense(1)", "nonsense"),
+        ("body.items.all(x)", "x"),
         ("body.count", "int"),
         ("body.items", "list"),
         ("'true'", "str"),
@@ -104,7 +106,6 @@ def test_what_has_no_yes_or_no_is_told_with_the_reason(expression: str, told: st
         ("status == 'abc", "column 11"),
         ("((status == 1)", "column 15"),
         ("status = 200", "column 8"),
-        ("body.items.all(x)", ""),
         ("x" * (MAX_LENGTH + 1), "longer than"),
         ("status == 200\0", "cannot be seen"),
         ("status == 200\u202e", "cannot be seen"),
@@ -121,14 +122,12 @@ def test_what_has_no_yes_or_no_is_told_with_the_reason(expression: str, told: st
 def test_what_cannot_be_used_is_refused_with_the_place_or_the_reason(
     expression: str, told: str
 ) -> None:
-    for use in (
-        lambda: CEL.check("success_when", expression),
-        lambda: CEL.holds(expression, ANSWER),
-    ):
-        if expression == "body.items.all(x)":  # the library reads it as an unknown function
-            use = lambda: CEL.holds(expression, ANSWER)  # noqa: E731
-        with pytest.raises(InvalidInput) as raised:
-            use()
+    with pytest.raises(InvalidInput) as held:
+        CEL.holds(expression, ANSWER)
+    with pytest.raises(InvalidInput) as checked:
+        CEL.check("success_when", expression)
+    assert checked.value.field == "success_when"
+    for raised in (held, checked):
         assert told in raised.value.fix
         assert len(str(raised.value)) < 500
 
@@ -167,6 +166,8 @@ COSTLY = [
     "body.text.matches('(a|b)*a(a|b)(a|b)(a|b)(a|b)(a|b)(a|b)(a|b)(a|b)(a|b)(a|b)(a|b)c')",
     "body.text.matches('(a[ab]{99}){9}c')",
     "body.text.matches('((a{0,90}){0,90}){0,90}c')",
+    "body.items.all(x, string(x).matches(r'\\w{200}') || true)",
+    r"body.text.matches('(\\w{50}){5}') || body.text.matches(r'\W\W\W\W\W\W\W\W\W\W\W\W\W\W\W\W')",
     "[body].map(x,[x,x,x,x,x,x]).map(x,[x,x,x,x,x,x]).map(x,[x,x,x,x,x,x]).size() > 0",
     "[1]" + ".map(x,[x,x])" * 40 + ".size() > 0",
     "['" + "a" * 100 + "']" + ".map(x,x+x)" * 40 + ".size() > 0",
@@ -187,10 +188,8 @@ COSTLY = [
 def test_no_expression_takes_long_or_much_memory(expression: str, kind: str) -> None:
     values = {"status": 200, "body": BODIES[kind]}
     begun = perf_counter()
-    try:
+    with suppress(InvalidInput):
         CEL.holds(expression, values)
-    except InvalidInput as error:
-        assert error.fix
     assert perf_counter() - begun < AT_MOST
 
 
@@ -211,18 +210,13 @@ def test_expressions_that_people_write_are_not_refused_for_their_cost() -> None:
 
 
 def test_memory_stays_bounded_whatever_is_written() -> None:
-    tracemalloc.start()
-    try:
-        for expression in COSTLY:
-            for body in BODIES.values():
-                try:
-                    CEL.holds(expression, {"status": 200, "body": body})
-                except InvalidInput:
-                    continue
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert peak < 32 * 1024 * 1024
+    """The library's own memory is not Python's: the most that this process ever held tells."""
+    before = getrusage(RUSAGE_SELF).ru_maxrss
+    for expression in COSTLY:
+        for body in BODIES.values():
+            with suppress(InvalidInput):
+                CEL.holds(expression, {"status": 200, "body": body})
+    assert getrusage(RUSAGE_SELF).ru_maxrss - before < 64 * 1024  # KiB
 
 
 @settings(max_examples=400, derandomize=True, deadline=None, database=None)
@@ -238,7 +232,5 @@ def test_memory_stays_bounded_whatever_is_written() -> None:
 )  # fmt: skip
 def test_whatever_is_written_is_yes_no_or_refused(parts: list[str]) -> None:
     expression = "".join(parts)
-    try:
+    with suppress(InvalidInput):
         assert isinstance(CEL.holds(expression, ANSWER), bool)
-    except InvalidInput as error:
-        assert error.fix

@@ -19,9 +19,8 @@ BUDGET = 400_000  # units: some 60 ms
 MAX_NESTED = 2  # a macro in a macro
 MAX_BRACKETS = 24
 MAX_PATTERN = 200
-_COMPILE_PATTERN = 500  # units, at every use
-_MATCH_STEP = 0.3  # units, for each character and each part of the pattern
-_BYTES_IN_A_UNIT = 500
+_MATCH_STEP = 0.3  # units, for each character of a text and each part of a pattern
+_BYTES_IN_A_UNIT = 100
 
 _MACROS = frozenset(("all", "exists", "exists_one", "existsOne", "map", "filter"))
 _COLLECTING = frozenset(("map", "filter"))
@@ -42,6 +41,8 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _REPEATED = re.compile(r"\{(\d*),?(\d*)\}")
+_CLASS = re.compile(r"\\[a-zA-Z]|\[\^|\.")  # of characters; those of all alphabets are large
+_CLASS_UNITS = {"\\w": 2000, "\\W": 2000, "\\p": 1500, "\\P": 1500}
 
 
 class TooComplex(Exception):
@@ -52,6 +53,21 @@ class TooComplex(Exception):
 class Token:
     kind: str
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A regular expression, which the library compiles anew at every use."""
+
+    parts: int
+    units: int  # to compile it
+
+    @staticmethod
+    def of(text: str) -> "Pattern":
+        repeats = [max(int(each or 1) for each in found) for found in _REPEATED.findall(text)]
+        times = prod(repeats) if "(" in text else max(repeats, default=1)
+        classes = sum(_CLASS_UNITS.get(each, 200) for each in _CLASS.findall(text))
+        return Pattern(len(text) * (1 + sum(repeats)), 100 + times * (3 * len(text) + classes))
 
 
 @dataclass(slots=True)
@@ -65,7 +81,7 @@ class Scope:
     copies: int = 1  # how many times over a value may stand in the result
     writes_values: bool = False  # a list or map in the expression holds one of the values
     commas: int = 0
-    patterns: list[int] = field(default_factory=list[int])  # the size of each
+    patterns: list["Pattern"] = field(default_factory=list["Pattern"])
     inner: list["Scope"] = field(default_factory=list["Scope"])
 
     def outer_paths(self) -> Iterator[Path]:
@@ -108,7 +124,7 @@ class _Reader:
             elif token.text == ",":
                 self._scope.commas += 1
             else:
-                self._scope.steps += 1
+                self._scope.steps += 1 + len(token.text) // _BYTES_IN_A_UNIT
                 self._scope.copies += token.text == "+"
         return self._scope
 
@@ -131,7 +147,7 @@ class _Reader:
         self._scope.steps += 1
         before = self._text(at - 1)
         if bracket == "(" and before == "matches":
-            self._scope.patterns.append(self._pattern_size(at))
+            self._scope.patterns.append(self._pattern(at))
         if bracket == "(" and before in _MACROS and self._text(at - 2) == ".":
             inner = Scope(before, self._variable(at + 1))
             self._scope.inner.append(inner)
@@ -174,15 +190,14 @@ class _Reader:
             case _:
                 return (name,)
 
-    def _pattern_size(self, at: int) -> int:
+    def _pattern(self, at: int) -> Pattern:
         pattern, end = self._tokens[at + 1 : at + 2], self._text(at + 2)
         if not pattern or pattern[0].kind != "text" or end != ")":
             raise TooComplex("the pattern of matches() must be written out")
         text = pattern[0].text
         if len(text) > MAX_PATTERN:
             raise TooComplex(f"the pattern of matches() is longer than {MAX_PATTERN} characters")
-        repeats = (max(int(n or 0) for n in each) for each in _REPEATED.findall(text))
-        return len(text) * (1 + sum(repeats))
+        return Pattern.of(text)
 
 
 # --- Cost -----------------------------------------------------------------------------------
@@ -206,7 +221,8 @@ class _Estimate:
         self._growth = prod(scope.copies for scope in shape.all() if scope.macro == "map")
         self._all = 0
         if shape.inner or shape.patterns:
-            self._all = self._growth * sum(map(self._weigh, values.values()))
+            written = sum(scope.steps for scope in shape.all())
+            self._all = self._growth * (written + sum(map(self._weigh, values.values())))
         if any(scope.writes_values for scope in shape.all()):
             self._heaviest = self._all  # a list written in the expression may hold anything
 
@@ -218,7 +234,8 @@ class _Estimate:
         if scope.macro in _COLLECTING:
             cost += scope.copies * self._longest * touched
         for pattern in scope.patterns:
-            cost += times * (_COMPILE_PATTERN + _MATCH_STEP * self._text * scope.copies * pattern)
+            steps = self._text * scope.copies * pattern.parts
+            cost += times * (pattern.units + _MATCH_STEP * steps)
         if scope.macro and not outer:
             # All that its elements hold is no more than what the elements are taken from.
             times = max(elements, times * self._written)
