@@ -206,6 +206,13 @@ async def test_a_lease_that_was_taken_over_is_not_renewed(store: Store) -> None:
     assert await store.queue.renew([lost, again], LEASE) == {again.run_id}
 
 
+async def test_a_lease_that_has_ended_is_not_renewed(store: Store) -> None:
+    await store.add()
+    claim = await store.claim_one()
+    await store.advance(LEASE)
+    assert await store.queue.renew([claim], LEASE) == frozenset()
+
+
 async def test_what_was_given_back_is_as_if_never_claimed(store: Store) -> None:
     endpoint = await store.add()
     claim = await store.claim_one()

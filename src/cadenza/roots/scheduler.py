@@ -26,6 +26,7 @@ from cadenza.application.repeat import repeat
 from cadenza.application.scheduler import Scheduler, SchedulerOptions
 from cadenza.application.waiting import end_all
 from cadenza.domain.errors import StoreUnavailable
+from cadenza.domain.instants import spoken
 from cadenza.roots.database import database_url, opened_database
 from cadenza.roots.dispatch import dispatcher
 from cadenza.roots.logging import set_up_logs
@@ -56,8 +57,9 @@ def scheduler() -> None:
 async def run_scheduler(settings: Settings, url: str) -> None:
     async with opened_database(settings, url) as database:
         await migrate(database)
+        await Maintenance(database, timedelta(days=settings.retention_days)).run_once()
         clock = DatabaseClock()
-        await _compare_clocks(clock, database)
+        await clock.ask(database)
         box = secret_box(settings, warn=log.warning)
         async with dispatcher(settings, database, box, clock) as calls:
             worker = make_scheduler(settings, database, box, clock, calls)
@@ -72,16 +74,16 @@ async def run_scheduler(settings: Settings, url: str) -> None:
 def _beside(
     settings: Settings, url: str, database: Database, clock: DatabaseClock, worker: Scheduler
 ) -> list[asyncio.Task[None]]:
-    """What goes on next to the worker: listening, keeping house, comparing clocks."""
+    """What goes on next to the worker: listening, and keeping house once an hour."""
     maintenance = Maintenance(database, timedelta(days=settings.retention_days))
 
-    async def compare_clocks() -> None:
+    async def keep_house() -> None:
         await _compare_clocks(clock, database)
+        await maintenance.run_once()
 
     return [
         asyncio.create_task(Listener(url, {"cadenza_due": worker.wake}).run()),
-        asyncio.create_task(repeat(maintenance.run_once, clock, MAINTENANCE_EVERY, _trouble)),
-        asyncio.create_task(repeat(compare_clocks, clock, MAINTENANCE_EVERY, _trouble)),
+        asyncio.create_task(repeat(keep_house, clock, MAINTENANCE_EVERY, _trouble)),
     ]
 
 
@@ -117,7 +119,9 @@ async def _compare_clocks(clock: DatabaseClock, database: Database) -> None:
     """The database's clock counts; a machine that thinks otherwise is told so."""
     off_by = wall_clock() - await clock.ask(database)
     if abs(off_by) > WORTH_SAYING:
-        log.warning("this machine's clock is off; the database's is used", off_by=str(off_by))
+        way = "ahead" if off_by > timedelta(0) else "behind"
+        said = f"{spoken(timedelta(seconds=round(abs(off_by).total_seconds())))} {way}"
+        log.warning("this machine's clock is off; the database's is used", off_by=said)
 
 
 def _stop_on_signals(worker: Scheduler) -> None:

@@ -141,7 +141,7 @@ def workers_an_hour_off(world: World, tmp_path: Path) -> Iterator[dict[str, Prog
                     command=(sys.executable, "-c", OFF_BY, str(off), "scheduler"),
                 )
             )
-            for shown, off in (("0:59:5", 3600), ("-1 day, 22:59:5", -3600))
+            for shown, off in (("1 h ahead", 3600), ("1 h behind", -3600))
         }
 
 

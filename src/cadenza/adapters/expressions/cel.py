@@ -8,14 +8,8 @@ from typing import Any
 
 import cel
 
-from cadenza.adapters.expressions.cost import (
-    BUDGET,
-    TYPES,
-    Scope,
-    TooComplex,
-    cost_of,
-    shape_of,
-)
+from cadenza.adapters.expressions.cost import BUDGET, cost_of
+from cadenza.adapters.expressions.shape import TYPES, Scope, TooComplex, shape_of
 from cadenza.domain.errors import InvalidInput
 
 MAX_LENGTH = 1000

@@ -7,200 +7,15 @@ from the expression's shape and the values' size, on the safe side. One unit is 
 element takes: some 0.15 µs.
 """
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 from typing import Any, cast
 
-Path = tuple[str, ...]  # a name, and the first field that is taken from it
+from cadenza.adapters.expressions.shape import BYTES_IN_A_UNIT, Path, Scope
 
 BUDGET = 400_000  # units: some 60 ms
-MAX_NESTED = 2  # a macro in a macro
-MAX_BRACKETS = 24
-MAX_PATTERN = 200
 _MATCH_STEP = 0.3  # units, for each character of a text and each part of a pattern
-_BYTES_IN_A_UNIT = 100
-
-_MACROS = frozenset(("all", "exists", "exists_one", "existsOne", "map", "filter"))
 _COLLECTING = frozenset(("map", "filter"))
-TYPES = frozenset(
-    ("bool", "bytes", "double", "int", "list", "map", "null_type", "string", "type", "uint")
-)
-_WORDS = TYPES | {"true", "false", "null", "in"}
-_TOKEN = re.compile(
-    r"""
-    (?P<blank> \s+ | //[^\n]*)
-  | (?P<text> [bB]?[rR][bB]?(?: \"\"\".*?\"\"\" | '''.*?''' | "[^"\n]*" | '[^'\n]*')
-          | [bB]?(?: \"\"\"(?:\\.|[^\\])*?\"\"\" | '''(?:\\.|[^\\])*?'''
-                   | "(?:\\.|[^"\\\n])*" | '(?:\\.|[^'\\\n])*'))
-  | (?P<number> (?:\d|\.\d)[\w.]*)
-  | (?P<name> [A-Za-z_]\w*)
-  | (?P<sign> && | \|\| | [=!<>]= | .)
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-_REPEATED = re.compile(r"\{(\d*),?(\d*)\}")
-_CLASS = re.compile(r"\\[a-zA-Z]|\[\^|\.")  # of characters; those of all alphabets are large
-_CLASS_UNITS = {"\\w": 2000, "\\W": 2000, "\\p": 1500, "\\P": 1500}
-
-
-class TooComplex(Exception):
-    """An expression that may not be used; the text says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    kind: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Pattern:
-    """A regular expression, which the library compiles anew at every use."""
-
-    parts: int
-    units: int  # to compile it
-
-    @staticmethod
-    def of(text: str) -> "Pattern":
-        repeats = [max(int(each or 1) for each in found) for found in _REPEATED.findall(text)]
-        times = prod(repeats) if "(" in text else max(repeats, default=1)
-        classes = sum(_CLASS_UNITS.get(each, 200) for each in _CLASS.findall(text))
-        return Pattern(len(text) * (1 + sum(repeats)), 100 + times * (3 * len(text) + classes))
-
-
-@dataclass(slots=True)
-class Scope:
-    """A part of an expression that is evaluated together: all of it, or the inside of a macro."""
-
-    macro: str = ""
-    variable: str = ""
-    steps: int = 0
-    paths: list[Path] = field(default_factory=list[Path])
-    copies: int = 1  # how many times over a value may stand in the result
-    writes_values: bool = False  # a list or map in the expression holds one of the values
-    commas: int = 0
-    patterns: list["Pattern"] = field(default_factory=list["Pattern"])
-    inner: list["Scope"] = field(default_factory=list["Scope"])
-
-    def outer_paths(self) -> Iterator[Path]:
-        """What it mentions besides its own element."""
-        return (path for path in self.paths if path[0] != self.variable)
-
-    def all(self) -> Iterator["Scope"]:
-        yield self
-        for each in self.inner:
-            yield from each.all()
-
-
-# --- Shape ----------------------------------------------------------------------------------
-
-
-def shape_of(expression: str) -> Scope:
-    """Of an expression that the library could read."""
-    return _Reader(tokens_of(expression)).read()
-
-
-def tokens_of(expression: str) -> list[Token]:
-    found = _TOKEN.finditer(expression)
-    return [Token(each.lastgroup or "", each[0]) for each in found if each.lastgroup != "blank"]
-
-
-class _Reader:
-    def __init__(self, tokens: Sequence[Token]) -> None:
-        self._tokens = tokens
-        self._open: list[tuple[str, Scope]] = []  # the brackets around, and the scope in each
-        self._scope = Scope()
-
-    def read(self) -> Scope:
-        for at, token in enumerate(self._tokens):
-            if token.text in ("(", "[", "{"):
-                self._enter(at, token.text)
-            elif token.text in (")", "]", "}"):
-                self._leave()
-            elif token.kind == "name":
-                self._name(at, token.text)
-            elif token.text == ",":
-                self._scope.commas += 1
-            else:
-                self._scope.steps += 1 + len(token.text) // _BYTES_IN_A_UNIT
-                self._scope.copies += token.text == "+"
-        return self._scope
-
-    def _text(self, at: int) -> str:
-        return self._tokens[at].text if 0 <= at < len(self._tokens) else ""
-
-    def _ends_value(self, at: int) -> bool:
-        if not 0 <= at < len(self._tokens):
-            return False
-        token = self._tokens[at]
-        if token.kind == "name":
-            return token.text not in _WORDS
-        return token.kind in ("text", "number") or token.text in (")", "]", "}")
-
-    def _enter(self, at: int, bracket: str) -> None:
-        is_literal = bracket == "{" or (bracket == "[" and not self._ends_value(at - 1))
-        self._open.append(("literal" if is_literal else bracket, self._scope))
-        if len(self._open) > MAX_BRACKETS:
-            raise TooComplex(f"its brackets are nested more than {MAX_BRACKETS} deep")
-        self._scope.steps += 1
-        before = self._text(at - 1)
-        if bracket == "(" and before == "matches":
-            self._scope.patterns.append(self._pattern(at))
-        if bracket == "(" and before in _MACROS and self._text(at - 2) == ".":
-            inner = Scope(before, self._variable(at + 1))
-            self._scope.inner.append(inner)
-            self._scope = inner
-            nested = len({id(scope) for _, scope in self._open})
-            if nested > MAX_NESTED:
-                raise TooComplex(f"its macros are nested more than {MAX_NESTED} deep")
-
-    def _variable(self, at: int) -> str:
-        name = self._text(at)
-        if name in _WORDS:
-            raise TooComplex(f"an element cannot be called {name}, which has a meaning in CEL")
-        return name
-
-    def _leave(self) -> None:
-        if self._open:
-            _, self._scope = self._open.pop()
-
-    def _name(self, at: int, name: str) -> None:
-        if name.startswith("__"):
-            raise TooComplex(f"names such as {name} belong to CEL itself")
-        self._scope.steps += 1
-        is_field = self._text(at - 1) == "." and self._ends_value(at - 2)
-        is_call = self._text(at + 1) == "("
-        if is_field or is_call or name in _WORDS:
-            return
-        self._scope.paths.append(self._path(at, name))
-        if any(bracket == "literal" for bracket, _ in self._open):
-            self._scope.copies += 1
-            self._scope.writes_values = True
-
-    def _path(self, at: int, name: str) -> Path:
-        """`body.limit` or `body["limit"]`; where something else follows, all of it counts."""
-        follows = self._tokens[at + 1 : at + 4]
-        match [token.text for token in follows]:
-            case [".", key, *after] if after[:1] != ["("]:
-                return (name, key)
-            case ["[", key, "]"] if follows[1].kind == "text" and key[0] in "\"'":
-                return (name, key.strip(key[0]))
-            case _:
-                return (name,)
-
-    def _pattern(self, at: int) -> Pattern:
-        pattern, end = self._tokens[at + 1 : at + 2], self._text(at + 2)
-        if not pattern or pattern[0].kind != "text" or end != ")":
-            raise TooComplex("the pattern of matches() must be written out")
-        text = pattern[0].text
-        if len(text) > MAX_PATTERN:
-            raise TooComplex(f"the pattern of matches() is longer than {MAX_PATTERN} characters")
-        return Pattern.of(text)
-
-
-# --- Cost -----------------------------------------------------------------------------------
 
 
 def cost_of(shape: Scope, values: Mapping[str, Any]) -> float:
@@ -214,17 +29,15 @@ class _Estimate:
         self._values = values
         self._weights: dict[Path, int] = {}
         self._written = 1 + sum(scope.commas for scope in shape.all())
+        self._writes_values = any(scope.writes_values for scope in shape.all())
         self._longest = self._written
-        self._heaviest = 1  # element of a list
-        self._text = 0
+        self._text = max(scope.text for scope in shape.all())
         # What one `map` makes of its elements, the next one may be given.
         self._growth = prod(scope.copies for scope in shape.all() if scope.macro == "map")
         self._all = 0
         if shape.inner or shape.patterns:
-            written = sum(scope.steps for scope in shape.all())
-            self._all = self._growth * (written + sum(map(self._weigh, values.values())))
-        if any(scope.writes_values for scope in shape.all()):
-            self._heaviest = self._all  # a list written in the expression may hold anything
+            steps = sum(scope.steps for scope in shape.all())
+            self._all = self._growth * (steps + sum(map(self._weigh, values.values())))
 
     def cost(self, scope: Scope, times: float, elements: float) -> float:
         """Of evaluating it so many times, on elements that weigh so much together."""
@@ -234,10 +47,12 @@ class _Estimate:
         if scope.macro in _COLLECTING:
             cost += scope.copies * self._longest * touched
         for pattern in scope.patterns:
-            steps = self._text * scope.copies * pattern.parts
+            steps = self._text * self._growth * scope.copies * pattern.parts
             cost += times * (pattern.units + _MATCH_STEP * steps)
+        times *= scope.copies
         if scope.macro and not outer:
             # All that its elements hold is no more than what the elements are taken from.
+            elements *= scope.copies
             times = max(elements, times * self._written)
         else:
             times, elements = times * self._longest, times * self._all
@@ -249,8 +64,9 @@ class _Estimate:
         return self._weights[path]
 
     def _weigh_path(self, path: Path) -> int:
-        if path[0] not in self._values:
-            return self._heaviest  # the element of a macro further out
+        if path[0] not in self._values:  # the element of a macro further out
+            # A list that is written in the expression may have anything for an element.
+            return self._all if self._writes_values else _heaviest(self._values.values())
         value = self._values[path[0]]
         for key in path[1:]:
             if not isinstance(value, Mapping):
@@ -259,17 +75,43 @@ class _Estimate:
         return self._weigh(value)
 
     def _weigh(self, value: Any) -> int:
-        """How much it is to copy; on the way, what is longest and heaviest in it."""
+        """How much it is to copy; on the way, what is longest in it."""
+        weight, waiting = 0, [value]
+        while waiting:
+            value = waiting.pop()
+            weight += 1
+            if isinstance(value, str):
+                self._text = max(self._text, len(value))
+                weight += len(value) // BYTES_IN_A_UNIT
+            elif isinstance(value, list | tuple):
+                elements = cast("Sequence[Any]", value)
+                self._longest = max(self._longest, len(elements))
+                waiting += elements
+            elif isinstance(value, Mapping):
+                items = cast("Mapping[str, Any]", value)
+                self._longest = max(self._longest, len(items))
+                weight += len(items)
+                waiting += items.values()
+        return weight
+
+
+def _heaviest(values: Iterable[Any]) -> int:
+    """What the heaviest element of any list weighs."""
+    most = 1
+
+    def weigh(value: Any) -> int:
+        nonlocal most
         if isinstance(value, str):
-            self._text = max(self._text, len(value))
-            return 1 + len(value) // _BYTES_IN_A_UNIT
+            return 1 + len(value) // BYTES_IN_A_UNIT
         if isinstance(value, list | tuple):
-            weights = [self._weigh(each) for each in cast("Sequence[Any]", value)]
-            self._longest = max(self._longest, len(weights))
-            self._heaviest = max(self._heaviest, max(weights, default=1))
+            weights = [weigh(each) for each in cast("Sequence[Any]", value)]
+            most = max(most, max(weights, default=1))
             return 1 + sum(weights)
         if isinstance(value, Mapping):
             items = cast("Mapping[str, Any]", value)
-            self._longest = max(self._longest, len(items))
-            return 1 + len(items) + sum(map(self._weigh, items.values()))
+            return 1 + len(items) + sum(map(weigh, items.values()))
         return 1
+
+    for value in values:
+        weigh(value)
+    return most

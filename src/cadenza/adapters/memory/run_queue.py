@@ -41,9 +41,14 @@ class MemoryRunQueue:
 
     async def renew(self, claims: Sequence[Claim], lease: timedelta) -> frozenset[UUID]:
         now = self._tables.clock.now()
-        held = [claim for claim in claims if self._holds(claim)]
+        rows = self._tables.endpoints
+        held = [
+            claim
+            for claim in claims
+            if self._holds(claim) and not rows[claim.endpoint_id].is_lost(now)
+        ]
         for claim in held:
-            self._tables.endpoints[claim.endpoint_id].lease_until = now + lease
+            rows[claim.endpoint_id].lease_until = now + lease
         return frozenset(claim.run_id for claim in held)
 
     async def finish(self, finished: Sequence[FinishedRun]) -> FinishReport:

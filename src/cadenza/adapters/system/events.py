@@ -1,10 +1,19 @@
 """Events as log lines: only those that somebody should hear of, for runs come by the thousand."""
 
+from datetime import datetime
+from typing import Any
+
 import structlog
 
 from cadenza.application.ports.events import Event
+from cadenza.domain.instants import iso
 
-TOLD = {"run.late": "warning", "run.lease_lost": "warning", "run.given_back": "info"}
+TOLD = {
+    "run.unsaved": "error",
+    "run.late": "warning",
+    "run.lease_lost": "warning",
+    "run.given_back": "info",
+}
 log = structlog.get_logger()
 
 
@@ -14,4 +23,8 @@ class LoggedEvents:
 
     def emit(self, event: Event) -> None:
         write = getattr(log, TOLD[event.kind])
-        write(event.kind, endpoint=event.endpoint_name, **event.data)
+        write(event.kind, endpoint=event.endpoint_name, **_plain(event.data))
+
+
+def _plain(data: dict[str, Any]) -> dict[str, Any]:
+    return {key: iso(each) if isinstance(each, datetime) else each for key, each in data.items()}

@@ -7,4 +7,5 @@ UPDATE endpoints AS e
 SET lease_until = cadenza_now() + $4
 FROM held
 WHERE e.id = held.id
+  AND e.lease_until > cadenza_now()  -- it may have ended while this waited for a lock
 RETURNING e.running_run_id
