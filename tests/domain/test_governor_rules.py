@@ -271,6 +271,12 @@ def test_an_interval_hint_that_is_overdue_outside_a_finish_counts_from_now_befor
     assert made.winner is Source.AI_ONESHOT
 
 
+def test_an_interval_hint_whose_time_is_just_now_is_due_and_not_overdue() -> None:
+    hint = interval_hint(minutes(5), LATER)
+
+    assert outside(NOON + minutes(5), interval_hint=hint).next_run_at == NOON + minutes(5)
+
+
 def test_a_hint_may_act_at_the_very_instant_of_its_expiry() -> None:
     hint = interval_hint(minutes(5), NOON + minutes(5))
 
@@ -475,6 +481,13 @@ def test_max_is_a_ceiling_from_the_anchor() -> None:
     assert made.winner is Source.AI_INTERVAL
 
 
+def test_a_time_that_is_just_max_is_not_clamped() -> None:
+    made = plan(NOON, max_interval=minutes(1))
+
+    assert made.next_run_at == NOON + minutes(1)
+    assert (made.source, made.clamps) == (Source.BASELINE_INTERVAL, ())
+
+
 def test_max_brings_even_a_cron_forward() -> None:
     made = plan(NOON, baseline=HOURLY, max_interval=minutes(10))
 
@@ -656,6 +669,13 @@ def test_outside_a_finish_a_slot_already_due_stays() -> None:
     assert made is due
 
 
+def test_a_slot_that_is_due_just_now_stays() -> None:
+    due = planned_at(plan(NOON), NOON + minutes(1))
+
+    assert outside(NOON + minutes(1), plan=due, baseline=HOURLY) is due
+    assert outside(NOON + minutes(1) - TICK, plan=due, baseline=HOURLY) is not due
+
+
 def test_a_slot_already_due_does_not_stay_under_a_pause() -> None:
     due = planned_at(plan(NOON), NOON + minutes(1))
     made = outside(NOON + minutes(5), plan=due, person_pause=Pause(NOON + HOUR))
@@ -689,6 +709,13 @@ def test_a_pause_never_brings_a_run_forward() -> None:
     assert made.source is Source.BASELINE_INTERVAL
 
 
+def test_a_pause_that_ends_as_the_next_run_is_due_does_not_decide() -> None:
+    made = plan(NOON, person_pause=Pause(NOON + minutes(1)))
+
+    assert made.next_run_at == NOON + minutes(1)
+    assert made.source is Source.BASELINE_INTERVAL
+
+
 def test_a_pause_that_has_ended_does_nothing() -> None:
     assert plan(NOON + seconds(5), person_pause=Pause(NOON + seconds(5))).next_run_at == (
         NOON + minutes(1)
@@ -706,7 +733,7 @@ def test_a_paused_cron_takes_its_first_occurrence_at_or_after_the_end() -> None:
     )
 
 
-@pytest.mark.parametrize("baseline", [Every(minutes(1)), HOURLY], ids=["every", "cron"])
+@pytest.mark.parametrize("baseline", [Every(minutes(1)), NEW_YORK_NIGHTLY], ids=["every", "cron"])
 def test_an_endless_pause_is_the_far_instant_itself(baseline: Any) -> None:
     made = plan(NOON, baseline=baseline, person_pause=Pause(FOREVER))
 
@@ -918,6 +945,14 @@ def test_jitter_is_added_before_the_clamps() -> None:
     made = plan(NOON, failure_count=5, spread=seconds(3), max_interval=minutes(5))
 
     assert made.next_run_at == NOON + minutes(5)
+
+
+def test_jitter_comes_from_the_slot_also_where_the_anchor_is_a_late_start() -> None:
+    late = {"last_run_at": NOON + seconds(30), "last_slot_at": NOON}
+    made = plan(NOON + seconds(31), **late, failure_count=1, spread=seconds(3))
+
+    assert made.inputs.jitter == jitter(id_of("probe"), NOON, minutes(2), seconds(3))
+    assert made.next_run_at == NOON + seconds(150) + made.inputs.jitter
 
 
 def test_only_backed_off_slots_get_jitter() -> None:

@@ -225,6 +225,10 @@ def test_an_on_demand_endpoint_misses_nothing() -> None:
     assert skipped(HOUR, HOUR, baseline=OnDemand()) == (0, None)
 
 
+def test_an_interval_of_nothing_has_no_slots_to_miss() -> None:
+    assert skipped(HOUR, HOUR, baseline=Every(timedelta(0))) == (0, None)
+
+
 def test_a_clock_that_stepped_back_missed_nothing() -> None:
     assert skipped(NONE, NONE, now=NOON - HOUR) == (0, None)
 

@@ -183,6 +183,16 @@ def test_a_one_shot_that_its_cooldown_moves_but_not_past_its_expiry_is_taken() -
     assert hinted.next_source is Source.CLAMPED_MIN
 
 
+def test_a_one_shot_that_would_have_to_run_before_a_slot_that_exists_is_refused() -> None:
+    endpoint = planned(baseline=OnDemand(), last_run_at=NOON - HOUR, last_slot_at=NOON + HOUR)
+    with pytest.raises(Refused, match="it had a slot at 2026-03-02T13:00:00Z already"):
+        steering.suggest_run_at(endpoint, one_shot(NOON, NOON + HOUR), NOON, CRON)
+
+    in_time = one_shot(NOON, NOON + HOUR + 2 * TICK)
+    hinted = steering.suggest_run_at(endpoint, in_time, NOON, CRON)
+    assert hinted.next_run_at == NOON + HOUR + TICK
+
+
 def test_the_run_in_flight_starts_the_next_cooldown() -> None:
     endpoint = in_flight(planned(baseline=OnDemand(), min_interval=HOUR))
     shot = one_shot(NOON + minutes(1), NOON + minutes(30))
@@ -549,6 +559,46 @@ def test_the_finish_of_the_run_sees_what_was_written_meanwhile() -> None:
     settled = finish_run(hinted, finished, finished.finished_at, CRON).endpoint
 
     assert settled.next_run_at == slot_at + minutes(5)
+
+
+# --- Given back -----------------------------------------------------------------------------
+
+
+def test_a_claim_that_is_given_back_leaves_the_slot_that_was_due() -> None:
+    endpoint = running_every(minutes(1))
+    freed = steering.given_back(in_flight(endpoint), NOON + minutes(2), CRON)
+
+    assert freed == endpoint
+
+
+def test_what_was_written_while_nothing_was_sent_takes_effect_when_it_is_given_back() -> None:
+    endpoint = in_flight(running_every(minutes(1)))
+    now = NOON + minutes(2)
+    paused = steering.pause(endpoint, NOON + HOUR, PERSON, "", now, CRON)
+    freed = steering.given_back(paused, now, CRON)
+
+    assert not freed.in_flight
+    assert (freed.next_run_at, freed.next_source) == (NOON + HOUR, Source.PAUSED)
+
+
+def test_a_run_now_that_is_given_back_waits_again_under_its_slot() -> None:
+    endpoint = running_every(HOUR)
+    running = replace(endpoint, running_slot_at=NOON + minutes(5), running_is_manual=True)
+    freed = steering.given_back(running, NOON + minutes(6), CRON)
+
+    assert freed.manual_slot_at == NOON + minutes(5)
+    assert not freed.in_flight
+    assert not freed.running_is_manual
+    assert freed.next_run_at == endpoint.next_run_at
+
+
+def test_a_run_now_of_an_endpoint_that_was_archived_meanwhile_is_dropped() -> None:
+    running = replace(running_every(HOUR), running_slot_at=NOON, running_is_manual=True)
+    archived = steering.archive(running, NOON + minutes(1), CRON)
+    freed = steering.given_back(archived, NOON + minutes(1), CRON)
+
+    assert freed.manual_slot_at is None
+    assert freed.next_run_at is None
 
 
 # --- Run now --------------------------------------------------------------------------------

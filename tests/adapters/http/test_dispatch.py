@@ -91,6 +91,13 @@ async def test_the_host_header_is_the_hosts_name_and_not_what_it_resolves_to() -
         assert target.requests[0].headers["host"] == f"api.example:{target.port}"
 
 
+async def test_an_ipv6_address_is_called_and_named_in_its_brackets() -> None:
+    async with serving("::1") as target, calling() as caller:
+        outcome = await caller.call(target.url("/x", host="[0:0:0:0:0:0:0:1]"))
+    assert outcome.status is OK
+    assert target.requests[0].headers["host"] == f"[::1]:{target.port}"
+
+
 async def test_no_cookie_is_kept_and_no_proxy_is_taken_from_the_environment(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

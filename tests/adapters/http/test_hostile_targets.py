@@ -15,7 +15,7 @@ from typing import Any
 import aiohttp.connector
 import pytest
 
-from cadenza.adapters.http.answer import MAX_BODY
+from cadenza.adapters.http.answer import MAX_BODY, RawBody
 from cadenza.adapters.postgres.rows import to_json
 from cadenza.domain.run import Outcome, RunStatus
 from tests.adapters.http.support import (
@@ -92,7 +92,7 @@ SLOW: dict[str, Behaviour] = {
     "headers without an end": saying(HEAD, "X-Y: z\r\n", close=False),
     "less than it promised": saying(HEAD, "Content-Length: 10\r\n\r\nhalf", close=False),
     "half a chunk": saying(CHUNKED, "ff\r\nabc", close=False),
-    "not yet, not yet": streaming(chunk=lambda: b"HTTP/1.1 102 Processing\r\n\r\n", pause=0.01),
+    "not yet, not yet": streaming(chunk=lambda: b"HTTP/1.1 102 Processing\r\n\r\n", pause=0.05),
     "trailers": streaming(CHUNKED, "0\r\n", chunk=lambda: b"X-Y: z\r\n", pause=0.02),
     "packed, slowly": streaming(
         HEAD, "Content-Encoding: gzip\r\n\r\n", chunk=lambda: zlib.compress(b"")[:1], pause=0.5
@@ -390,6 +390,30 @@ async def test_a_body_of_every_horror_is_stored_as_json_or_as_text(
     elif expected == "deep":
         return
     assert outcome.body == expected
+
+
+@pytest.mark.parametrize("piece", ["[],", "{},", '{"a":1},', '"ab",', "[[[[]]]],", '"",', "[1],"])
+async def test_json_that_would_fill_our_memory_stays_text(piece: str) -> None:
+    raw = "[" + piece * (MAX_BODY // len(piece) - 1) + "1]"
+    tracemalloc.start()
+    try:
+        body = RawBody(raw.encode()).parsed()
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert body == raw or json.dumps(body).replace(" ", "") == raw
+    assert held < MEGABYTE
+
+
+async def test_large_json_of_the_usual_kind_is_json() -> None:
+    records = [
+        {"id": n, "state": "paid", "amount": 12.5 * n, "tags": ["a", "b"], "at": f"2026-03-{n}"}
+        for n in range(600)
+    ]
+    for value in (records, [n / 7 for n in range(3000)], list(range(9000))):
+        raw = json.dumps(value)
+        assert MAX_BODY / 2 < len(raw) < MAX_BODY
+        assert (await ended(answering(raw))).body == value
 
 
 async def test_horrors_do_not_break_an_assertion() -> None:

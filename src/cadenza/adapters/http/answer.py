@@ -1,10 +1,13 @@
 """An answer's body: so much of it as is kept, decoded within bounds, as JSON or as text.
 
 Whatever a target sends ends as something that can be stored: JSON that is not JSON to everybody
-(NaN, numbers beyond a float, lone surrogates, hundreds of levels) stays the text that it was.
+(NaN, numbers beyond a float, lone surrogates, hundreds of levels), or that is made to fill our
+memory, stays the text that it was.
 """
 
+import re
 import zlib
+from dataclasses import dataclass
 from math import isfinite
 from typing import Any, cast
 
@@ -14,30 +17,44 @@ from pydantic_core import from_json
 from cadenza.domain.run import Body
 
 MAX_BODY = 64 * 1024
+MAX_MEMORY = 768 * 1024  # of a body once it is parsed
 MAX_COMPRESSED = 2 * MAX_BODY  # what does not fill the body by then is made not to
 ACCEPTED = "gzip, deflate"
 
+_SMALL = 8 * 1024
 _PLAIN = frozenset(("", "identity", "none", "utf-8"))  # the last two are common mistakes
 _GZIP, _ZLIB, _RAW = 31, 15, -15  # as zlib counts its formats
 _FORMATS = {"gzip": _GZIP, "x-gzip": _GZIP, "deflate": _ZLIB}
 _WESTERN = ("iso-8859-1", "iso-8859-15", "latin1", "latin-1", "windows-1252")
+_LARGE_NUMBER = re.compile(r"[eE]\+?\d{3}|\d{200}")  # without one, every number is a float
 
 
 class UnreadableAnswer(Exception):
     """The answer came, but is not what its headers say; the text tells why."""
 
 
-async def read_body(response: ClientResponse) -> Body:
+@dataclass(frozen=True, slots=True)
+class RawBody:
+    raw: bytes = b""
+    is_cut: bool = False
+    content_type: str = ""
+
+    def parsed(self) -> Body:
+        """JSON where it is JSON, text where it is not."""
+        if not self.raw:
+            return None
+        text = _text(self.raw, self.is_cut, self.content_type)
+        return text.replace("\0", "\ufffd") if self.is_cut else _parsed(text)
+
+
+async def read_body(response: ClientResponse) -> RawBody:
     """At most 64 KiB; the rest is never read."""
     wanted = _format_of(response)
     if wanted is None:
         raw, is_cut = await _read(response.content, MAX_BODY)
     else:
         raw, is_cut = await _read_compressed(response.content, wanted)
-    if not raw:
-        return None
-    text = _text(raw, is_cut, response.headers.get("Content-Type", ""))
-    return text.replace("\0", "\ufffd") if is_cut else parsed(text)
+    return RawBody(raw, is_cut, response.headers.get("Content-Type", ""))
 
 
 # --- Bytes ----------------------------------------------------------------------------------
@@ -118,15 +135,24 @@ def _text(raw: bytes, is_cut: bool, content_type: str) -> str:
     return raw.decode(encoding, "replace")
 
 
-def parsed(text: str) -> Body:
-    """JSON where it is JSON, text where it is not."""
+def _parsed(text: str) -> Body:
+    if len(text) > _SMALL and _memory(text) > MAX_MEMORY:
+        return text.replace("\0", "\ufffd")
     try:
         value: Any = from_json(text, allow_inf_nan=False)
     except ValueError:
         return text.replace("\0", "\ufffd")
-    if not _is_finite(value):
+    if _LARGE_NUMBER.search(text) and not _is_finite(value):
         return text
     return _without_nul(value) if "\\u0000" in text else value
+
+
+def _memory(text: str) -> int:
+    """Bytes that it would take as Python's values, roughly: `[],[],[]` takes thirty times its own,
+    and hundreds of answers may wait to be stored."""
+    return (
+        200 * text.count("{") + 64 * text.count("[") + 32 * text.count(",") + 25 * text.count('"')
+    )
 
 
 # The parser goes no deeper than 200 levels, so that these may recurse.

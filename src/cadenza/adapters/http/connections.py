@@ -20,6 +20,7 @@ from cadenza.adapters.http.guard import BlockedAddress, Guard, addresses_in
 
 KEEP_ALIVE = 15.0  # seconds
 MAX_IDLE_HOSTS = 400  # well below the 1,024 open files that many systems allow
+MAX_HEAD = 64 * 1024  # bytes before a body
 MAX_RECEIVED = 1024 * 1024  # for one answer, with everything around it
 MAX_MESSAGES = 16  # an answer, and what may come before it: 100 Continue, 103 Early Hints
 SLICE = 16 * 1024
@@ -79,11 +80,14 @@ class _WordResolver(AbstractResolver):
 class _BoundedHandler(ResponseHandler):
     _received = 0
     _messages = 0
+    _is_answered = False
+    _is_stopped = False
     is_idle = False
 
     def set_response_params(self, **params: Any) -> None:
         self._received = 0
         self._messages = 0
+        self._is_answered = False
         self.is_idle = False
         super().set_response_params(**params)
 
@@ -94,29 +98,27 @@ class _BoundedHandler(ResponseHandler):
             if self.transport is not None:
                 self.transport.close()
             return
-        self._received += len(data)
-        if self._received > MAX_RECEIVED:
-            self._stop()
-        elif len(data) <= SLICE:
-            super().data_received(data)
-        else:
-            self._receive_in_slices(data)
-
-    def _receive_in_slices(self, data: bytes) -> None:
-        """Thousands of messages fit into what arrives at once: do not read on after too many."""
-        for begin in range(0, len(data), SLICE):
-            if self._messages > MAX_MESSAGES:
+        # Thousands of messages fit into what arrives at once: stop in the middle of it.
+        for begin in range(0, len(data) or 1, SLICE):
+            part = data if len(data) <= SLICE else data[begin : begin + SLICE]
+            self._received += len(part)
+            if self._received > (MAX_RECEIVED if self._is_answered else MAX_HEAD):
+                self._stop()
+            if self._is_stopped:
                 return
-            super().data_received(data[begin : begin + SLICE])
+            super().data_received(part)
 
     def feed_data(self, data: tuple[RawResponseMessage, StreamReader], size: int = 0) -> None:
+        message, _ = data
         self._messages += 1
+        self._is_answered = self._is_answered or message.code >= 200
         if self._messages <= MAX_MESSAGES:
             super().feed_data(data, size)
         else:
             self._stop()
 
     def _stop(self) -> None:
+        self._is_stopped = True
         if self.transport is not None:
             self.transport.close()
         self.set_exception(TooMuchReceived("the target sends without end"))

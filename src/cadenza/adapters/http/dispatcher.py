@@ -15,7 +15,7 @@ from aiohttp import (
 )
 
 from cadenza.adapters.http.addresses import AddressPolicy
-from cadenza.adapters.http.answer import ACCEPTED, UnreadableAnswer, read_body
+from cadenza.adapters.http.answer import ACCEPTED, RawBody, UnreadableAnswer, read_body
 from cadenza.adapters.http.connections import GuardedConnector, made_connection
 from cadenza.adapters.http.failures import failure
 from cadenza.adapters.http.guard import Guard
@@ -35,6 +35,7 @@ MAX_HEADERS = 100
 MAX_HEADER = 8190  # bytes of one header, and of the status line
 READ_AHEAD = 16 * 1024
 MAX_SHOWN = 200
+LARGE = 8 * 1024  # bytes of a body that takes a moment to look at
 
 _NO_TIMEOUT = ClientTimeout(total=None, sock_connect=None)  # ours covers everything
 _SENT_AGAIN_BY_THE_LIBRARY = frozenset(("GET", "HEAD", "OPTIONS", "PUT", "DELETE"))
@@ -62,6 +63,7 @@ class HttpDispatcher:
         self._clock = clock
         self._expressions = expressions
         self._guard = Guard(policy, look_up)
+        self._turn = asyncio.Lock()
         self._session = ClientSession(
             connector=GuardedConnector(self._guard),
             cookie_jar=DummyCookieJar(),
@@ -95,14 +97,18 @@ class HttpDispatcher:
             outcome = Outcome(RunStatus.TIMEOUT, "timeout", message, seen.status_code)
         except Exception as error:  # noqa: BLE001 - what goes wrong is an outcome
             outcome = failure(error, seen.status_code)
-        return _without_secrets(outcome, target) if target.secret_headers else outcome
+        if target.secret_headers and outcome.error_message:
+            message = redacted(outcome.error_message, target.secret_headers.values())
+            return replace(outcome, error_message=message)
+        return outcome
 
     async def _attempt(self, claim: Claim, target: HttpTarget, seen: _Seen) -> Outcome:
         body = None if target.body is None else target.body.encode()
+        key = claim.idempotency_key
         signature = await self._signer.headers_for(
-            claim.tenant_id, claim.idempotency_key, self._clock.now(), body or b""
+            claim.tenant_id, key, self._clock.now(), body or b""
         )
-        request = first_request(claim, target, body, signature)
+        request = first_request(claim, target, key, body, signature)
         redirects_left = target.max_redirects
         while True:
             async with await self._send(request) as response:
@@ -141,15 +147,28 @@ class HttpDispatcher:
         )
 
     async def _judge(self, response: ClientResponse, target: HttpTarget, seen: _Seen) -> Outcome:
-        status = seen.status_code = response.status
+        seen.status_code = response.status
         header = response.headers.get("Retry-After")
         wait = None if header is None else retry_after(header, self._clock.now())
-        body, unreadable = None, None
+        body, unreadable = RawBody(), None
         try:
-            if status >= 200:  # below, something else than an answer would follow
+            if response.status >= 200:  # below, something else than an answer would follow
                 body = await read_body(response)
         except UnreadableAnswer as error:
             unreadable = str(error)
+        if len(body.raw) < LARGE:
+            outcome = self._outcome(target, response.status, body, unreadable)
+        else:
+            # A hundred large answers at once are looked at in turn, with others in between.
+            async with self._turn:
+                await asyncio.sleep(0)
+                outcome = self._outcome(target, response.status, body, unreadable)
+        return outcome if wait is None else replace(outcome, retry_after=wait)
+
+    def _outcome(
+        self, target: HttpTarget, status: int, raw: RawBody, unreadable: str | None
+    ) -> Outcome:
+        body = raw.parsed()
         if not _is_success(status, target):
             kind, message = "status", f"HTTP {status}"
         elif unreadable is not None:
@@ -157,8 +176,11 @@ class HttpDispatcher:
         elif (unmet := self._unmet(target.success_when, status, body)) is not None:
             kind, message = "assertion", unmet
         else:
-            return Outcome(RunStatus.SUCCESS, None, None, status, body, wait)
-        return Outcome(RunStatus.FAILURE, kind, message, status, body, wait)
+            kind, message = None, None
+        if target.secret_headers:
+            body = redacted(body, target.secret_headers.values())
+        ended = RunStatus.SUCCESS if kind is None else RunStatus.FAILURE
+        return Outcome(ended, kind, message, status, body)
 
     def _unmet(self, success_when: str | None, status: int, body: Body) -> str | None:
         if success_when is None:
@@ -175,12 +197,3 @@ def _is_success(status: int, target: HttpTarget) -> bool:
     if target.success_statuses:
         return status in target.success_statuses
     return 200 <= status < 300
-
-
-def _without_secrets(outcome: Outcome, target: HttpTarget) -> Outcome:
-    secrets = target.secret_headers.values()
-    return replace(
-        outcome,
-        body=redacted(outcome.body, secrets),
-        error_message=redacted(outcome.error_message, secrets),
-    )

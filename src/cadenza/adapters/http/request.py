@@ -72,14 +72,14 @@ def aimed(url: URL, word: str) -> URL:
 
 
 def first_request(
-    claim: Claim, target: HttpTarget, body: bytes | None, signature: Mapping[str, str]
+    claim: Claim, target: HttpTarget, key: str, body: bytes | None, signature: Mapping[str, str]
 ) -> Request:
     headers = dict(target.headers)
     for name, secret in target.secret_headers.items():
         headers[name] = secret.value
     if body is not None and not any(name.lower() == "content-type" for name in headers):
         headers["Content-Type"] = _JSON if body.lstrip()[:1] in (b"{", b"[") else _TEXT
-    headers["Idempotency-Key"] = claim.idempotency_key
+    headers["Idempotency-Key"] = key
     headers["Cadenza-Attempt"] = str(claim.attempt)
     headers["Cadenza-Slot"] = iso(claim.slot_at)
     headers.update(signature)
