@@ -5,6 +5,7 @@ governor, no leases to renew, no clock, no fairness: what is left is what the ma
 """
 
 import asyncio
+import json
 from datetime import timedelta
 from time import perf_counter
 
@@ -33,7 +34,7 @@ async def bare_runs_per_s(stage: Stage, count: int) -> float:
         finishing: asyncio.Task[int] | None = None
 
         async def fly(claim: asyncpg.Record) -> None:
-            async with session.get(f"{stage.target.url}/probe") as response:
+            async with session.get(json.loads(claim["target"])["url"]) as response:
                 await response.read()
             done.put_nowait(claim)
 

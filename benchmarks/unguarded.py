@@ -1,45 +1,38 @@
-"""The same worker with a plain aiohttp client: no guard, no bounds, no signature.
+"""The same worker with its guard off: the library's own connector, and the URL as it is.
 
-What throughput loses against it is what safety costs. Never run it on anything but a benchmark.
+What throughput loses against it is what the guard costs. Never run it on anything but a benchmark.
 """
 
-import json
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from typing import Any
 
 import aiohttp
 
-from cadenza.domain.run import Claim, Outcome, RunStatus
-from cadenza.domain.target import HttpTarget
-from cadenza.roots import scheduler
+from cadenza.adapters.http.dispatcher import HttpDispatcher
+from cadenza.adapters.http.request import Request
+from cadenza.roots import dispatch, scheduler
 
 
-class PlainDispatcher:
-    def __init__(self, session: aiohttp.ClientSession) -> None:
-        self._session = session
+class UnguardedDispatcher(HttpDispatcher):
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._guarded_connector = self._session.connector
+        self._session._connector = aiohttp.TCPConnector(limit=0)  # noqa: SLF001
 
-    async def dispatch(self, claim: Claim) -> Outcome:
-        target = claim.target
-        assert isinstance(target, HttpTarget)
-        async with self._session.request(
-            target.method,
-            target.url,
-            headers={**target.headers, "Idempotency-Key": claim.idempotency_key},
-            data=target.body,
-            timeout=aiohttp.ClientTimeout(total=target.timeout.total_seconds()),
+    async def close(self) -> None:
+        await super().close()
+        if self._guarded_connector is not None:
+            await self._guarded_connector.close()
+
+    async def _send(self, request: Request) -> aiohttp.ClientResponse:
+        return await self._session.request(
+            request.method,
+            request.place.url,
+            headers=request.headers,
+            data=request.body,
             allow_redirects=False,
-        ) as response:
-            body = json.loads(await response.content.read(64 * 1024))
-            return Outcome(RunStatus.SUCCESS, status_code=response.status, body=body)
-
-
-@asynccontextmanager
-async def plain_dispatcher(*_: object) -> AsyncGenerator[PlainDispatcher]:
-    connector = aiohttp.TCPConnector(limit=0)
-    async with aiohttp.ClientSession(connector=connector, trust_env=False) as session:
-        yield PlainDispatcher(session)
+        )
 
 
 if __name__ == "__main__":
-    scheduler.dispatcher = plain_dispatcher
+    dispatch.HttpDispatcher = UnguardedDispatcher
     scheduler.scheduler()
