@@ -75,11 +75,13 @@ async def _claim_ms(here: Stage, size: int) -> float:
         batch = await queue.claim_due(request)
         took.append((perf_counter() - began) * 1000)
         assert len(batch.claims) == PER_CLAIM
-        await queue.give_back(batch.claims)
         await here.execute(
-            "UPDATE endpoints SET next_run_at = cadenza_now() + interval '1 day'"
+            "UPDATE endpoints SET next_run_at = cadenza_now() + interval '1 day',"
+            " lease_until = NULL, running_run_id = NULL, running_slot_at = NULL,"
+            " running_attempt = NULL, running_claimed_at = NULL"
             " WHERE next_run_at <= cadenza_now()"
         )
+        await here.execute("TRUNCATE runs")
     return median(took)
 
 
