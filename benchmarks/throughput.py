@@ -20,6 +20,9 @@ async def main(*, quick: bool) -> dict[str, Any]:
         one = await _with_workers(here, count, 1)
         unguarded = await _with_workers(here, count, 1, guarded=False)
         again = await _with_workers(here, count, 1)
+        # The guard is judged by the mean of the runs before and after the one without it: the
+        # better of two against one would flatter it.
+        guarded = (one["runs_per_s"] + again["runs_per_s"]) / 2
         one["runs_per_s"] = max(one["runs_per_s"], again["runs_per_s"])
         two = await _with_workers(here, count, 2)
         await _prepare(here, count, DUE)
@@ -32,7 +35,7 @@ async def main(*, quick: bool) -> dict[str, Any]:
         "lost": sum(each["lost"] for each in (one, again, two)),
         "two_workers_runs_per_s": round(two["runs_per_s"]),
         "unguarded_runs_per_s": round(unguarded["runs_per_s"]),
-        "guard_cost": round(1 - one["runs_per_s"] / unguarded["runs_per_s"], 2),
+        "guard_cost": round(1 - guarded / unguarded["runs_per_s"], 2),
         "endpoints": count,
     }
     return measured(result, began)
