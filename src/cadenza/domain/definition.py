@@ -1,0 +1,151 @@
+"""Definitions: what an owner declares about a job and its endpoints, and what is wrong with it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import pairwise
+
+from cadenza.domain.cron import Cron
+from cadenza.domain.endpoint import PLATFORM_MIN_INTERVAL, Baseline, CronLine, Every
+from cadenza.domain.errors import InvalidInput
+from cadenza.domain.instants import spoken
+from cadenza.domain.target import HttpTarget, Target
+from cadenza.domain.target_rules import check_http_target, check_shell_target
+
+LONGEST_INTERVAL = timedelta(days=366)
+MAX_NAME = 100
+MAX_DESCRIPTION = 10_000
+_GAPS_LOOKED_AT = 50  # of a cron, when its gaps are held against the guardrails
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointDefinition:
+    name: str
+    baseline: Baseline
+    target: Target
+    min_interval: timedelta | None = None
+    max_interval: timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JobDefinition:
+    name: str
+    description: str = ""
+    endpoints: tuple[EndpointDefinition, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DoorRules:
+    """What the operator decides about targets, and how an expression is read."""
+
+    closed_ports: frozenset[int] = frozenset()
+    shell_allowed: bool = False
+    check_expression: Callable[[str, str], None] | None = None
+
+
+def check_job(definition: JobDefinition) -> None:
+    check_name("name", definition.name)
+    _check_text("description", definition.description, MAX_DESCRIPTION)
+    seen: set[str] = set()
+    for place, endpoint in enumerate(definition.endpoints):
+        if endpoint.name in seen:
+            raise InvalidInput(
+                f"endpoints[{place}].name", endpoint.name, "another endpoint of the job has it"
+            )
+        seen.add(endpoint.name)
+
+
+def check_endpoint(
+    definition: EndpointDefinition, rules: DoorRules, now: datetime, cron: Cron
+) -> None:
+    """InvalidInput with the field, the value and the fix, for the first thing that is wrong."""
+    check_name("name", definition.name)
+    _check_baseline(definition.baseline, now, cron)
+    for field, interval in (
+        ("min_interval", definition.min_interval),
+        ("max_interval", definition.max_interval),
+    ):
+        if interval is not None:
+            _check_interval(field, interval)
+    least, most = definition.min_interval, definition.max_interval
+    if least is not None and most is not None and least > most:
+        fix = f"it is above max_interval ({spoken(most)}); lower one or raise the other"
+        raise InvalidInput("min_interval", spoken(least), fix)
+    _check_target(definition.target, rules)
+
+
+def check_name(field: str, name: str) -> None:
+    """A name stands in addresses, tables and commands."""
+    _check_text(field, name, MAX_NAME)
+    if not name or name != name.strip():
+        raise InvalidInput(field, name, f"1 to {MAX_NAME} characters, no space at either end")
+    if "/" in name or not name.isprintable():
+        raise InvalidInput(field, name, "no / and no control characters")
+
+
+def warnings_of(definition: EndpointDefinition, now: datetime, cron: Cron) -> list[str]:
+    """Where baseline and guardrails fight each other: allowed, but hardly what was meant."""
+    found: list[str] = []
+    gaps = _gaps(definition.baseline, now, cron)
+    if not gaps:
+        return found
+    least, most = definition.min_interval, definition.max_interval
+    if least is not None and least > min(gaps):
+        found.append(
+            f"min_interval {spoken(least)} is longer than the baseline's {spoken(min(gaps))}: "
+            "it will run less often than the baseline says"
+        )
+    if most is not None and most < max(gaps):
+        found.append(
+            f"max_interval {spoken(most)} is shorter than the baseline's {spoken(max(gaps))}: "
+            "it will run more often than the baseline says"
+        )
+    return found
+
+
+def _check_text(field: str, text: str, most: int) -> None:
+    if len(text) > most:
+        raise InvalidInput(field, text, f"{len(text)} characters; {most} are the most")
+    if "\0" in text:
+        raise InvalidInput(field, text, "it holds a NUL character")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidInput(field, text, "it holds half of a character pair") from error
+
+
+def _check_baseline(baseline: Baseline, now: datetime, cron: Cron) -> None:
+    if isinstance(baseline, Every):
+        _check_interval("every", baseline.interval)
+    elif isinstance(baseline, CronLine):
+        cron.next_after(baseline.expression, baseline.timezone, now)
+
+
+def _check_interval(field: str, interval: timedelta) -> None:
+    if not PLATFORM_MIN_INTERVAL <= interval <= LONGEST_INTERVAL:
+        raise InvalidInput(field, spoken(interval), "from 1 s to 366 days")
+    if interval % timedelta(milliseconds=1):
+        raise InvalidInput(field, str(interval), "milliseconds are the finest there is")
+
+
+def _check_target(target: Target, rules: DoorRules) -> None:
+    if isinstance(target, HttpTarget):
+        check_http_target(
+            target, closed_ports=rules.closed_ports, check_expression=rules.check_expression
+        )
+        return
+    if not rules.shell_allowed:
+        fix = "commands are not allowed here; the operator can set CADENZA_SHELL_ALLOWED=true"
+        raise InvalidInput("command", list(target.command), fix)
+    check_shell_target(target)
+
+
+def _gaps(baseline: Baseline, now: datetime, cron: Cron) -> list[timedelta]:
+    if isinstance(baseline, Every):
+        return [baseline.interval]
+    if not isinstance(baseline, CronLine):
+        return []
+    occurrences = [now]
+    for _ in range(_GAPS_LOOKED_AT):
+        occurrences.append(cron.next_after(baseline.expression, baseline.timezone, occurrences[-1]))
+    return [later - earlier for earlier, later in pairwise(occurrences[1:])]

@@ -1,0 +1,1 @@
+"""What people write: jobs and endpoints as documents, in a request or in a file."""

@@ -1,0 +1,48 @@
+"""Durations as people write them: `5m`, `1h30m`, `90s`, or a number of milliseconds."""
+
+import re
+from datetime import timedelta
+
+_UNITS = {
+    "w": timedelta(weeks=1),
+    "d": timedelta(days=1),
+    "h": timedelta(hours=1),
+    "m": timedelta(minutes=1),
+    "s": timedelta(seconds=1),
+    "ms": timedelta(milliseconds=1),
+}
+_PART = re.compile(r"([0-9]{1,12})(ms|[wdhms])")
+_WHOLE = re.compile(r"(?:[0-9]{1,12}(?:ms|[wdhms]))+")
+_MAX_LENGTH = 40
+_MAX_MS = 1000 * 366 * 86_400_000  # far beyond every limit, and within what timedelta can hold
+EXPECTED = 'write "5m", "1h30m", "90s" or "250ms", or a whole number of milliseconds'
+
+
+def parse_duration(given: int | str) -> timedelta:
+    """ValueError with the fix where it cannot be read."""
+    if isinstance(given, int):
+        if not 0 < given <= _MAX_MS:
+            raise ValueError(f"it must be above 0 and not absurdly long: {EXPECTED}")
+        return timedelta(milliseconds=given)
+    text = given.strip().lower()
+    if len(text) > _MAX_LENGTH or not text.isascii() or _WHOLE.fullmatch(text) is None:
+        raise ValueError(EXPECTED)
+    parts = [(int(count), unit) for count, unit in _PART.findall(text)]
+    sizes = [_UNITS[unit] for _, unit in parts]
+    if sizes != sorted(set(sizes), reverse=True):
+        raise ValueError(f"each unit once, the largest first: {EXPECTED}")
+    total_ms = sum(
+        count * (size // _UNITS["ms"]) for (count, _), size in zip(parts, sizes, strict=True)
+    )
+    return parse_duration(total_ms)
+
+
+def format_duration(duration: timedelta) -> str:
+    """The shortest way to write it, exact to the millisecond."""
+    text, left = "", duration
+    for unit, size in _UNITS.items():
+        if unit == "w" and left % size:
+            continue  # 10 days are "10d", not "1w3d"
+        count, left = divmod(left, size)
+        text += f"{count}{unit}" if count else ""
+    return text or "0ms"

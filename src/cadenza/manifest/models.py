@@ -1,0 +1,127 @@
+"""The documents, as pydantic models: forgiving about how a thing is written, strict about what.
+
+Lengths and counts are limited here, so that a schema can say them; what a schema cannot say (cron,
+zones, addresses, expressions) is checked by `domain/definition.py`.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from cadenza.domain import target_rules
+from cadenza.domain.definition import MAX_DESCRIPTION, MAX_NAME
+from cadenza.manifest.durations import EXPECTED, parse_duration
+
+MAX_JOBS = 10_000
+MAX_ENDPOINTS_PER_JOB = 10_000
+KEPT = "***"  # in place of a secret: keep the one that is stored
+
+
+class Document(BaseModel):
+    """Unknown fields are refused, and a number in quotes is no number."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
+
+
+def _readable_duration(given: Any) -> Any:
+    """Read once, so that the error names the field; kept as it was written."""
+    if isinstance(given, bool) or not isinstance(given, int | str):
+        raise ValueError(EXPECTED)
+    parse_duration(given)
+    return given
+
+
+Duration = Annotated[
+    Annotated[int, Field(ge=1, le=31_622_400_000)]
+    | Annotated[str, Field(min_length=2, max_length=40)],
+    BeforeValidator(_readable_duration),
+    Field(description=f"A duration: {EXPECTED}.", examples=["5m", 300_000]),
+]
+Name = Annotated[
+    str,
+    Field(min_length=1, max_length=MAX_NAME, description="No / and no control characters; unique."),
+]
+Milliseconds = Annotated[int, Field(ge=1, le=31_622_400_000)]
+
+
+class EndpointDocument(Document):
+    """An endpoint: what is called, its baseline (one of every, cron, on_demand), its guardrails."""
+
+    name: Name
+    every: Duration | None = None
+    every_ms: Milliseconds | None = Field(default=None, description="The same as `every`.")
+    cron: Annotated[str, Field(min_length=1, max_length=128)] | None = Field(
+        default=None, description="Five fields, or @hourly and the like.", examples=["0 9 * * mon"]
+    )
+    timezone: Annotated[str, Field(min_length=1, max_length=64)] | None = Field(
+        default=None,
+        description="Of the cron; UTC where it is left out.",
+        examples=["Europe/Paris"],
+    )
+    on_demand: bool | None = Field(
+        default=None, description="Runs only when a hint or a person asks."
+    )
+    min_interval: Duration | None = None
+    min_interval_ms: Milliseconds | None = Field(
+        default=None, description="The same as `min_interval`."
+    )
+    max_interval: Duration | None = None
+    max_interval_ms: Milliseconds | None = Field(
+        default=None, description="The same as `max_interval`."
+    )
+
+    url: Annotated[str, Field(min_length=1, max_length=target_rules.MAX_URL)] | None = None
+    method: Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] | None = None
+    headers: Annotated[dict[str, str], Field(max_length=target_rules.MAX_HEADERS)] | None = None
+    secret_headers: Annotated[dict[str, str], Field(max_length=target_rules.MAX_HEADERS)] | None = (
+        Field(
+            default=None,
+            description=f"Stored encrypted and never shown; {KEPT!r} keeps the one that is stored.",
+        )
+    )
+    body: str | dict[str, Any] | list[Any] | None = Field(
+        default=None, description="Text, or JSON, which is sent as such."
+    )
+    max_redirects: Annotated[int, Field(ge=0, le=target_rules.MAX_REDIRECTS)] | None = None
+    success_statuses: (
+        Annotated[
+            list[Annotated[int, Field(ge=100, le=599)]],
+            Field(max_length=target_rules.MAX_STATUSES),
+        ]
+        | None
+    ) = Field(default=None, description="What counts as success; every 2xx where left out.")
+    success_when: Annotated[str, Field(min_length=1, max_length=1000)] | None = Field(
+        default=None,
+        description="A CEL expression over `status` and `body`.",
+        examples=["body.ok == true"],
+    )
+
+    command: (
+        Annotated[list[str], Field(min_length=1, max_length=target_rules.MAX_ARGUMENTS)] | None
+    ) = Field(default=None, description="A command as a list, where the operator allows commands.")
+    folder: Annotated[str, Field(min_length=1, max_length=target_rules.MAX_FOLDER)] | None = None
+
+    timeout: Duration | None = None
+    timeout_ms: Milliseconds | None = Field(default=None, description="The same as `timeout`.")
+
+
+class JobFields(Document):
+    name: Name
+    description: Annotated[str, Field(max_length=MAX_DESCRIPTION)] = Field(
+        default="", description="In plain words; for a planner it is the rule book."
+    )
+
+
+class JobDocument(JobFields):
+    """A job with its endpoints."""
+
+    endpoints: Annotated[list[EndpointDocument], Field(max_length=MAX_ENDPOINTS_PER_JOB)] = Field(
+        default_factory=list[EndpointDocument]
+    )
+
+
+class ManifestDocument(Document):
+    """A whole file of jobs."""
+
+    version: Literal[1] = 1
+    jobs: Annotated[list[JobDocument], Field(max_length=MAX_JOBS)]
