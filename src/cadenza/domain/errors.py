@@ -2,9 +2,12 @@
 
 CadenzaError
 ├── InvalidInput        a value somebody gave: names the field, the value and the fix
-│   └── InvalidCron     a cron expression or zone that can never be scheduled
+│   ├── InvalidCron     a cron expression or zone that can never be scheduled
+│   └── AlreadyThere    a name that is taken
 ├── Refused             an act that the rules forbid right now, with the reason
-│   └── AlreadyRunning  a run is in flight or waiting
+│   ├── AlreadyRunning  a run is in flight or waiting
+│   ├── Outdated        somebody else has changed it since it was read
+│   └── NotAllowed      the key may not do this
 ├── NotFound            no such thing for this tenant
 └── OperatorError       something around us is wrong (database, disk): says what to do
     ├── SecretUnreadable  a sealed value does not open: its key is missing, or it was moved
@@ -30,12 +33,24 @@ class InvalidCron(InvalidInput):
     """A cron expression or a time zone that has no next occurrence."""
 
 
+class AlreadyThere(InvalidInput):
+    """A name that somebody or something has already."""
+
+
 class Refused(CadenzaError):
     """The rules forbid this act now; the text says why."""
 
 
 class AlreadyRunning(Refused):
     """A run of this endpoint is in flight or waiting to start."""
+
+
+class Outdated(Refused):
+    """It has changed since the caller read it."""
+
+
+class NotAllowed(Refused):
+    """The caller's key has not the scope for this."""
 
 
 class NotFound(CadenzaError):

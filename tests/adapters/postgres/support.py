@@ -279,9 +279,11 @@ class World:
         await self.execute(
             "WITH made AS (INSERT INTO tenants (id, name)"
             " SELECT lpad(to_hex(n), 32, '0')::uuid, n FROM generate_series(1, $2) AS n"
-            " RETURNING id) INSERT INTO endpoints SELECT (jsonb_populate_record(e,"
-            " jsonb_build_object('id', gen_random_uuid(), 'tenant_id', made.id))).*"
-            " FROM endpoints AS e, made WHERE e.id = $1",
+            " RETURNING id), a_job AS (INSERT INTO jobs (id, tenant_id, name)"
+            " SELECT id, id, 'a job' FROM made RETURNING id)"
+            " INSERT INTO endpoints SELECT (jsonb_populate_record(e, jsonb_build_object("
+            " 'id', gen_random_uuid(), 'tenant_id', a_job.id, 'job_id', a_job.id))).*"
+            " FROM endpoints AS e, a_job WHERE e.id = $1",
             *(endpoint.id, count),
         )
 

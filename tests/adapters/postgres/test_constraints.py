@@ -195,6 +195,12 @@ async def test_a_slot_cannot_hide_in_another_partition(connection: Connection) -
                 await record_run(connection, "now()", row["name"])
 
 
+NEW_KEY = (
+    "WITH a_user AS (INSERT INTO users (id, tenant_id, name) SELECT id, id, 'u' FROM tenants"
+    " RETURNING id, tenant_id)"
+    " INSERT INTO api_keys (id, tenant_id, user_id, name, scopes, hash)"
+    " SELECT id, tenant_id, id, 'k',"
+)
 NEVER_ELSEWHERE = {
     "a tenant that keeps nothing": (
         "UPDATE tenants SET retention_days = 0",
@@ -229,6 +235,25 @@ NEVER_ELSEWHERE = {
         "INSERT INTO signing_keys SELECT gen_random_uuid(), id, 'v1:x:y', now()"
         " FROM tenants, generate_series(1, 2)",
         "one_signing_key_has_no_end",
+    ),
+    "a key that may do nothing": (
+        f"{NEW_KEY} '{{}}', sha256('a') FROM a_user",
+        "a_key_may_do_something",
+    ),
+    "a key that may do what nobody knows": (
+        f"{NEW_KEY} '{{root}}', sha256('a') FROM a_user",
+        "a_key_may_do_something",
+    ),
+    "a key that is not hashed": (
+        f"{NEW_KEY} '{{read}}', 'cdz_plain' FROM a_user",
+        "a_key_is_hashed",
+    ),
+    "an endpoint in a job of another tenant": (
+        "WITH other AS (INSERT INTO tenants (id, name) VALUES (gen_random_uuid(), 'other')"
+        " RETURNING id), theirs AS (INSERT INTO jobs (id, tenant_id, name)"
+        " SELECT id, id, 'theirs' FROM other RETURNING id)"
+        " UPDATE endpoints SET job_id = theirs.id FROM theirs",
+        "its_job_is_of_its_tenant",
     ),
     "an attempt noted twice": (
         "INSERT INTO run_attempts SELECT id, 1, id, id, now(), now()"

@@ -18,6 +18,7 @@ DAYS_AHEAD = 7
 BATCH = 5000
 PATIENCE = "50ms"
 LONGEST_ROUND = "1h"
+KEEP_IDEMPOTENCY_KEYS = timedelta(days=1)
 LONGEST_STEP = "1s"  # making a day reads the default partition, while claims wait
 KEPT_BY_AGE = (
     ("analysis_sessions", "started_at"),
@@ -72,6 +73,9 @@ class Maintenance:
         oldest = now - self._retention
         deleted = await _in_batches(connection, query("delete_old_default_runs"), oldest)
         deleted += await _in_batches(connection, query("delete_short_lived_runs"), now)
+        deleted += await _in_batches(
+            connection, _delete_by_age("idempotency_keys", "at"), now - KEEP_IDEMPOTENCY_KEYS
+        )
         for table, column in KEPT_BY_AGE:
             deleted += await _in_batches(connection, _delete_by_age(table, column), oldest)
             deleted += await _in_batches(connection, _delete_short_lived(table, column), now)

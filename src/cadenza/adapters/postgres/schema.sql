@@ -23,6 +23,21 @@ CREATE TABLE public.analysis_sessions (
     next_analysis_at timestamp with time zone
 );
 
+CREATE TABLE public.api_keys (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    name text NOT NULL,
+    scopes text[] NOT NULL,
+    hash bytea NOT NULL,
+    created_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    expires_at timestamp with time zone,
+    revoked_at timestamp with time zone,
+    last_used_at timestamp with time zone,
+    CONSTRAINT a_key_is_hashed CHECK ((octet_length(hash) = 32)),
+    CONSTRAINT a_key_may_do_something CHECK (((cardinality(scopes) > 0) AND (scopes <@ ARRAY['read'::text, 'operate'::text, 'admin'::text])))
+);
+
 CREATE TABLE public.audit_log (
     id bigint NOT NULL,
     tenant_id uuid NOT NULL,
@@ -96,6 +111,7 @@ CREATE TABLE public.endpoints (
     last_reasoning text,
     idle_looks bigint DEFAULT 0 NOT NULL,
     secret_headers jsonb,
+    revision integer DEFAULT 1 NOT NULL,
     CONSTRAINT a_hint_expires CHECK (((num_nulls(hint_interval_ms, hint_interval_expires_at, hint_interval_author) = ANY (ARRAY[0, 3])) AND (num_nulls(hint_run_at, hint_run_expires_at, hint_run_author) = ANY (ARRAY[0, 3])))),
     CONSTRAINT a_lease_has_a_run CHECK (((lease_until IS NULL) OR (running_run_id IS NOT NULL))),
     CONSTRAINT a_lease_has_an_epoch CHECK (((lease_until IS NULL) OR (lease_epoch > 0))),
@@ -120,7 +136,8 @@ CREATE TABLE public.events (
     at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
     kind text NOT NULL,
     endpoint_id uuid,
-    data jsonb DEFAULT '{}'::jsonb NOT NULL
+    data jsonb DEFAULT '{}'::jsonb NOT NULL,
+    xact xid8 DEFAULT pg_current_xact_id() NOT NULL
 );
 
 ALTER TABLE public.events ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
@@ -132,6 +149,14 @@ ALTER TABLE public.events ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE public.idempotency_keys (
+    tenant_id uuid NOT NULL,
+    key text NOT NULL,
+    fingerprint bytea NOT NULL,
+    created_id uuid NOT NULL,
+    at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL
+);
+
 CREATE TABLE public.jobs (
     id uuid NOT NULL,
     tenant_id uuid NOT NULL,
@@ -139,7 +164,8 @@ CREATE TABLE public.jobs (
     description text DEFAULT ''::text NOT NULL,
     paused_until timestamp with time zone,
     archived_at timestamp with time zone,
-    created_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL
+    created_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    revision integer DEFAULT 1 NOT NULL
 );
 
 CREATE TABLE public.late_results (
@@ -256,13 +282,24 @@ CREATE TABLE public.tenants (
     name text NOT NULL,
     retention_days integer,
     created_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    watched_until timestamp with time zone,
     CONSTRAINT tenants_retention_days_check CHECK (((retention_days >= 1) AND (retention_days <= 3650)))
+);
+
+CREATE TABLE public.users (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    name text NOT NULL,
+    created_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL
 );
 
 ALTER TABLE ONLY public.runs ATTACH PARTITION public.runs_default DEFAULT;
 
 ALTER TABLE ONLY public.analysis_sessions
     ADD CONSTRAINT analysis_sessions_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.api_keys
+    ADD CONSTRAINT api_keys_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY public.audit_log
     ADD CONSTRAINT audit_log_pkey PRIMARY KEY (id);
@@ -272,6 +309,12 @@ ALTER TABLE ONLY public.endpoints
 
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.idempotency_keys
+    ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (tenant_id, key);
+
+ALTER TABLE ONLY public.jobs
+    ADD CONSTRAINT jobs_of_one_tenant UNIQUE (tenant_id, id);
 
 ALTER TABLE ONLY public.jobs
     ADD CONSTRAINT jobs_pkey PRIMARY KEY (id);
@@ -303,6 +346,16 @@ ALTER TABLE ONLY public.signing_keys
 ALTER TABLE ONLY public.tenants
     ADD CONSTRAINT tenants_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.users
+    ADD CONSTRAINT users_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.users
+    ADD CONSTRAINT users_tenant_id_id_key UNIQUE (tenant_id, id);
+
+CREATE INDEX api_keys_of_tenant ON public.api_keys USING btree (tenant_id, created_at);
+
+CREATE INDEX api_keys_of_user ON public.api_keys USING btree (tenant_id, user_id);
+
 CREATE INDEX audit_by_age ON public.audit_log USING btree (at);
 
 CREATE INDEX audit_of_tenant ON public.audit_log USING btree (tenant_id, id);
@@ -315,11 +368,15 @@ CREATE INDEX endpoints_due_by_tenant ON public.endpoints USING btree (tenant_id,
 
 CREATE INDEX endpoints_of_job ON public.endpoints USING btree (job_id, name);
 
+CREATE INDEX endpoints_of_tenant ON public.endpoints USING btree (tenant_id, created_at, id);
+
 CREATE INDEX endpoints_running_by_hand ON public.endpoints USING btree (id) WHERE running_is_manual;
 
 CREATE INDEX events_by_age ON public.events USING btree (at);
 
-CREATE INDEX events_of_tenant ON public.events USING btree (tenant_id, id);
+CREATE INDEX events_of_tenant ON public.events USING btree (tenant_id, xact, id);
+
+CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (at);
 
 CREATE INDEX jobs_of_tenant ON public.jobs USING btree (tenant_id);
 
@@ -327,7 +384,15 @@ CREATE INDEX late_results_by_age ON public.late_results USING btree (received_at
 
 CREATE INDEX late_results_of_endpoint ON public.late_results USING btree (endpoint_id, id);
 
+CREATE UNIQUE INDEX one_endpoint_has_a_name ON public.endpoints USING btree (job_id, name) WHERE (archived_at IS NULL);
+
+CREATE UNIQUE INDEX one_job_has_a_name ON public.jobs USING btree (tenant_id, name) WHERE (archived_at IS NULL);
+
 CREATE UNIQUE INDEX one_signing_key_has_no_end ON public.signing_keys USING btree (tenant_id) WHERE (retires_at IS NULL);
+
+CREATE UNIQUE INDEX one_tenant_has_a_name ON public.tenants USING btree (name);
+
+CREATE UNIQUE INDEX one_user_has_a_name ON public.users USING btree (tenant_id, name);
 
 CREATE INDEX run_attempts_by_age ON public.run_attempts USING btree (noted_at);
 
@@ -335,9 +400,15 @@ CREATE INDEX runs_by_id ON ONLY public.runs USING btree (id);
 
 CREATE INDEX runs_default_id_idx ON public.runs_default USING btree (id);
 
+CREATE INDEX runs_of_tenant ON ONLY public.runs USING btree (tenant_id, slot_at);
+
+CREATE INDEX runs_default_tenant_id_slot_at_idx ON public.runs_default USING btree (tenant_id, slot_at);
+
 CREATE INDEX sessions_by_age ON public.analysis_sessions USING btree (started_at);
 
 CREATE INDEX sessions_of_endpoint ON public.analysis_sessions USING btree (endpoint_id, started_at);
+
+CREATE INDEX sessions_of_tenant ON public.analysis_sessions USING btree (tenant_id, started_at);
 
 CREATE INDEX signing_keys_of_tenant ON public.signing_keys USING btree (tenant_id);
 
@@ -345,11 +416,19 @@ ALTER INDEX public.runs_by_id ATTACH PARTITION public.runs_default_id_idx;
 
 ALTER INDEX public.runs_pkey ATTACH PARTITION public.runs_default_pkey;
 
+ALTER INDEX public.runs_of_tenant ATTACH PARTITION public.runs_default_tenant_id_slot_at_idx;
+
 ALTER TABLE ONLY public.analysis_sessions
     ADD CONSTRAINT analysis_sessions_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES public.endpoints(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.analysis_sessions
     ADD CONSTRAINT analysis_sessions_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.api_keys
+    ADD CONSTRAINT api_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.api_keys
+    ADD CONSTRAINT api_keys_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES public.users(tenant_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.audit_log
     ADD CONSTRAINT audit_log_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
@@ -363,6 +442,9 @@ ALTER TABLE ONLY public.endpoints
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY public.endpoints
+    ADD CONSTRAINT its_job_is_of_its_tenant FOREIGN KEY (tenant_id, job_id) REFERENCES public.jobs(tenant_id, id) ON DELETE CASCADE NOT VALID;
+
 ALTER TABLE ONLY public.jobs
     ADD CONSTRAINT jobs_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 
@@ -371,3 +453,6 @@ ALTER TABLE ONLY public.quotas
 
 ALTER TABLE ONLY public.signing_keys
     ADD CONSTRAINT signing_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.users
+    ADD CONSTRAINT users_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;

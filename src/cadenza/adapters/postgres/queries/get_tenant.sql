@@ -1,0 +1,2 @@
+-- One tenant.
+SELECT id, name, created_at, retention_days FROM tenants WHERE id = $1

@@ -1,0 +1,49 @@
+"""Tenants, users and API keys. Every change leaves a deed in the audit log."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+from cadenza.domain.access import ApiKey, Tenant, User
+from cadenza.domain.audit import Deed, Once
+
+
+class Keys(Protocol):
+    async def find_key(self, key_id: UUID) -> tuple[ApiKey, User, datetime] | None:
+        """A key with its user, and the time it is to be judged by."""
+        ...
+
+    async def list_keys(self, tenant_id: UUID) -> Sequence[ApiKey]: ...
+
+    async def add_key(self, key: ApiKey, deed: Deed, once: Once | None = None) -> UUID:
+        """The id of the key that there is now: this one, or the one made when first told."""
+        ...
+
+    async def revoke_key(self, tenant_id: UUID, key_id: UUID, deed: Deed) -> ApiKey: ...
+
+    async def replace_key(self, old_id: UUID, new: ApiKey, ends_at: datetime, deed: Deed) -> None:
+        """A key in the place of another, which goes on until an instant."""
+        ...
+
+
+class Tenants(Protocol):
+    async def list_tenants(self, after: UUID | None, limit: int) -> Sequence[Tenant]: ...
+
+    async def get_tenant(self, tenant_id: UUID) -> Tenant: ...
+
+    async def add_tenant(self, tenant: Tenant, deed: Deed, once: Once | None = None) -> UUID: ...
+
+    async def change_tenant(self, tenant: Tenant, deed: Deed) -> None: ...
+
+    async def delete_tenant(self, tenant_id: UUID) -> None:
+        """With everything that is its own."""
+        ...
+
+    async def list_users(self, tenant_id: UUID) -> Sequence[User]: ...
+
+    async def add_user(self, user: User, deed: Deed, once: Once | None = None) -> UUID: ...
+
+    async def delete_user(self, tenant_id: UUID, user_id: UUID, deed: Deed) -> None:
+        """With their keys."""
+        ...
