@@ -72,7 +72,8 @@ async def postgres_store() -> AsyncIterator[Store]:
         async def add_tenant(tenant_id: UUID) -> None:
             async with database.connection() as connection:
                 await connection.execute(
-                    "INSERT INTO tenants (id, name) VALUES ($1::uuid, $1::uuid::text) ON CONFLICT DO NOTHING",
+                    "INSERT INTO tenants (id, name) VALUES ($1::uuid, $1::uuid::text)"
+                    " ON CONFLICT DO NOTHING",
                     tenant_id,
                 )
 

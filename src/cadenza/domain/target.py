@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 DEFAULT_TIMEOUT = timedelta(seconds=30)
 MAX_TIMEOUT = timedelta(minutes=30)
+KEPT = "***"  # in place of a secret: the one that is stored
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from cadenza.domain import target_rules
 from cadenza.domain.definition import MAX_DESCRIPTION, MAX_NAME
+from cadenza.domain.target import KEPT
 from cadenza.manifest.durations import EXPECTED, parse_duration
 
 MAX_JOBS = 10_000
 MAX_ENDPOINTS_PER_JOB = 10_000
-KEPT = "***"  # in place of a secret: keep the one that is stored
 
 
 class Document(BaseModel):

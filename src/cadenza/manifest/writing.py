@@ -5,9 +5,8 @@ from typing import Any
 
 from cadenza.domain.definition import EndpointDefinition, JobDefinition
 from cadenza.domain.endpoint import Baseline, CronLine, Every
-from cadenza.domain.target import DEFAULT_TIMEOUT, HttpTarget, Target
+from cadenza.domain.target import DEFAULT_TIMEOUT, KEPT, HttpTarget, Target
 from cadenza.manifest.durations import format_duration
-from cadenza.manifest.models import KEPT
 
 
 def job_document(definition: JobDefinition) -> dict[str, Any]:

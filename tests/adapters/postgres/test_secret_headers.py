@@ -24,7 +24,8 @@ async def add(database: Database, name: str, **headers: Secret) -> None:
     store = PostgresEndpointStore(database, CRON, BOX)
     async with database.connection() as connection:
         await connection.execute(
-            "INSERT INTO tenants (id, name) VALUES ($1::uuid, $1::uuid::text) ON CONFLICT DO NOTHING",
+            "INSERT INTO tenants (id, name) VALUES ($1::uuid, $1::uuid::text)"
+            " ON CONFLICT DO NOTHING",
             endpoint.tenant_id,
         )
     await store.add_job(Job(endpoint.job_id, endpoint.tenant_id, "a job"))

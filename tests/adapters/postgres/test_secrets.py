@@ -5,7 +5,7 @@ import base64
 import json
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from time import perf_counter
@@ -16,11 +16,11 @@ import asyncpg
 import pytest
 
 from cadenza.adapters.postgres import secrets as module
+from cadenza.adapters.postgres.definitions import StoredSecrets
 from cadenza.adapters.postgres.run_queue import PostgresRunQueue
 from cadenza.adapters.postgres.secrets import (
     SealedValues,
     open_headers,
-    seal_headers,
     with_secret_headers,
 )
 from cadenza.adapters.postgres.signing_keys import PostgresSigningKeys
@@ -30,6 +30,7 @@ from cadenza.adapters.secrets.keys import GivenKeys, MasterKey
 from cadenza.adapters.signing.standard_webhooks import new_signing_secret
 from cadenza.adapters.system.ids import new_id
 from cadenza.application.ports.run_queue import ClaimRequest
+from cadenza.application.ports.secret_box import SecretBox
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.errors import NotFound, Refused, SecretUnreadable
 from cadenza.domain.run import FinishedRun
@@ -44,6 +45,13 @@ ONE, TWO = (base64.b64encode(bytes(range(n, n + 32))).decode() for n in (1, 101)
 ID_OF_ONE, ID_OF_TWO = (MasterKey.of(base64.b64decode(key)).id for key in (ONE, TWO))
 LEASE = seconds(30)
 HEADERS = {"Authorization": Secret("Bearer tr0ub4dor"), "X-Key": Secret("kärtchen")}
+
+
+def seal_headers(
+    box: SecretBox, headers: Mapping[str, Secret], *, tenant_id: UUID, endpoint_id: UUID
+) -> str | None:
+    target = HttpTarget("http://example.org/", secret_headers=headers)
+    return StoredSecrets(box, tenant_id, endpoint_id).sealed(target)
 
 
 def box_of(*keys: str) -> AesGcmBox:

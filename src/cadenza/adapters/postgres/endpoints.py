@@ -5,17 +5,16 @@ from datetime import timedelta
 from uuid import UUID
 
 from cadenza.adapters.postgres.database import Connection, Database
+from cadenza.adapters.postgres.definitions import StoredSecrets, add_endpoint
 from cadenza.adapters.postgres.queries import query
-from cadenza.adapters.postgres.rows import endpoint_of, endpoint_values, target_json, to_text
-from cadenza.adapters.postgres.secrets import seal_headers
+from cadenza.adapters.postgres.rows import endpoint_of, endpoint_values, to_text
 from cadenza.application.ports.endpoints import Act
 from cadenza.application.ports.secret_box import SecretBox
-from cadenza.domain import steering
 from cadenza.domain.analysis import changes_its_state
 from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import MAX_SPREAD, Endpoint, Job
 from cadenza.domain.errors import NotFound
-from cadenza.domain.target import HttpTarget, Target
+from cadenza.domain.target import Target
 
 
 class PostgresEndpointStore:
@@ -40,33 +39,11 @@ class PostgresEndpointStore:
             )
 
     async def add_endpoint(self, endpoint: Endpoint, target: Target) -> Endpoint:
+        secrets = StoredSecrets(self._box, endpoint.tenant_id, endpoint.id)
         async with self._database.transaction() as connection:
-            now = await connection.fetchval(query("database_time"))
-            planned = steering.begin(endpoint, now, self._cron)
-            await connection.execute(
-                query("add_endpoint"),
-                planned.id,
-                planned.tenant_id,
-                planned.job_id,
-                to_text(planned.name),
-                planned.created_at,
-                target_json(target),
-                target.host,
-                self._sealed_headers(planned, target),
-            )
-            await connection.execute(query("save_endpoint"), *endpoint_values(planned), False)
-            await _wake_workers(connection)
+            planned = await add_endpoint(connection, endpoint, target, secrets, self._cron)
+            await wake_workers(connection)
         return planned
-
-    def _sealed_headers(self, endpoint: Endpoint, target: Target) -> str | None:
-        if not isinstance(target, HttpTarget):
-            return None
-        return seal_headers(
-            self._box,
-            target.secret_headers,
-            tenant_id=endpoint.tenant_id,
-            endpoint_id=endpoint.id,
-        )
 
     async def get_endpoint(self, tenant_id: UUID, endpoint_id: UUID) -> Endpoint:
         async with self._database.connection() as connection:
@@ -87,14 +64,26 @@ class PostgresEndpointStore:
                 raise NotFound(f"no endpoint {endpoint_id}")
             before = endpoint_of(row, self._spread)
             changed = act(before, row["now"], self._cron)
-            if changed != before:
-                news = changes_its_state(before, changed)
-                await connection.execute(query("save_endpoint"), *endpoint_values(changed), news)
-            if changed.plan != before.plan or changed.manual_slot_at != before.manual_slot_at:
-                await _wake_workers(connection)
+            await save_acts(connection, [(before, changed)])
         return changed
 
 
-async def _wake_workers(connection: Connection) -> None:
+async def save_acts(connection: Connection, acts: Sequence[tuple[Endpoint, Endpoint]]) -> None:
+    """Write endpoints as they are after an act, and wake workers where a plan has moved."""
+    changed = [(before, after) for before, after in acts if after != before]
+    if not changed:
+        return
+    await connection.executemany(
+        query("save_endpoint"),
+        [(*endpoint_values(after), changes_its_state(before, after)) for before, after in changed],
+    )
+    if any(
+        after.plan != before.plan or after.manual_slot_at != before.manual_slot_at
+        for before, after in changed
+    ):
+        await wake_workers(connection)
+
+
+async def wake_workers(connection: Connection) -> None:
     """Delivered when the transaction commits, so that a worker finds what it is woken for."""
     await connection.execute(query("notify"), "cadenza_due")

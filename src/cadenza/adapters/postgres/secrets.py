@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import TypedDict
@@ -27,21 +27,6 @@ FIRST = UUID(int=0)
 
 
 # --- The headers of one endpoint ------------------------------------------------------------
-
-
-def seal_headers(
-    box: SecretBox, headers: Mapping[str, Secret], *, tenant_id: UUID, endpoint_id: UUID
-) -> str | None:
-    """What the column `secret_headers` takes; None where there are none."""
-    if not headers:
-        return None
-    sealed = {
-        name: box.seal(
-            secret.value, tenant_id=tenant_id, row_id=endpoint_id, column=f"{HEADERS}:{name}"
-        )
-        for name, secret in headers.items()
-    }
-    return json.dumps(sealed)
 
 
 def open_headers(
