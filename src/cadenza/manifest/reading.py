@@ -1,7 +1,7 @@
 """From documents to definitions."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import Any, cast
 
@@ -70,8 +70,13 @@ def _merge(present: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, An
 
 def errors_of(error: ValidationError) -> list[InvalidInput]:
     """Each field that is wrong, as a person wrote it, with the fix."""
+    return field_errors(error.errors(include_url=False, include_context=False))
+
+
+def field_errors(errors: Iterable[Any]) -> list[InvalidInput]:
+    """The same from pydantic's list of errors."""
     found: dict[str, InvalidInput] = {}
-    for each in error.errors(include_url=False, include_context=False):
+    for each in errors:
         field = _path(each["loc"])
         found.setdefault(field, InvalidInput(field, _shown(each), _fix(each["type"], each["msg"])))
     return list(found.values())

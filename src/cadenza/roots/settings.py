@@ -76,6 +76,14 @@ class Settings(BaseSettings):
         default="", description="Names, with commas, of variables that commands are given."
     )
     shell_path: str = Field(default="/usr/local/bin:/usr/bin:/bin", description="PATH of commands.")
+    operator_key: SecretStr | None = Field(
+        default=None,
+        min_length=16,
+        description="Makes tenants and users over the API; without it nobody can.",
+    )
+    rate_limit: Annotated[int, Field(ge=1, le=10_000_000)] = Field(
+        default=60_000, description="Requests a minute that one API key may make."
+    )
     log_json: bool = Field(default=False, description="Log as JSON lines.")
 
 

@@ -1,6 +1,6 @@
 """Tenants, their users, and API keys."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -19,8 +19,11 @@ DELETE_SECONDS = 600.0  # a tenant may leave millions of runs behind
 
 
 class PostgresAccounts:
-    def __init__(self, database: Database) -> None:
+    def __init__(
+        self, database: Database, on_time: Callable[[datetime], None] = lambda _at: None
+    ) -> None:
         self._database = database
+        self._on_time = on_time
 
     # --- Keys -----------------------------------------------------------------------------
 
@@ -29,6 +32,7 @@ class PostgresAccounts:
             row = await connection.fetchrow(query("find_key"), key_id)
             if row is None:
                 return None
+            self._on_time(row["now"])
             used_at: datetime | None = row["last_used_at"]
             if used_at is None or (row["now"] - used_at).total_seconds() >= 60:
                 await connection.execute(query("touch_key"), key_id)

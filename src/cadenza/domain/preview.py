@@ -1,0 +1,66 @@
+"""What lies ahead: the next runs, as the governor would plan them if each run went well."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from cadenza.domain.cron import Cron
+from cadenza.domain.endpoint import Endpoint
+from cadenza.domain.governor import plan_next_run
+from cadenza.domain.instants import FOREVER
+from cadenza.domain.outcome import finish_run
+from cadenza.domain.plan import Source
+from cadenza.domain.run import Claim, FinishedRun, Outcome, RunStatus
+from cadenza.domain.target import HttpTarget
+
+_WELL = Outcome(RunStatus.SUCCESS)
+_ANY_TARGET = HttpTarget("")  # no target has a say in the schedule
+
+
+@dataclass(frozen=True, slots=True)
+class Upcoming:
+    at: datetime
+    source: Source
+
+
+def next_runs(endpoint: Endpoint, now: datetime, cron: Cron, count: int) -> list[Upcoming]:
+    """The next runs under everything that is in force now, hints that expire included."""
+    if endpoint.running_slot_at is not None:
+        endpoint = _after_run(endpoint, endpoint.running_slot_at, now, cron)
+    found: list[Upcoming] = []
+    while len(found) < count and endpoint.plan is not None:
+        at, source = endpoint.plan.next_run_at, endpoint.plan.source
+        if at is None or source is None or at >= FOREVER:
+            break
+        started_at = max(at, now)
+        found.append(Upcoming(started_at, source))
+        now = started_at
+        endpoint = _after_run(endpoint, at, now, cron)
+    return found
+
+
+def next_runs_by_baseline(
+    endpoint: Endpoint, now: datetime, cron: Cron, count: int
+) -> list[Upcoming]:
+    """The same if nobody had given a hint, and no planner had paused it."""
+    plain = replace(endpoint, interval_hint=None, one_shot_hint=None, planner_pause=None)
+    if not plain.in_flight:
+        plain = replace(plain, plan=plan_next_run(now, plain, cron, after_run=False))
+    return next_runs(plain, now, cron, count)
+
+
+def _after_run(endpoint: Endpoint, slot_at: datetime, now: datetime, cron: Cron) -> Endpoint:
+    claim = Claim(
+        run_id=endpoint.id,
+        endpoint_id=endpoint.id,
+        tenant_id=endpoint.tenant_id,
+        job_id=endpoint.job_id,
+        endpoint_name=endpoint.name,
+        target=_ANY_TARGET,
+        slot_at=slot_at,
+        source=Source.BASELINE_INTERVAL,
+        epoch=1,
+        first_claimed_at=now,
+        is_manual=endpoint.in_flight and endpoint.running_is_manual,
+    )
+    finished = FinishedRun(claim, _WELL, started_at=max(slot_at, now), finished_at=now)
+    return finish_run(endpoint, finished, now, cron).endpoint

@@ -1,0 +1,120 @@
+"""`cadenza api`: serves the REST API, until it is told to stop."""
+
+import asyncio
+import secrets
+import time
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Annotated
+
+import structlog
+import typer
+import uvicorn
+import uvloop
+from fastapi import FastAPI
+
+from cadenza.adapters.cron.cronsim import CronsimCron
+from cadenza.adapters.expressions.cel import CelExpressions
+from cadenza.adapters.http.addresses import parse_ports
+from cadenza.adapters.postgres.accounts import PostgresAccounts
+from cadenza.adapters.postgres.catalogue import PostgresCatalogue
+from cadenza.adapters.postgres.clock import DatabaseClock
+from cadenza.adapters.postgres.database import Database
+from cadenza.adapters.postgres.migrate import migrate
+from cadenza.adapters.system.ids import new_id
+from cadenza.application.ports.secret_box import SecretBox
+from cadenza.domain.access import hash_of
+from cadenza.domain.definition import DoorRules
+from cadenza.roots.database import database_url, opened_database
+from cadenza.roots.dispatch import dispatcher
+from cadenza.roots.logging import set_up_logs
+from cadenza.roots.secrets import secret_box
+from cadenza.roots.settings import Settings, read_settings
+from cadenza.web.api.app import create_app
+from cadenza.web.api.parts import Parts
+from cadenza.web.api.rate_limit import RateLimit
+
+log = structlog.get_logger()
+
+
+def register(app: typer.Typer) -> None:
+    @app.command(epilog="Example: CADENZA_DATABASE_URL=postgresql://cadenza@db/cadenza cadenza api")
+    def api(
+        host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+        port: Annotated[int, typer.Option(min=0, max=65535, help="The port.")] = 8080,
+    ) -> None:
+        """Serve the REST API."""
+        settings = read_settings()
+        set_up_logs(as_json=settings.log_json)
+        with (
+            database_url(settings) as url,
+            asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
+        ):
+            runner.run(_serve(settings, url, host, port))
+
+
+async def _serve(settings: Settings, url: str, host: str, port: int) -> None:
+    async with opened_database(settings, url) as database:
+        await migrate(database)
+        box = secret_box(settings, warn=log.warning)
+        async with served_app(settings, database, box) as app:
+            log.info("api started", address=f"http://{host}:{port}")
+            await uvicorn.Server(server_config(app, host, port)).serve()
+
+
+def server_config(app: FastAPI, host: str, port: int) -> uvicorn.Config:
+    return uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=10,
+        h11_max_incomplete_event_size=64 * 1024,
+    )
+
+
+@asynccontextmanager
+async def served_app(
+    settings: Settings, database: Database, box: SecretBox
+) -> AsyncGenerator[FastAPI]:
+    clock = DatabaseClock()
+    await clock.ask(database)
+    async with dispatcher(settings, database, box, clock) as dispatch:
+        cron = CronsimCron()
+        accounts = PostgresAccounts(database, on_time=clock.hear)
+        catalogue = PostgresCatalogue(database, cron, box)
+        yield create_app(
+            Parts(
+                keys=accounts,
+                tenants=accounts,
+                jobs=catalogue,
+                endpoints=catalogue,
+                dispatcher=dispatch,
+                door=door_rules(settings),
+                cron=cron,
+                clock=clock,
+                rate_limit=RateLimit(settings.rate_limit),
+                new_id=new_id,
+                new_secret=lambda: secrets.token_urlsafe(32),
+                monotonic=time.monotonic,
+                operator_hash=_operator_hash(settings),
+            )
+        )
+
+
+def door_rules(settings: Settings) -> DoorRules:
+    return DoorRules(
+        closed_ports=parse_ports(settings.closed_ports),
+        shell_allowed=settings.shell_allowed,
+        check_expression=partial(CelExpressions().check, names=("status", "body")),
+    )
+
+
+def _operator_hash(settings: Settings) -> bytes | None:
+    key = settings.operator_key
+    return hash_of(key.get_secret_value()) if key is not None else None

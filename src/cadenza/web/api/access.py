@@ -1,0 +1,78 @@
+"""Whose request it is. Tenant isolation begins here: only the caller tells a route its tenant."""
+
+from collections.abc import Awaitable, Callable
+from hmac import compare_digest
+from typing import Annotated
+
+from fastapi import Depends, Request, Response, Security
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+
+from cadenza.domain.access import Caller, Scope, hash_of, key_id_of
+from cadenza.domain.audit import Deed
+from cadenza.domain.errors import NotAllowed
+from cadenza.web.api.parts import Parts, parts_of
+from cadenza.web.api.problems import TooManyRequests, Unauthorised
+
+_bearer = HTTPBearer(
+    auto_error=False, scheme_name="ApiKey", description="A key of a user: `cdz_…`."
+)
+_operator_bearer = HTTPBearer(
+    auto_error=False, scheme_name="OperatorKey", description="The operator's key."
+)
+Credentials = Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]
+OperatorCredentials = Annotated[HTTPAuthorizationCredentials | None, Security(_operator_bearer)]
+AnyParts = Annotated[Parts, Depends(parts_of)]
+
+
+async def _caller(
+    request: Request, response: Response, parts: AnyParts, credentials: Credentials
+) -> Caller:
+    if credentials is None:
+        raise Unauthorised("send a key as `Authorization: Bearer cdz_…`")
+    token = credentials.credentials
+    key_id = key_id_of(token)
+    found = await parts.keys.find_key(key_id) if key_id else None
+    if found is None or not found[0].opens_with(token, found[2]):
+        raise Unauthorised("this key is unknown, revoked or expired")
+    key, user, _ = found
+    allowance = parts.rate_limit.take(key.id, parts.monotonic())
+    if not allowance.allowed:
+        raise TooManyRequests(
+            f"the limit is {allowance.limit} requests a minute for one key", allowance.headers
+        )
+    response.headers.update(allowance.headers)
+    request.state.caller = Caller(key.tenant_id, user.id, key.id, user.name, key.scopes)
+    return request.state.caller
+
+
+def _needs(scope: Scope) -> Callable[[Caller], Awaitable[Caller]]:
+    async def checked(caller: Annotated[Caller, Depends(_caller)]) -> Caller:
+        if not caller.may(scope):
+            raise NotAllowed(f"this needs a key with the scope {scope}")
+        return caller
+
+    return checked
+
+
+Reader = Annotated[Caller, Depends(_needs(Scope.READ))]
+Operator = Annotated[Caller, Depends(_needs(Scope.OPERATE))]
+Admin = Annotated[Caller, Depends(_needs(Scope.ADMIN))]
+
+
+async def _installation_operator(parts: AnyParts, credentials: OperatorCredentials) -> Parts:
+    given = credentials.credentials if credentials else ""
+    if parts.operator_hash is None or not compare_digest(hash_of(given), parts.operator_hash):
+        raise Unauthorised("this needs the operator's key, `CADENZA_OPERATOR_KEY`")
+    return parts
+
+
+# The one who runs the installation, not a tenant's key with the scope to operate.
+OperatorParts = Annotated[Parts, Depends(_installation_operator)]
+
+
+def deed(caller: Caller, action: str, **data: object) -> Deed:
+    """What goes into the audit log."""
+    return Deed(f"user {caller.user_name} ({caller.key_id})", action, data)
+
+
+OPERATOR_DID = "operator"

@@ -1,0 +1,71 @@
+"""Headers that make a change conditional: ETag and If-Match, and Idempotency-Key."""
+
+import json
+import re
+from hashlib import sha256
+from typing import Annotated, Any
+
+from fastapi import Depends, Header, Request, Response
+from pydantic import BaseModel
+
+from cadenza.domain.audit import Once
+from cadenza.domain.errors import InvalidInput
+
+_TAGS = re.compile(
+    r'\s*(?:W/)?"[\x21\x23-\x7e]{0,64}"(?:\s*,\s*(?:W/)?"[\x21\x23-\x7e]{0,64}")*\s*'
+)
+_STRONG = re.compile(r'(W/)?"([^"]*)"')
+NONE_OF_OURS = -1  # a tag that no revision has: the change is refused
+
+
+def tag(response: Response, revision: int) -> None:
+    response.headers["ETag"] = f'"{revision}"'
+
+
+async def _if_match(
+    if_match: Annotated[
+        str | None,
+        Header(max_length=1000, description="The ETag you have read; 412 where it has changed."),
+    ] = None,
+) -> int | None:
+    """The revision that the caller has seen; None where they do not care."""
+    if if_match is None or if_match.strip() == "*":
+        return None
+    if _TAGS.fullmatch(if_match) is None:
+        raise InvalidInput("If-Match", if_match, 'write an ETag as it was given, like "3"')
+    strong = [value for weak, value in _STRONG.findall(if_match) if not weak]
+    return (
+        int(strong[0]) if strong and strong[0].isdecimal() and len(strong[0]) < 10 else NONE_OF_OURS
+    )
+
+
+IfMatch = Annotated[int | None, Depends(_if_match)]
+
+
+async def _idempotency_key(
+    idempotency_key: Annotated[
+        str | None,
+        Header(
+            min_length=1,
+            max_length=200,
+            pattern=r"^[\x21-\x7e]+$",
+            description="The same key with the same body creates once, for a day.",
+        ),
+    ] = None,
+) -> str | None:
+    return idempotency_key
+
+
+IdempotencyKey = Annotated[str | None, Depends(_idempotency_key)]
+
+
+def once(request: Request, key: str | None, body: BaseModel) -> Once | None:
+    if key is None:
+        return None
+    content: Any = {"to": request.url.path, "body": body.model_dump(mode="json")}
+    return Once(key, sha256(json.dumps(content, sort_keys=True).encode()).digest())
+
+
+def told_again(response: Response, replayed: bool) -> None:
+    if replayed:
+        response.headers["Idempotent-Replayed"] = "true"

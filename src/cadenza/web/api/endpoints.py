@@ -1,0 +1,228 @@
+"""Endpoints: created, listed, changed, archived, tested."""
+
+from datetime import datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import Body, Query, Request, Response
+from pydantic import ValidationError
+
+from cadenza.application.ports.catalogue import (
+    EndpointOrder,
+    EndpointSearch,
+    EndpointState,
+    StoredEndpoint,
+)
+from cadenza.domain import steering
+from cadenza.domain.definition import EndpointDefinition, check_endpoint, warnings_of
+from cadenza.domain.endpoint import Endpoint
+from cadenza.domain.errors import InvalidInput
+from cadenza.domain.instants import iso, milliseconds
+from cadenza.domain.plan import Source
+from cadenza.domain.preview import next_runs
+from cadenza.domain.run import Claim
+from cadenza.manifest.models import EndpointDocument
+from cadenza.manifest.reading import errors_of, merged, read_endpoint
+from cadenza.manifest.writing import endpoint_document
+from cadenza.web.api.access import AnyParts, Operator, Reader, deed
+from cadenza.web.api.conditions import IdempotencyKey, IfMatch, once, tag, told_again
+from cadenza.web.api.paging import (
+    Cursor,
+    Limit,
+    Named,
+    Page,
+    Searched,
+    cut,
+    read_cursor,
+    write_cursor,
+)
+from cadenza.web.api.parts import Parts
+from cadenza.web.api.problems import Invalid
+from cadenza.web.api.routes import router
+from cadenza.web.api.shown import (
+    EndpointCreated,
+    EndpointShown,
+    Shown,
+    endpoint_created,
+    endpoint_shown,
+)
+
+SHOWN_RUNS = 5
+routes = router("Endpoints")
+
+
+@routes.post("/jobs/{job_id}/endpoints", status_code=201)
+async def create_endpoint(
+    job_id: UUID,
+    body: EndpointDocument,
+    request: Request,
+    response: Response,
+    caller: Operator,
+    parts: AnyParts,
+    key: IdempotencyKey,
+) -> EndpointCreated:
+    now = parts.clock.now()
+    definition = read_endpoint(body)
+    check_endpoint(definition, parts.door, now, parts.cron)
+    endpoint = Endpoint(
+        id=parts.new_id(),
+        tenant_id=caller.tenant_id,
+        job_id=job_id,
+        name=definition.name,
+        baseline=definition.baseline,
+        created_at=now,
+        min_interval=definition.min_interval,
+        max_interval=definition.max_interval,
+    )
+    endpoint_id = await parts.endpoints.create_endpoint(
+        endpoint,
+        definition.target,
+        deed(caller, "endpoint.create", name=definition.name),
+        once(request, key, body),
+    )
+    told_again(response, endpoint_id != endpoint.id)
+    stored = await parts.endpoints.get_endpoint(caller.tenant_id, endpoint_id)
+    return _with_outlook(parts, response, stored)
+
+
+def _with_outlook(parts: Parts, response: Response, stored: StoredEndpoint) -> EndpointCreated:
+    tag(response, stored.revision)
+    now, cron = stored.read_at, parts.cron
+    upcoming = next_runs(stored.endpoint, now, cron, SHOWN_RUNS)
+    return endpoint_created(stored, upcoming, warnings_of(stored.definition, now, cron))
+
+
+@routes.get("/endpoints")
+async def list_endpoints(
+    caller: Reader,
+    parts: AnyParts,
+    job_id: UUID | None = None,
+    name: Named = None,
+    search: Searched = None,
+    state: Annotated[
+        EndpointState | None, Query(description="Left out: all that are not archived.")
+    ] = None,
+    sort: Annotated[
+        EndpointOrder, Query(description="next_run_at: only those that have one.")
+    ] = EndpointOrder.CREATED,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> Page[EndpointShown]:
+    after = read_cursor(cursor)
+    if after is not None and sort is not EndpointOrder.NAME:
+        check_instant(cursor, after[0])
+    wanted = EndpointSearch(job_id, name, search, state, sort, after, limit + 1)
+    found, more = cut(await parts.endpoints.list_endpoints(caller.tenant_id, wanted), limit)
+    following = _place(found[-1].endpoint, sort) if more else None
+    return Page[EndpointShown](items=[endpoint_shown(each) for each in found], next=following)
+
+
+def _place(endpoint: Endpoint, order: EndpointOrder) -> str:
+    value = getattr(endpoint, order)
+    return write_cursor(iso(value) if isinstance(value, datetime) else value, endpoint.id)
+
+
+def check_instant(cursor: str | None, value: str) -> None:
+    try:
+        datetime.fromisoformat(value)
+    except ValueError as error:
+        fix = "it is of a list in another order; leave it out"
+        raise InvalidInput("cursor", cursor, fix) from error
+
+
+@routes.get("/endpoints/{endpoint_id}")
+async def get_endpoint(
+    endpoint_id: UUID, response: Response, caller: Reader, parts: AnyParts
+) -> EndpointCreated:
+    stored = await parts.endpoints.get_endpoint(caller.tenant_id, endpoint_id)
+    return _with_outlook(parts, response, stored)
+
+
+@routes.patch("/endpoints/{endpoint_id}")
+async def change_endpoint(
+    endpoint_id: UUID,
+    body: Annotated[
+        dict[str, Any],
+        Body(
+            description="A JSON merge patch of the endpoint as it is written: fields that are left "
+            "out stay, null takes one away, another baseline or target replaces the present one.",
+            examples=[{"every": "10m"}, {"cron": "0 9 * * mon-fri", "timezone": "Europe/Paris"}],
+        ),
+    ],
+    response: Response,
+    caller: Operator,
+    parts: AnyParts,
+    revision: IfMatch,
+) -> EndpointCreated:
+    def redefine(present: StoredEndpoint) -> EndpointDefinition:
+        wanted = _read(merged(endpoint_document(present.definition), body))
+        check_endpoint(wanted, parts.door, present.read_at, parts.cron)
+        return wanted
+
+    done = deed(caller, "endpoint.change", fields=sorted(body))
+    stored = await parts.endpoints.redefine_endpoint(
+        caller.tenant_id, endpoint_id, redefine, done, revision
+    )
+    return _with_outlook(parts, response, stored)
+
+
+def _read(document: dict[str, Any]) -> EndpointDefinition:
+    try:
+        return read_endpoint(EndpointDocument.model_validate(document))
+    except ValidationError as error:
+        raise Invalid(errors_of(error)) from error
+
+
+@routes.post("/endpoints/{endpoint_id}/archive")
+async def archive_endpoint(
+    endpoint_id: UUID, response: Response, caller: Operator, parts: AnyParts
+) -> EndpointShown:
+    """Its end; its history stays."""
+    stored = await parts.endpoints.steer_endpoint(
+        caller.tenant_id, endpoint_id, steering.archive, deed(caller, "endpoint.archive")
+    )
+    tag(response, stored.revision)
+    return endpoint_shown(stored)
+
+
+class TestShown(Shown):
+    status: str
+    status_code: int | None
+    error_kind: str | None
+    error_message: str | None
+    duration_ms: int
+    body: Any
+
+
+@routes.post("/endpoints/{endpoint_id}/test")
+async def test_endpoint(endpoint_id: UUID, caller: Operator, parts: AnyParts) -> TestShown:
+    """Call the target once, now. It is no run, and counts for nothing."""
+    stored = await parts.endpoints.target_to_call(caller.tenant_id, endpoint_id)
+    started_at = parts.clock.now()
+    outcome = await parts.dispatcher.dispatch(_test_claim(parts, stored, started_at))
+    return TestShown(
+        status=outcome.status,
+        status_code=outcome.status_code,
+        error_kind=outcome.error_kind,
+        error_message=outcome.error_message,
+        duration_ms=milliseconds(parts.clock.now() - started_at),
+        body=outcome.body,
+    )
+
+
+def _test_claim(parts: Parts, stored: StoredEndpoint, now: datetime) -> Claim:
+    endpoint = stored.endpoint
+    return Claim(
+        run_id=parts.new_id(),
+        endpoint_id=endpoint.id,
+        tenant_id=endpoint.tenant_id,
+        job_id=endpoint.job_id,
+        endpoint_name=endpoint.name,
+        target=stored.target,
+        slot_at=now,
+        source=Source.MANUAL,
+        epoch=1,
+        first_claimed_at=now,
+        host=stored.target.host,
+        is_manual=True,
+    )

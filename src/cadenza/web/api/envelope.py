@@ -1,0 +1,93 @@
+"""Around every request: an id, a limit on its size, headers that belong to every answer.
+
+Plain ASGI, because it runs with every request: no tasks of its own, no copies of a body.
+"""
+
+import re
+from collections.abc import Callable
+from uuid import UUID
+
+import structlog
+from starlette.requests import Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from cadenza.web.api.problems import problem_response
+
+MAX_BODY = 1024 * 1024
+MAX_MANIFEST = 10 * 1024 * 1024
+_REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+_SAFE = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cache-control", b"no-store"),
+)
+_log = structlog.get_logger()
+
+
+class Envelope:
+    def __init__(self, app: ASGIApp, new_id: Callable[[], UUID]) -> None:
+        self._app = app
+        self._new_id = new_id
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request_id = self._request_id(scope)
+        scope.setdefault("state", {})["request_id"] = request_id
+        started = False
+
+        async def send_in_envelope(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                named = {name for name, _ in message["headers"]}
+                message["headers"] = [
+                    *message["headers"],
+                    (b"x-request-id", request_id.encode()),
+                    *(pair for pair in _SAFE if pair[0] not in named),
+                ]
+            await send(message)
+
+        try:
+            await self._app(scope, _limited(scope, receive), send_in_envelope)
+        except TooLarge as error:
+            if started:
+                raise
+            answer = problem_response(Request(scope), 413, "too-large", "Too large", str(error))
+            await answer(scope, receive, send_in_envelope)
+        except Exception:
+            _log.exception("api.failed", path=scope["path"], request_id=request_id)
+            if started:
+                raise
+            title = "Something went wrong on our side"
+            detail = f"it has been logged under {request_id}"
+            answer = problem_response(Request(scope), 500, "internal", title, detail)
+            await answer(scope, receive, send_in_envelope)
+
+    def _request_id(self, scope: Scope) -> str:
+        """The caller's own, where it is one that a log can take."""
+        for name, value in scope["headers"]:
+            if name == b"x-request-id" and _REQUEST_ID.fullmatch(value):
+                return value.decode()
+        return self._new_id().hex
+
+
+class TooLarge(Exception):
+    """A body over its limit."""
+
+
+def _limited(scope: Scope, receive: Receive) -> Receive:
+    most = MAX_MANIFEST if scope["path"].endswith("/manifest") else MAX_BODY
+    read = 0
+
+    async def receive_some() -> Message:
+        nonlocal read
+        message = await receive()
+        if message["type"] == "http.request":
+            read += len(message.get("body", b""))
+            if read > most:
+                raise TooLarge(f"a body may have {most} bytes")
+        return message
+
+    return receive_some

@@ -1,0 +1,36 @@
+"""What the API is made of; a root puts it together."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from uuid import UUID
+
+from fastapi import Request
+
+from cadenza.application.ports.accounts import Keys, Tenants
+from cadenza.application.ports.catalogue import Endpoints, Jobs
+from cadenza.application.ports.clock import Clock
+from cadenza.application.ports.dispatcher import Dispatcher
+from cadenza.domain.cron import Cron
+from cadenza.domain.definition import DoorRules
+from cadenza.web.api.rate_limit import RateLimit
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    keys: Keys
+    tenants: Tenants
+    jobs: Jobs
+    endpoints: Endpoints
+    dispatcher: Dispatcher  # for test calls
+    door: DoorRules
+    cron: Cron
+    clock: Clock
+    rate_limit: RateLimit
+    new_id: Callable[[], UUID]
+    new_secret: Callable[[], str]  # 43 characters of chance
+    monotonic: Callable[[], float]
+    operator_hash: bytes | None = None  # of the key that makes tenants
+
+
+def parts_of(request: Request) -> Parts:
+    return request.app.state.parts

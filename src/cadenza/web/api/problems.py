@@ -1,0 +1,182 @@
+"""Errors as problem details (RFC 9457): what was wrong, where, and what to do about it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pydantic_core
+import structlog
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from cadenza.domain.errors import (
+    AlreadyThere,
+    CadenzaError,
+    InvalidInput,
+    NotAllowed,
+    NotFound,
+    Outdated,
+    Refused,
+    StoreUnavailable,
+)
+from cadenza.manifest.reading import field_errors
+
+MEDIA_TYPE = "application/problem+json"
+_log = structlog.get_logger()
+_MAX_ERRORS = 100
+
+
+class FieldProblem(BaseModel):
+    field: str
+    value: str = Field(description="What was given, cut; secrets are masked.")
+    fix: str
+
+
+class Problem(BaseModel):
+    """RFC 9457."""
+
+    type: str = Field(examples=["/problems/invalid-input"])
+    title: str
+    status: int
+    detail: str
+    errors: list[FieldProblem] = Field(default_factory=list[FieldProblem])
+    request_id: str | None = None
+
+
+class Unauthorised(CadenzaError):
+    """No key, or one that opens nothing."""
+
+
+class TooManyRequests(CadenzaError):
+    """Over the rate limit."""
+
+    def __init__(self, message: str, headers: dict[str, str]) -> None:
+        self.headers = headers
+        super().__init__(message)
+
+
+class Malformed(CadenzaError):
+    """A request that cannot be read at all."""
+
+    def __init__(self, problem: InvalidInput) -> None:
+        self.problem = problem
+        super().__init__(str(problem))
+
+
+class Invalid(CadenzaError):
+    """Several fields at once."""
+
+    def __init__(self, problems: Sequence[InvalidInput]) -> None:
+        self.problems = problems
+        super().__init__("; ".join(str(each) for each in problems[:5]))
+
+
+_KINDS: tuple[tuple[type[CadenzaError], int, str, str], ...] = (
+    (AlreadyThere, 409, "already-there", "It exists already"),
+    (InvalidInput, 422, "invalid-input", "A value is not valid"),
+    (Invalid, 422, "invalid-input", "Some values are not valid"),
+    (Malformed, 400, "malformed", "The request cannot be read"),
+    (Unauthorised, 401, "unauthorised", "A valid API key is needed"),
+    (NotAllowed, 403, "not-allowed", "The key may not do this"),
+    (NotFound, 404, "not-found", "There is no such thing"),
+    (Outdated, 412, "outdated", "It has changed since"),
+    (Refused, 409, "refused", "That cannot be done now"),
+    (TooManyRequests, 429, "too-many-requests", "Too many requests"),
+    (StoreUnavailable, 503, "unavailable", "The database does not answer"),
+)
+_TITLES = {404: "not-found", 405: "method-not-allowed", 413: "too-large", 415: "media-type"}
+
+
+def handle_problems(app: FastAPI) -> None:
+    app.add_exception_handler(CadenzaError, _on_our_error)
+    app.add_exception_handler(RequestValidationError, _on_invalid_request)
+    app.add_exception_handler(HTTPException, _on_http_error)
+
+
+def problem_response(
+    request: Request,
+    status: int,
+    kind: str,
+    title: str,
+    detail: str,
+    errors: Sequence[InvalidInput] = (),
+    headers: dict[str, str] | None = None,
+) -> Response:
+    problem = Problem(
+        type=f"/problems/{kind}",
+        title=title,
+        status=status,
+        detail=storable(detail[:2000]),
+        errors=[_field_problem(each) for each in errors[:_MAX_ERRORS]],
+        request_id=request.scope.get("state", {}).get("request_id"),
+    )
+    content = pydantic_core.to_json(problem, exclude_none=True)
+    return Response(content, status, headers, MEDIA_TYPE)
+
+
+def storable(text: str) -> str:
+    """What was given may hold what no answer can."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _field_problem(error: InvalidInput) -> FieldProblem:
+    shown = str(error).removeprefix(f"{error.field}: ")
+    value = shown.removesuffix(f" is not valid: {error.fix}")
+    return FieldProblem(field=storable(error.field), value=storable(value), fix=storable(error.fix))
+
+
+async def _on_our_error(request: Request, error: Exception) -> Response:
+    for kind, status, name, title in _KINDS:
+        if isinstance(error, kind):
+            headers = _headers(error)
+            return problem_response(
+                request, status, name, title, str(error), _fields(error), headers
+            )
+    # The operator's trouble (a key that is lost, a disk that is full) is theirs to read.
+    _log.error("api.trouble", error=str(error), path=request.url.path)
+    title = "Something is wrong on our side"
+    return problem_response(request, 503, "unavailable", title, "the operator has been told")
+
+
+def _fields(error: CadenzaError | Exception) -> Sequence[InvalidInput]:
+    if isinstance(error, InvalidInput):
+        return (error,)
+    if isinstance(error, Malformed):
+        return (error.problem,)
+    return error.problems if isinstance(error, Invalid) else ()
+
+
+def _headers(error: Exception) -> dict[str, str] | None:
+    if isinstance(error, TooManyRequests):
+        return error.headers
+    if isinstance(error, Unauthorised):
+        return {"WWW-Authenticate": 'Bearer realm="cadenza"'}
+    return {"Retry-After": "1"} if isinstance(error, StoreUnavailable) else None
+
+
+async def _on_invalid_request(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    problems = _request_problems(error)
+    detail = "; ".join(str(each) for each in problems[:5])
+    title = "Some values are not valid"
+    return problem_response(request, 422, "invalid-input", title, detail, problems)
+
+
+def _request_problems(error: RequestValidationError) -> list[InvalidInput]:
+    """Fields of the body by their own path; parameters by their name."""
+    lines: list[Any] = []
+    for each in error.errors():
+        place = tuple(each["loc"])
+        inside = place[1:] if len(place) > 1 else place
+        lines.append({**each, "loc": inside})
+    return field_errors(lines)
+
+
+async def _on_http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    kind = _TITLES.get(error.status_code, "refused")
+    detail = str(error.detail)
+    headers = dict(error.headers or {})
+    return problem_response(request, error.status_code, kind, detail, detail, headers=headers)

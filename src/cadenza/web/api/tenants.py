@@ -1,0 +1,193 @@
+"""Tenants and users: made by the operator; each tenant sees itself."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import Query, Request
+from pydantic import Field
+
+from cadenza.domain.access import Scope, Tenant, User
+from cadenza.domain.audit import Deed
+from cadenza.domain.definition import check_name
+from cadenza.domain.errors import InvalidInput
+from cadenza.manifest.models import Document, Name
+from cadenza.web.api.access import OPERATOR_DID, Admin, AnyParts, OperatorParts, Reader, deed
+from cadenza.web.api.conditions import IdempotencyKey, once
+from cadenza.web.api.keys import KeyCreated, Scopes, key_created, new_key
+from cadenza.web.api.paging import Cursor, Limit, Page, cut, read_cursor, write_cursor
+from cadenza.web.api.routes import router
+from cadenza.web.api.shown import Shown
+
+routes = router("Tenants")
+RetentionDays = Annotated[int, Field(ge=1, le=3650)]
+
+
+class TenantWanted(Document):
+    name: Name
+    retention_days: RetentionDays | None = Field(
+        default=None, description="Shorter than the installation's; left out: the same."
+    )
+
+
+class TenantChange(Document):
+    retention_days: RetentionDays | None
+
+
+class UserWanted(Document):
+    name: Name
+
+
+class FirstKeyWanted(Document):
+    name: Name = "first"
+    scopes: Scopes = Field(default_factory=lambda: [Scope.ADMIN])
+
+
+class TenantShown(Shown):
+    id: UUID
+    name: str
+    created_at: datetime
+    retention_days: int | None
+
+
+class UserShown(Shown):
+    id: UUID
+    tenant_id: UUID
+    name: str
+    created_at: datetime
+
+
+class UsersShown(Shown):
+    items: list[UserShown]
+
+
+class Gone(Shown):
+    id: UUID
+
+
+# --- The operator's ---------------------------------------------------------------------------
+
+
+@routes.post("/tenants", status_code=201)
+async def create_tenant(
+    body: TenantWanted, request: Request, parts: OperatorParts, told: IdempotencyKey
+) -> TenantShown:
+    check_name("name", body.name)
+    tenant = Tenant(parts.new_id(), body.name, parts.clock.now(), body.retention_days)
+    done = Deed(OPERATOR_DID, "tenant.create", {"name": body.name})
+    tenant_id = await parts.tenants.add_tenant(tenant, done, once(request, told, body))
+    return _tenant_shown(await parts.tenants.get_tenant(tenant_id))
+
+
+@routes.get("/tenants")
+async def list_tenants(
+    parts: OperatorParts, limit: Limit = 50, cursor: Cursor = None
+) -> Page[TenantShown]:
+    after = read_cursor(cursor)
+    listed = await parts.tenants.list_tenants(after[1] if after else None, limit + 1)
+    found, more = cut(listed, limit)
+    following = write_cursor("", found[-1].id) if more else None
+    return Page[TenantShown](items=[_tenant_shown(each) for each in found], next=following)
+
+
+@routes.get("/tenants/{tenant_id}")
+async def get_tenant(tenant_id: UUID, parts: OperatorParts) -> TenantShown:
+    return _tenant_shown(await parts.tenants.get_tenant(tenant_id))
+
+
+@routes.delete("/tenants/{tenant_id}")
+async def delete_tenant(
+    tenant_id: UUID,
+    parts: OperatorParts,
+    confirm: Annotated[str, Query(max_length=100, description="Its name, to be sure.")],
+) -> Gone:
+    """With its users, keys, jobs, endpoints and all that was recorded. It does not come back."""
+    tenant = await parts.tenants.get_tenant(tenant_id)
+    _check_confirmed(tenant, confirm)
+    await parts.tenants.delete_tenant(tenant_id)
+    return Gone(id=tenant_id)
+
+
+@routes.post("/tenants/{tenant_id}/users", status_code=201)
+async def create_user(
+    tenant_id: UUID, body: UserWanted, request: Request, parts: OperatorParts, told: IdempotencyKey
+) -> UserShown:
+    check_name("name", body.name)
+    user = User(parts.new_id(), tenant_id, body.name, parts.clock.now())
+    done = Deed(OPERATOR_DID, "user.create", {"name": body.name})
+    user_id = await parts.tenants.add_user(user, done, once(request, told, body))
+    return UserShown(id=user_id, tenant_id=tenant_id, name=user.name, created_at=user.created_at)
+
+
+@routes.get("/tenants/{tenant_id}/users")
+async def list_users_of_tenant(tenant_id: UUID, parts: OperatorParts) -> UsersShown:
+    await parts.tenants.get_tenant(tenant_id)
+    return _users_shown(await parts.tenants.list_users(tenant_id))
+
+
+@routes.delete("/tenants/{tenant_id}/users/{user_id}")
+async def delete_user(tenant_id: UUID, user_id: UUID, parts: OperatorParts) -> Gone:
+    """With their keys."""
+    await parts.tenants.delete_user(tenant_id, user_id, Deed(OPERATOR_DID, "user.delete"))
+    return Gone(id=user_id)
+
+
+@routes.post("/tenants/{tenant_id}/users/{user_id}/keys", status_code=201)
+async def create_key_for_user(
+    tenant_id: UUID, user_id: UUID, body: FirstKeyWanted, parts: OperatorParts
+) -> KeyCreated:
+    """The key itself is in this answer, and never again."""
+    key, token = new_key(parts, tenant_id, user_id, body.name, body.scopes, None)
+    await parts.keys.add_key(key, Deed(OPERATOR_DID, "key.create", {"name": body.name}))
+    return key_created(key, token)
+
+
+# --- The tenant's own -------------------------------------------------------------------------
+
+
+@routes.get("/tenant")
+async def get_own_tenant(caller: Reader, parts: AnyParts) -> TenantShown:
+    return _tenant_shown(await parts.tenants.get_tenant(caller.tenant_id))
+
+
+@routes.patch("/tenant")
+async def change_own_tenant(body: TenantChange, caller: Admin, parts: AnyParts) -> TenantShown:
+    tenant = await parts.tenants.get_tenant(caller.tenant_id)
+    changed = replace(tenant, retention_days=body.retention_days)
+    done = deed(caller, "tenant.change", retention_days=body.retention_days)
+    await parts.tenants.change_tenant(changed, done)
+    return _tenant_shown(changed)
+
+
+@routes.get("/users")
+async def list_users(caller: Reader, parts: AnyParts) -> UsersShown:
+    return _users_shown(await parts.tenants.list_users(caller.tenant_id))
+
+
+def _check_confirmed(tenant: Tenant, confirm: str) -> None:
+    if confirm != tenant.name:
+        raise InvalidInput(
+            "confirm", confirm, f"the name of the tenant, {tenant.name!r}, to be sure"
+        )
+
+
+def _tenant_shown(tenant: Tenant) -> TenantShown:
+    return TenantShown(
+        id=tenant.id,
+        name=tenant.name,
+        created_at=tenant.created_at,
+        retention_days=tenant.retention_days,
+    )
+
+
+def _users_shown(users: Sequence[User]) -> UsersShown:
+    return UsersShown(
+        items=[
+            UserShown(
+                id=each.id, tenant_id=each.tenant_id, name=each.name, created_at=each.created_at
+            )
+            for each in users
+        ]
+    )
