@@ -63,10 +63,10 @@ def kept_secrets_missing(
     errors: list[InvalidInput] = []
     for job_place, job in enumerate(wanted):
         for place, endpoint in enumerate(job.endpoints):
-            known = _secrets(stored.get((job.name, endpoint.name)))
+            known = _by_lower_name(stored.get((job.name, endpoint.name)))
             path = f"jobs[{job_place}].endpoints[{place}].secret_headers"
             for name, secret in _secrets(endpoint).items():
-                if secret.value == KEPT and name not in known:
+                if secret.value == KEPT and name.lower() not in known:
                     fix = "there is no stored secret to keep; write the secret, or ${NAME}"
                     errors.append(InvalidInput(f"{path}.{name}", Secret(""), fix))
     return errors
@@ -83,7 +83,8 @@ def with_stored_secrets(
         replace(
             job,
             endpoints=tuple(
-                _filled(each, _secrets(stored.get((job.name, each.name)))) for each in job.endpoints
+                _filled(each, _by_lower_name(stored.get((job.name, each.name))))
+                for each in job.endpoints
             ),
         )
         for job in wanted
@@ -95,7 +96,7 @@ def _filled(wanted: EndpointDefinition, stored: Mapping[str, Secret]) -> Endpoin
     if not isinstance(target, HttpTarget):
         return wanted
     secrets = {
-        name: stored[name] if secret.value == KEPT else secret
+        name: stored[name.lower()] if secret.value == KEPT else secret
         for name, secret in target.secret_headers.items()
     }
     return replace(wanted, target=replace(target, secret_headers=secrets))
@@ -106,10 +107,14 @@ def _endpoints(jobs: Sequence[JobDefinition]) -> dict[tuple[str, str], EndpointD
 
 
 def _secrets(endpoint: EndpointDefinition | None) -> Mapping[str, Secret]:
-    """By name; upper and lower case are told apart, as they are in the document."""
     if endpoint is None or not isinstance(endpoint.target, HttpTarget):
         return {}
     return endpoint.target.secret_headers
+
+
+def _by_lower_name(endpoint: EndpointDefinition | None) -> Mapping[str, Secret]:
+    """Upper and lower case are the same in the name of a header."""
+    return {name.lower(): secret for name, secret in _secrets(endpoint).items()}
 
 
 # --- Changes --------------------------------------------------------------------------------
