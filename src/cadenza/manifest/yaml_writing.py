@@ -18,9 +18,13 @@ HEAD = "version: 1\njobs:"
 
 def to_yaml(jobs: Sequence[JobDefinition]) -> str:
     """In the order given, a blank line between two jobs; secrets are only said to be there."""
-    if not jobs:
+    return documents_to_yaml([job_document(job) for job in jobs])
+
+
+def documents_to_yaml(documents: Sequence[dict[str, Any]]) -> str:
+    if not documents:
         return f"{HEAD} []\n"
-    return f"{HEAD}\n" + "\n".join(_one(job_document(job)) for job in jobs)
+    return f"{HEAD}\n" + "\n".join(map(_one, documents))
 
 
 def _one(document: dict[str, Any]) -> str:
