@@ -1,13 +1,13 @@
 """Definitions: what an owner declares about a job and its endpoints, and what is wrong with it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
 
 from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import PLATFORM_MIN_INTERVAL, Baseline, CronLine, Every
-from cadenza.domain.errors import InvalidInput
+from cadenza.domain.errors import InvalidCron, InvalidInput
 from cadenza.domain.instants import spoken
 from cadenza.domain.target import HttpTarget, Target
 from cadenza.domain.target_rules import check_http_target, check_shell_target
@@ -59,19 +59,25 @@ def check_endpoint(
     definition: EndpointDefinition, rules: DoorRules, now: datetime, cron: Cron
 ) -> None:
     """InvalidInput with the field, the value and the fix, for the first thing that is wrong."""
-    check_name("name", definition.name)
-    _check_baseline(definition.baseline, now, cron)
-    for field, interval in (
-        ("min_interval", definition.min_interval),
-        ("max_interval", definition.max_interval),
-    ):
-        if interval is not None:
-            _check_interval(field, interval)
-    least, most = definition.min_interval, definition.max_interval
-    if least is not None and most is not None and least > most:
-        fix = f"it is above max_interval ({spoken(most)}); lower one or raise the other"
-        raise InvalidInput("min_interval", spoken(least), fix)
-    _check_target(definition.target, rules)
+    for error in errors_in(definition, rules, now, cron):
+        raise error
+
+
+def errors_in(
+    definition: EndpointDefinition, rules: DoorRules, now: datetime, cron: Cron
+) -> Iterator[InvalidInput]:
+    """What is wrong with name, baseline, guardrails and target: the first thing of each."""
+    checks: tuple[Callable[[], None], ...] = (
+        lambda: check_name("name", definition.name),
+        lambda: _check_baseline(definition.baseline, now, cron),
+        lambda: _check_guardrails(definition.min_interval, definition.max_interval),
+        lambda: _check_target(definition.target, rules),
+    )
+    for check in checks:
+        try:
+            check()
+        except InvalidInput as error:
+            yield error
 
 
 def check_name(field: str, name: str) -> None:
@@ -81,6 +87,8 @@ def check_name(field: str, name: str) -> None:
         raise InvalidInput(field, name, f"1 to {MAX_NAME} characters, no space at either end")
     if "/" in name or not name.isprintable():
         raise InvalidInput(field, name, "no / and no control characters")
+    if name in (".", ".."):
+        raise InvalidInput(field, name, "in an address it means a folder; take another name")
 
 
 def warnings_of(definition: EndpointDefinition, now: datetime, cron: Cron) -> list[str]:
@@ -121,6 +129,15 @@ def _check_baseline(baseline: Baseline, now: datetime, cron: Cron) -> None:
         cron.next_after(baseline.expression, baseline.timezone, now)
 
 
+def _check_guardrails(least: timedelta | None, most: timedelta | None) -> None:
+    for field, interval in (("min_interval", least), ("max_interval", most)):
+        if interval is not None:
+            _check_interval(field, interval)
+    if least is not None and most is not None and least > most:
+        fix = f"it is above max_interval ({spoken(most)}); lower one or raise the other"
+        raise InvalidInput("min_interval", spoken(least), fix)
+
+
 def _check_interval(field: str, interval: timedelta) -> None:
     if not PLATFORM_MIN_INTERVAL <= interval <= LONGEST_INTERVAL:
         raise InvalidInput(field, spoken(interval), "from 1 s to 366 days")
@@ -146,6 +163,10 @@ def _gaps(baseline: Baseline, now: datetime, cron: Cron) -> list[timedelta]:
     if not isinstance(baseline, CronLine):
         return []
     occurrences = [now]
-    for _ in range(_GAPS_LOOKED_AT):
-        occurrences.append(cron.next_after(baseline.expression, baseline.timezone, occurrences[-1]))
+    try:
+        for _ in range(_GAPS_LOOKED_AT):
+            last_at = occurrences[-1]
+            occurrences.append(cron.next_after(baseline.expression, baseline.timezone, last_at))
+    except InvalidCron:  # 29 February has one every four years, and none around 2100
+        pass
     return [later - earlier for earlier, later in pairwise(occurrences[1:])]

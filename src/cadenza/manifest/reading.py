@@ -20,6 +20,19 @@ _OF_HTTP = (
 )  # fmt: skip
 _OF_SHELL = ("command", "folder")
 _OF_BASELINE = ("every", "every_ms", "cron", "on_demand")
+_DURATIONS = ("every", "min_interval", "max_interval", "timeout")
+_HEADERS = ("headers", "secret_headers")
+NO_SUCH_FIELD = "there is no such field"
+_FIXES = {
+    "missing": "it is required",
+    "extra_forbidden": NO_SUCH_FIELD,
+    "string_type": "it must be text; put it in quotes",
+    "int_type": "it must be a whole number, without quotes",
+    "bool_type": "write true or false, without quotes",
+    "list_type": "it must be a list",
+    "dict_type": "it must be an object of names and values",
+    "model_type": "it must be an object of names and values",
+}
 
 
 def read_job(document: JobDocument) -> JobDefinition:
@@ -33,9 +46,21 @@ def read_endpoint(document: EndpointDocument) -> EndpointDefinition:
         name=document.name,
         baseline=_baseline(document),
         target=_target(document),
-        min_interval=_duration(document, "min_interval"),
-        max_interval=_duration(document, "max_interval"),
+        min_interval=_least(document),
+        max_interval=_most(document),
     )
+
+
+def contradictions_of(document: EndpointDocument) -> list[InvalidInput]:
+    """All that `read_endpoint` would refuse, not only the first."""
+    found: list[InvalidInput] = []
+    parts = (_baseline, _target, _least, _most)
+    for part in parts:
+        try:
+            part(document)
+        except InvalidInput as error:
+            found.append(error)
+    return found
 
 
 def merged(present: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
@@ -44,11 +69,12 @@ def merged(present: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, An
     if any(patch.get(field) for field in _OF_BASELINE):
         for field in _OF_BASELINE:
             kept.pop(field, None)
-        if "cron" not in patch:
+        if not patch.get("cron"):
             kept.pop("timezone", None)
-    for field in ("every", "min_interval", "max_interval", "timeout"):
-        if patch.get(f"{field}_ms") is not None:
+    for field in _DURATIONS:
+        if field in patch or f"{field}_ms" in patch:  # the twin speaks of the same thing
             kept.pop(field, None)
+            kept.pop(f"{field}_ms", None)
     if patch.get("url"):
         kept = {field: value for field, value in kept.items() if field not in _OF_SHELL}
     if patch.get("command"):
@@ -61,11 +87,18 @@ def _merge(present: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, An
     for field, value in patch.items():
         if value is None:
             result.pop(field, None)
-        elif isinstance(value, dict) and field in ("headers", "secret_headers"):
-            result[field] = _merge(result.get(field) or {}, cast("dict[str, Any]", value))
+        elif isinstance(value, dict) and field in _HEADERS:
+            given = cast("dict[str, Any]", value)
+            result[field] = _merge(_other_headers(result.get(field) or {}, given), given)
         else:
             result[field] = value
     return result
+
+
+def _other_headers(present: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Upper and lower case are the same in the name of a header."""
+    spoken_of = {name.lower() for name in given}
+    return {name: value for name, value in present.items() if name.lower() not in spoken_of}
 
 
 def errors_of(error: ValidationError) -> list[InvalidInput]:
@@ -78,7 +111,7 @@ def field_errors(errors: Iterable[Any]) -> list[InvalidInput]:
     found: dict[str, InvalidInput] = {}
     for each in errors:
         field = _path(each["loc"])
-        found.setdefault(field, InvalidInput(field, _shown(each), _fix(each["type"], each["msg"])))
+        found.setdefault(field, InvalidInput(field, _shown(each), _fix(field, each)))
     return list(found.values())
 
 
@@ -97,7 +130,7 @@ def _baseline(document: EndpointDocument) -> Baseline:
         if value is not None
     ]
     if len(given) != 1:
-        shown = " and ".join(given) or "none of them"
+        shown = Unquoted(" and ".join(given) or "none of them")
         raise InvalidInput("every", shown, "give exactly one of every, cron and on_demand: true")
     if document.timezone is not None and document.cron is None:
         raise InvalidInput("timezone", document.timezone, "it belongs to a cron; leave it out")
@@ -106,6 +139,14 @@ def _baseline(document: EndpointDocument) -> Baseline:
     if document.cron is not None:
         return CronLine(document.cron, document.timezone or "UTC")
     return OnDemand()
+
+
+def _least(document: EndpointDocument) -> timedelta | None:
+    return _duration(document, "min_interval")
+
+
+def _most(document: EndpointDocument) -> timedelta | None:
+    return _duration(document, "max_interval")
 
 
 def _duration(document: EndpointDocument, field: str) -> timedelta | None:
@@ -122,13 +163,14 @@ def _duration(document: EndpointDocument, field: str) -> timedelta | None:
 
 def _target(document: EndpointDocument) -> Target:
     if (document.url is None) == (document.command is None):
-        shown = "neither" if document.url is None else document.url
+        shown = Unquoted("neither") if document.url is None else document.url
         raise InvalidInput("url", shown, "give a url, or a command; one of the two")
     foreign = _OF_SHELL if document.command is None else _OF_HTTP
     for field in foreign:
         if (value := getattr(document, field)) is not None:
             kind = "a url" if document.command is None else "a command"
-            raise InvalidInput(field, value, f"it does not go with {kind}; leave it out")
+            shown = Secret("") if field == "secret_headers" else value
+            raise InvalidInput(field, shown, f"it does not go with {kind}; leave it out")
     timeout = _duration(document, "timeout") or DEFAULT_TIMEOUT
     if document.command is not None:
         return ShellTarget(tuple(document.command), document.folder, timeout)
@@ -156,7 +198,11 @@ def _body(document: EndpointDocument) -> tuple[str | None, dict[str, str]]:
         return body, headers
     if not any(name.lower() == "content-type" for name in headers):
         headers["Content-Type"] = "application/json"
-    return json.dumps(body, ensure_ascii=False), headers
+    try:
+        return json.dumps(body, ensure_ascii=False, allow_nan=False), headers
+    except (RecursionError, ValueError) as error:  # NaN, or a number of thousands of digits
+        fix = "it cannot be written as JSON: no NaN, no infinity, no endless number or nesting"
+        raise InvalidInput("body", Unquoted("an object or a list"), fix) from error
 
 
 # --- Errors ---------------------------------------------------------------------------------
@@ -165,29 +211,39 @@ def _body(document: EndpointDocument) -> tuple[str | None, dict[str, str]]:
 def _path(places: tuple[int | str, ...]) -> str:
     """`endpoints[3].url`; what pydantic adds for the branches of a union is no place."""
     path = ""
-    for place in places:
+    for before, place in zip((None, *places), places, strict=False):
         if isinstance(place, int):
             path += f"[{place}]"
-        elif not place.startswith(
-            ("function-", "constrained-", "dict[", "list[")
-        ) and place not in (
-            "int",
-            "str",
-        ):
+        else:
             path += f".{place}" if path else place
+        if place == "body" and before not in _HEADERS:
+            break
     return path or "(the whole)"
 
 
 def _shown(error: Any) -> object:
-    """What was given, but never a secret."""
-    if any("secret" in str(place) for place in error["loc"]):
+    """What was given, but never a secret; an object or a list may hold one further down."""
+    if any("secret" in str(place).lower() for place in error["loc"]):
         return Secret("")
-    return error["input"] if error["type"] != "missing" else "nothing"
+    if error["type"] == "missing":
+        return Unquoted("nothing")
+    given = error["input"]
+    if isinstance(given, dict):
+        return Unquoted("an object")
+    return Unquoted("a list") if isinstance(given, list) else given
 
 
-def _fix(kind: str, message: str) -> str:
-    if kind == "missing":
-        return "it is required"
-    if kind == "extra_forbidden":
-        return "there is no such field"
-    return message.removeprefix("Value error, ")
+class Unquoted(str):
+    """What was given, in words."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _fix(field: str, error: Any) -> str:
+    if field == "body" or field.endswith("].body"):
+        return "it must be text, a list or an object"
+    message: str = error["msg"]
+    return _FIXES.get(error["type"]) or message.removeprefix("Value error, ")

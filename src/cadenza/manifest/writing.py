@@ -61,4 +61,9 @@ def _target(target: Target) -> dict[str, Any]:
 
 
 def _given(document: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in document.items() if value not in (None, "", [], {})}
+    """An empty body is one: with it the usual method is POST."""
+    return {
+        name: value
+        for name, value in document.items()
+        if value not in (None, "", [], {}) or (name == "body" and value is not None)
+    }

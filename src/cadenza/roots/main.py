@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from cadenza.domain.errors import CadenzaError
-from cadenza.roots import api, migrate, scheduler, secrets
+from cadenza.roots import api, files, migrate, scheduler, secrets
 from cadenza.roots.sim import command as sim
 
 app = typer.Typer(
@@ -16,7 +16,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for each in (sim, scheduler, api, migrate, secrets):
+for each in (sim, scheduler, api, migrate, secrets, files):
     each.register(app)
 
 
