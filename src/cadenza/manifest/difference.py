@@ -55,6 +55,25 @@ def difference(
     return changes
 
 
+def merged_jobs(
+    present: Sequence[JobDefinition], wanted: Sequence[JobDefinition], *, prune: bool
+) -> list[JobDefinition]:
+    """What there is after `wanted` was applied; InvalidInput where there is no secret to keep."""
+    filled = with_stored_secrets(present, wanted)
+    if prune:
+        return filled
+    stored = {job.name: job for job in present}
+    named = {job.name for job in filled}
+    merged = [_with_others(stored.get(job.name), job) for job in filled]
+    return merged + [job for job in present if job.name not in named]
+
+
+def _with_others(present: JobDefinition | None, wanted: JobDefinition) -> JobDefinition:
+    named = {each.name for each in wanted.endpoints}
+    others = tuple(each for each in present.endpoints if each.name not in named) if present else ()
+    return replace(wanted, endpoints=wanted.endpoints + others)
+
+
 def kept_secrets_missing(
     present: Sequence[JobDefinition], wanted: Sequence[JobDefinition]
 ) -> list[InvalidInput]:

@@ -21,7 +21,10 @@ from cadenza.adapters.postgres.accounts import PostgresAccounts
 from cadenza.adapters.postgres.catalogue import PostgresCatalogue
 from cadenza.adapters.postgres.clock import DatabaseClock
 from cadenza.adapters.postgres.database import Database
+from cadenza.adapters.postgres.manifests import PostgresManifests
 from cadenza.adapters.postgres.migrate import migrate
+from cadenza.adapters.postgres.signing_keys import PostgresSigningKeys
+from cadenza.adapters.signing.standard_webhooks import new_signing_secret
 from cadenza.adapters.system.ids import new_id
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.domain.access import hash_of
@@ -94,6 +97,8 @@ async def served_app(
                 tenants=accounts,
                 jobs=catalogue,
                 endpoints=catalogue,
+                manifests=PostgresManifests(database, cron, box, new_id),
+                signing_keys=PostgresSigningKeys(database, box, new_id),
                 dispatcher=dispatch,
                 door=door_rules(settings),
                 cron=cron,
@@ -101,6 +106,7 @@ async def served_app(
                 rate_limit=RateLimit(settings.rate_limit),
                 new_id=new_id,
                 new_secret=lambda: secrets.token_urlsafe(32),
+                new_signing_secret=new_signing_secret,
                 monotonic=time.monotonic,
                 operator_hash=_operator_hash(settings),
             )

@@ -29,6 +29,7 @@ from cadenza.application.ports.secret_box import SecretBox
 from cadenza.domain import steering
 from cadenza.domain.audit import Deed, Once
 from cadenza.domain.cron import Cron
+from cadenza.domain.definition import EndpointDefinition
 from cadenza.domain.endpoint import MAX_SPREAD, Endpoint, Job
 from cadenza.domain.errors import NotFound, Outdated, Refused
 from cadenza.domain.target import Target
@@ -195,14 +196,7 @@ class PostgresCatalogue:
         same = wanted == present.definition and sealed == secrets.stored_text
         if same:
             return False
-        edited = steering.edit(
-            replace(present.endpoint, name=wanted.name),
-            baseline=wanted.baseline,
-            min_interval=wanted.min_interval,
-            max_interval=wanted.max_interval,
-            now=present.read_at,
-            cron=self._cron,
-        )
+        edited = redefined(present, wanted, self._cron)
         target = wanted.target
         await connection.execute(
             query("set_target"), edited.id, target_json(target), target.host, sealed
@@ -237,6 +231,17 @@ class PostgresCatalogue:
         if row is None:
             raise NotFound(f"no endpoint {endpoint_id}")
         return stored_endpoint(row, self._spread)
+
+
+def redefined(stored: StoredEndpoint, wanted: EndpointDefinition, cron: Cron) -> Endpoint:
+    return steering.edit(
+        replace(stored.endpoint, name=wanted.name),
+        baseline=wanted.baseline,
+        min_interval=wanted.min_interval,
+        max_interval=wanted.max_interval,
+        now=stored.read_at,
+        cron=cron,
+    )
 
 
 async def _get_job(connection: Connection, tenant_id: UUID, job_id: UUID) -> StoredJob:
