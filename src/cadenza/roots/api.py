@@ -31,7 +31,9 @@ from cadenza.domain.access import hash_of
 from cadenza.domain.definition import DoorRules
 from cadenza.roots.database import database_url, opened_database
 from cadenza.roots.dispatch import dispatcher
+from cadenza.roots.first_start import first_key
 from cadenza.roots.logging import set_up_logs
+from cadenza.roots.parent import end_with_parent
 from cadenza.roots.secrets import secret_box
 from cadenza.roots.settings import Settings, read_settings
 from cadenza.web.api.app import create_app
@@ -50,6 +52,7 @@ def register(app: typer.Typer) -> None:
         """Serve the REST API."""
         settings = read_settings()
         set_up_logs(as_json=settings.log_json)
+        end_with_parent()
         with (
             database_url(settings) as url,
             asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
@@ -60,9 +63,12 @@ def register(app: typer.Typer) -> None:
 async def _serve(settings: Settings, url: str, host: str, port: int) -> None:
     async with opened_database(settings, url) as database:
         await migrate(database)
+        address = f"http://{host}:{port}"
+        if (key := await first_key(database, settings.data_folder, address)) is not None:
+            typer.echo(f"The first admin key, shown this once: {key}")
         box = secret_box(settings, warn=log.warning)
         async with served_app(settings, database, box) as app:
-            log.info("api started", address=f"http://{host}:{port}")
+            log.info("api started", address=address)
             await uvicorn.Server(server_config(app, host, port)).serve()
 
 

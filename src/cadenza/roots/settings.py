@@ -81,6 +81,10 @@ class Settings(BaseSettings):
         min_length=16,
         description="Makes tenants and users over the API; without it nobody can.",
     )
+    expected_workers: str = Field(
+        default="",
+        description="Kinds of workers, with commas, without which /readyz is not content.",
+    )
     rate_limit: Annotated[int, Field(ge=1, le=10_000_000)] = Field(
         default=60_000, description="Requests a minute that one API key may make."
     )

@@ -293,6 +293,13 @@ CREATE TABLE public.users (
     created_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL
 );
 
+CREATE TABLE public.workers (
+    name text NOT NULL,
+    kind text NOT NULL,
+    started_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    seen_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL
+);
+
 ALTER TABLE ONLY public.runs ATTACH PARTITION public.runs_default DEFAULT;
 
 ALTER TABLE ONLY public.analysis_sessions
@@ -351,6 +358,9 @@ ALTER TABLE ONLY public.users
 
 ALTER TABLE ONLY public.users
     ADD CONSTRAINT users_tenant_id_id_key UNIQUE (tenant_id, id);
+
+ALTER TABLE ONLY public.workers
+    ADD CONSTRAINT workers_pkey PRIMARY KEY (name);
 
 CREATE INDEX api_keys_of_tenant ON public.api_keys USING btree (tenant_id, created_at);
 
