@@ -229,3 +229,11 @@ def test_every_command_has_help_with_an_example(words: list[str]) -> None:
     assert (
         f"Example: {'crontab -l | ' if words[-1] == 'crontab' else ''}cadenza {words[0]}" in shown
     )
+
+
+def test_the_file_in_the_documentation_is_valid(file: Path) -> None:
+    shown = (ROOT / "docs/how-to/schedules-as-code.md").read_text()
+    [example] = re.findall(r"```yaml\n(.*?)```", shown, re.DOTALL)
+    file.write_text(example)
+    result = cadenza("validate", "-f", str(file))
+    assert (result.exit_code, result.stderr) == (0, "")

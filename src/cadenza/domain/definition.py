@@ -94,10 +94,12 @@ def check_name(field: str, name: str) -> None:
 def warnings_of(definition: EndpointDefinition, now: datetime, cron: Cron) -> list[str]:
     """Where baseline and guardrails fight each other: allowed, but hardly what was meant."""
     found: list[str] = []
+    least, most = definition.min_interval, definition.max_interval
+    if least is None and most is None:
+        return found  # fifty occurrences of a cron take milliseconds, and files hold thousands
     gaps = _gaps(definition.baseline, now, cron)
     if not gaps:
         return found
-    least, most = definition.min_interval, definition.max_interval
     if least is not None and least > min(gaps):
         found.append(
             f"min_interval {spoken(least)} is longer than the baseline's {spoken(min(gaps))}: "
