@@ -336,6 +336,7 @@ def test_the_same_job_in_two_files_is_refused_with_both_places(tmp_path: Path) -
 def test_the_same_job_twice_in_a_file_and_the_same_endpoint_twice_in_a_job(file: Path) -> None:
     [twice] = told(file, GOOD + "  - name: shop\n")
     assert "cadenza.yaml:7:11: jobs[1].name: 'shop'" in twice
+    assert "another job has it: jobs[0]" in twice
     again = "      - {name: depth, every: 5m, url: https://example.com/}\n"
     [twice] = told(file, GOOD + again)
     assert twice.startswith("cadenza.yaml:7:16: jobs[0].endpoints[1].name: 'depth'")
@@ -344,9 +345,16 @@ def test_the_same_job_twice_in_a_file_and_the_same_endpoint_twice_in_a_job(file:
 
 def test_one_bad_file_does_not_hide_what_is_wrong_in_another(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text("jobs: [\n")
-    (tmp_path / "b.yaml").write_text(GOOD.replace("5m", "5x"))
+    (tmp_path / "b.yaml").write_bytes(b"\0")
+    (tmp_path / "c.yaml").write_text(GOOD.replace("5m", "5x"))
     problems = read_manifest(tmp_path, CHECKS, {}).problems
-    assert [Path(each.place.file).name for each in problems] == ["a.yaml", "b.yaml"]
+    assert [Path(each.place.file).name for each in problems] == ["a.yaml", "b.yaml", "c.yaml"]
+
+
+def test_a_file_with_endless_mistakes_is_given_up(file: Path) -> None:
+    assert len(told(file, "jobs:\n" + "- &a x\n" * 3000)) < 2010
+    assert len(told(file, "jobs:\n- {name: x, endpoints: [" + "{name: a/b}," * 3000 + "]}")) <= 1000
+    assert "too many problems" in "".join(told(file, "1: x\n" * 3000))
 
 
 def test_all_files_together_may_not_be_too_large(tmp_path: Path) -> None:

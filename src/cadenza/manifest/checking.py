@@ -3,7 +3,7 @@
 For a file and for a request alike; paths are like `jobs[0].endpoints[2].url`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -22,7 +22,9 @@ from cadenza.domain.errors import InvalidInput
 from cadenza.manifest.models import EndpointDocument, JobFields, ManifestDocument
 from cadenza.manifest.reading import contradictions_of, errors_of, read_endpoint, read_job
 from cadenza.manifest.stand_ins import top_field, without
-from cadenza.manifest.walking import endpoints_in, jobs_in
+from cadenza.manifest.walking import Item, endpoints_in, jobs_in
+
+MAX_ERRORS = 1000  # then it is time to mend something
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +49,18 @@ def check_manifest(raw: object, checks: Checks) -> Checked:
     document, errors = _document(raw)
     warnings: list[tuple[str, str]] = []
     for path, job in jobs_in(raw):
+        if len(errors) >= MAX_ERRORS:
+            break
         errors += _prefixed(path, _job_errors(job))
         for endpoint_path, endpoint in endpoints_in(job, path):
             found, said = _check_endpoint(endpoint, checks)
             errors += _prefixed(endpoint_path, found)
+            if len(errors) >= MAX_ERRORS:
+                break
             warnings += [(endpoint_path, each) for each in said]
     errors += _names_given_twice(raw)
     if document is None or errors:
-        return Checked(errors=tuple(errors), warnings=tuple(warnings))
+        return Checked(errors=tuple(errors[:MAX_ERRORS]), warnings=tuple(warnings))
     return Checked(tuple(map(read_job, document.jobs)), warnings=tuple(warnings))
 
 
@@ -102,16 +108,20 @@ def _misshapen(raw: dict[str, Any]) -> set[str]:
 
 
 def _names_given_twice(raw: object) -> Iterator[InvalidInput]:
-    for path, job in jobs_in(raw):
-        first: dict[str, str] = {}
-        for endpoint_path, endpoint in endpoints_in(job, path):
-            name = endpoint.get("name")
-            if not isinstance(name, str):
-                continue
+    jobs = list(jobs_in(raw))
+    yield from _repeated(jobs, "job")
+    for path, job in jobs:
+        yield from _repeated(endpoints_in(job, path), "endpoint of the job")
+
+
+def _repeated(items: Iterable[Item], what: str) -> Iterator[InvalidInput]:
+    first: dict[str, str] = {}
+    for path, item in items:
+        name = item.get("name")
+        if isinstance(name, str):
             if name in first:
-                fix = f"another endpoint of the job has it: {first[name]}"
-                yield InvalidInput(f"{endpoint_path}.name", name, fix)
-            first.setdefault(name, endpoint_path)
+                yield InvalidInput(f"{path}.name", name, f"another {what} has it: {first[name]}")
+            first.setdefault(name, path)
 
 
 def _prefixed(path: str, errors: Iterator[InvalidInput] | list[InvalidInput]) -> list[InvalidInput]:
