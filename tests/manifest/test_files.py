@@ -204,8 +204,8 @@ def test_warnings_have_places_and_do_not_stand_in_the_way(file: Path) -> None:
         ("jobs: a: b\n", "1:8: it cannot be read"),
         ("jobs: */5 * * * *\n", "1:8: it cannot be read"),
         ("jobs: @daily\n", "1:7: it cannot be read"),
-        ("- jobs\n", "1:1: (the whole): a list is not valid: it must be an object"),
-        ("jobs\n", "1:1: (the whole): 'jobs' is not valid: it must be an object"),
+        ("- jobs\n", "1:1: (the whole): what is there is not valid: it must be an object"),
+        ("jobs\n", "1:1: (the whole): what is there is not valid: it must be an object"),
         ("{}\n", "1:1: jobs: nothing is not valid: it is required"),
         ("jobs: 2020-01-01\n", "1:7: jobs: '2020-01-01' is not valid: it must be a list"),
         ("\n", "1:1: it is empty"),
@@ -408,6 +408,12 @@ def test_a_secret_that_was_expanded_is_never_shown_when_it_is_wrong(file: Path) 
     [problem] = told(file, text, TOKEN=f"{HUSH}\n")
     assert "secret_headers.Key" in problem
     assert HUSH not in problem
+
+
+def test_a_secret_that_looks_like_a_number_is_not_shown_either(file: Path) -> None:
+    [problem] = told(file, endpoint(f"secret_headers: {{Key: {'4711' * 100}}}"))
+    assert "put it in quotes" in problem
+    assert "4711" not in problem
 
 
 def test_a_secret_in_the_file_is_warned_of_without_showing_it(file: Path) -> None:

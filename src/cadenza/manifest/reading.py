@@ -223,6 +223,8 @@ def _shown(error: Any) -> object:
     if error["type"] == "missing":
         return Unquoted("nothing")
     given = error["input"]
+    if not error["loc"]:
+        return Unquoted("what is there")  # perhaps another kind of file, and not ours to show
     if isinstance(given, dict):
         return Unquoted("an object")
     return Unquoted("a list") if isinstance(given, list) else given

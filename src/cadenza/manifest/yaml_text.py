@@ -26,6 +26,7 @@ from yaml.events import (
 )
 
 from cadenza.domain.errors import InvalidInput
+from cadenza.domain.target import Secret
 from cadenza.manifest.problems import Place, Problem
 from cadenza.manifest.scalars import plain_value
 from cadenza.manifest.yaml_advice import advice_on
@@ -188,7 +189,8 @@ class _Reader:
         try:
             return plain_value(event.value)
         except ValueError as error:
-            invalid = InvalidInput(path, event.value, str(error))
+            shown = Secret("") if "secret" in path.lower() else event.value
+            invalid = InvalidInput(path, shown, str(error))
             self._tell(event, path, str(invalid).removeprefix(f"{path}: "))
             return None
 
