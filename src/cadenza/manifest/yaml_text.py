@@ -32,6 +32,10 @@ from cadenza.manifest.scalars import plain_value
 from cadenza.manifest.yaml_advice import advice_on
 
 MAX_DEPTH = 40
+_OTHER_BREAKS = re.compile(
+    "[\x85\u2028\u2029]"
+)  # line ends in YAML 1.1, letters in 1.2 and in JSON
+_WRITE_ESCAPED = r'write it in double quotes, like "\u2028"'
 MAX_VALUES = 300_000
 MAX_PROBLEMS = 1000  # in a file that has more, something else is wrong
 _PAIR = re.compile(
@@ -82,6 +86,10 @@ class _Hopeless(Exception):
 
 def read_tree(file: str, text: str, loader: Any = _LOADER) -> Tree:
     tree = Tree(file)
+    if (strange := _OTHER_BREAKS.search(text)) is not None:
+        what = f"U+{ord(strange[0]):04X} ends a line to some and not to others: {_WRITE_ESCAPED}"
+        tree.problems.append(Problem(Place.behind(file, text[: strange.start()]), "", what))
+        return tree
     try:
         events = cast("Iterator[Event]", _events(_without_pairs(text), Loader=loader))
         _Reader(tree, events).read()
