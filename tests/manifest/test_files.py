@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cadenza.domain.target import HttpTarget, Secret
@@ -100,6 +100,7 @@ def test_plain_words_are_what_yaml_1_2_says_they_are(loader: Any) -> None:
     }  # fmt: skip
 
 
+@settings(deadline=None)
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers(-(10**20), 10**20) | st.text(max_size=20)
@@ -276,6 +277,7 @@ def test_both_parsers_give_the_same_places(loader: Any) -> None:
     assert str(tree.place_of("é[2].ü", of_key=True)) == "x:1:14"
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200) | st.binary(max_size=200).map(lambda raw: raw.decode("latin-1")))
 def test_whatever_a_file_holds_it_is_read_or_refused(text: str) -> None:
     tree = read_tree("x", text)
