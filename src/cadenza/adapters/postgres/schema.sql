@@ -20,7 +20,8 @@ CREATE TABLE public.analysis_sessions (
     tokens bigint DEFAULT 0 NOT NULL,
     cost double precision DEFAULT 0 NOT NULL,
     warnings text[] DEFAULT '{}'::text[] NOT NULL,
-    next_analysis_at timestamp with time zone
+    next_analysis_at timestamp with time zone,
+    prompt_version text
 );
 
 CREATE TABLE public.audit_log (
@@ -161,12 +162,28 @@ ALTER TABLE public.late_results ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY
     CACHE 1
 );
 
+CREATE TABLE public.quota_reservations (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    month text NOT NULL,
+    tokens bigint NOT NULL,
+    cost double precision DEFAULT 0 NOT NULL,
+    reserved_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    CONSTRAINT quota_reservations_cost_check CHECK ((cost >= (0)::double precision)),
+    CONSTRAINT quota_reservations_tokens_check CHECK ((tokens >= 0))
+);
+
 CREATE TABLE public.quotas (
     tenant_id uuid NOT NULL,
     month text NOT NULL,
     token_limit bigint,
     used bigint DEFAULT 0 NOT NULL,
     reserved bigint DEFAULT 0 NOT NULL,
+    cost_limit double precision,
+    cost_used double precision DEFAULT 0 NOT NULL,
+    cost_reserved double precision DEFAULT 0 NOT NULL,
+    CONSTRAINT quotas_cost_reserved_check CHECK ((cost_reserved >= (0)::double precision)),
+    CONSTRAINT quotas_cost_used_check CHECK ((cost_used >= (0)::double precision)),
     CONSTRAINT quotas_month_check CHECK ((month ~ '^[0-9]{4}-[0-9]{2}$'::text)),
     CONSTRAINT quotas_reserved_check CHECK ((reserved >= 0)),
     CONSTRAINT quotas_used_check CHECK ((used >= 0))
@@ -279,6 +296,9 @@ ALTER TABLE ONLY public.jobs
 ALTER TABLE ONLY public.late_results
     ADD CONSTRAINT late_results_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.quota_reservations
+    ADD CONSTRAINT quota_reservations_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.quotas
     ADD CONSTRAINT quotas_pkey PRIMARY KEY (tenant_id, month);
 
@@ -329,6 +349,8 @@ CREATE INDEX late_results_of_endpoint ON public.late_results USING btree (endpoi
 
 CREATE UNIQUE INDEX one_signing_key_has_no_end ON public.signing_keys USING btree (tenant_id) WHERE (retires_at IS NULL);
 
+CREATE INDEX quota_reservations_of_tenant ON public.quota_reservations USING btree (tenant_id, reserved_at);
+
 CREATE INDEX run_attempts_by_age ON public.run_attempts USING btree (noted_at);
 
 CREATE INDEX runs_by_id ON ONLY public.runs USING btree (id);
@@ -365,6 +387,9 @@ ALTER TABLE ONLY public.events
 
 ALTER TABLE ONLY public.jobs
     ADD CONSTRAINT jobs_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.quota_reservations
+    ADD CONSTRAINT quota_reservations_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.quotas
     ADD CONSTRAINT quotas_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;

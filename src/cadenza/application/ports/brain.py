@@ -1,6 +1,7 @@
 """A brain thinks in a session: it reads its context, calls tools, and submits its analysis."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, Protocol
 
 from cadenza.domain.analysis import Attention, Material
@@ -8,13 +9,37 @@ from cadenza.domain.analysis import Attention, Material
 
 @dataclass(frozen=True, slots=True)
 class Usage:
+    """What a session has used, by which prompt, and what somebody should know about it."""
+
     tokens: int = 0
     cost: float = 0.0
+    prompt_version: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+class BrainFailed(Exception):
+    """A brain that could not go on. The reason is for a person, and holds no secret."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(reason)
+
+
+class ProviderFailed(BrainFailed):
+    """What the brain asks is away or refuses: the next sessions would most likely fail alike."""
+
+    def __init__(self, reason: str, retry_after: timedelta | None = None) -> None:
+        self.retry_after = retry_after
+        super().__init__(reason)
 
 
 class Tools(Protocol):
     async def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """Run one tool. A bad call is answered with `ok: false` and the reason, never raised."""
+        ...
+
+    def report_usage(self, usage: Usage) -> None:
+        """What the session has used so far: it counts also where the session is cut off."""
         ...
 
 
@@ -28,6 +53,11 @@ class Brain(Protocol):
     @property
     def reserved_tokens(self) -> int:
         """What a session may cost at most; 0 for a brain that is free."""
+        ...
+
+    @property
+    def reserved_cost(self) -> float:
+        """The same in money; asked only of a brain that reserves tokens."""
         ...
 
     async def analyse(self, material: Material, tools: Tools) -> Usage: ...
