@@ -20,7 +20,7 @@ from cadenza.application.ports.quota import Quota, Reservation
 from cadenza.application.shown_text import clean_text
 from cadenza.application.tools import Toolbox
 from cadenza.application.waiting import until_set
-from cadenza.domain.analysis import Material
+from cadenza.domain.analysis import Attention, Material
 from cadenza.domain.bounds import MAX_PAUSE, MIN_NEXT_ANALYSIS
 from cadenza.domain.breaker import Breaker
 from cadenza.domain.errors import StoreUnavailable
@@ -191,7 +191,9 @@ class Planner:
         except TimeoutError:
             if not limit.expired():
                 raise
-            raise BrainFailed(f"the session took longer than {spoken(at_most)}") from None
+            # One that costs has a provider, and that one is too slow at present.
+            failed = ProviderFailed if self._brain.reserved_tokens else BrainFailed
+            raise failed(f"the session took longer than {spoken(at_most)}") from None
 
     def _learn_from(self, error: Exception, failure: str, material: Material) -> None:
         now = self._clock.now()
@@ -212,7 +214,8 @@ class Planner:
         submission, usage = tools.submission, tools.usage
         failed = (f"the brain failed: {failure}",) if failure is not None else ()
         # Nobody said when to look again, and a brain that looks on changes would never come back.
-        soon = self._clock.now() + MIN_NEXT_ANALYSIS if failed else None
+        looks_on_change = self._brain.attention is Attention.ON_CHANGE
+        soon = self._clock.now() + MIN_NEXT_ANALYSIS if looks_on_change else None
         return Session(
             id=self._new_id(),
             tenant_id=material.endpoint.tenant_id,
