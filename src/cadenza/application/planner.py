@@ -18,7 +18,7 @@ from cadenza.application.ports.events import Event, Events
 from cadenza.application.ports.insights import Insights
 from cadenza.application.ports.quota import Quota, Reservation
 from cadenza.application.shown_text import clean_text
-from cadenza.application.tools import Toolbox
+from cadenza.application.tools import Submission, Toolbox
 from cadenza.application.waiting import until_set
 from cadenza.domain.analysis import Attention, Material
 from cadenza.domain.bounds import MAX_PAUSE, MIN_NEXT_ANALYSIS
@@ -26,6 +26,8 @@ from cadenza.domain.breaker import Breaker
 from cadenza.domain.errors import StoreUnavailable
 from cadenza.domain.instants import spoken
 from cadenza.domain.session import Session, SessionEnd
+
+UNASKED_LOOK = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,9 +215,6 @@ class Planner:
     def _session(self, material: Material, tools: Toolbox, failure: str | None) -> Session:
         submission, usage = tools.submission, tools.usage
         failed = (f"the brain failed: {failure}",) if failure is not None else ()
-        # Nobody said when to look again, and a brain that looks on changes would never come back.
-        looks_on_change = self._brain.attention is Attention.ON_CHANGE
-        soon = self._clock.now() + MIN_NEXT_ANALYSIS if looks_on_change else None
         return Session(
             id=self._new_id(),
             tenant_id=material.endpoint.tenant_id,
@@ -231,9 +230,17 @@ class Planner:
             tokens=usage.tokens,
             cost=usage.cost,
             warnings=(*usage.warnings, *failed),
-            next_analysis_at=submission.next_analysis_at if submission else soon,
+            next_analysis_at=self._next_analysis_at(submission),
             prompt_version=usage.prompt_version,
         )
+
+    def _next_analysis_at(self, submission: Submission | None) -> datetime | None:
+        if submission is not None and submission.next_analysis_at is not None:
+            return submission.next_analysis_at
+        if self._brain.attention is not Attention.ON_CHANGE:
+            return None
+        # Nobody said when, and a brain that looks on changes might never come back.
+        return self._clock.now() + (UNASKED_LOOK if submission else MIN_NEXT_ANALYSIS)
 
     def _tell(self, material: Material, session: Session) -> None:
         for call in session.tool_calls:

@@ -85,10 +85,9 @@ async def scene(
     async with served(model) as provider:
         suffix = "/v1" if kind in (Kind.OPENAI, Kind.COMPATIBLE) else ""
         defaults: dict[str, Any] = {"api_key": Secret(KEY), "timeout": seconds(6)}
+        defaults["base_url"] = provider.url + suffix
         brain = LlmBrain(
-            LlmOptions(
-                kind, MODELS[kind], base_url=provider.url + suffix, **{**defaults, **options}
-            ),
+            LlmOptions(kind, MODELS[kind], **{**defaults, **options}),
             new_marker=lambda: bench.chance.new_id().hex,
         )
         planner = bench.planner(brain, session_limit=seconds(limit))

@@ -31,6 +31,8 @@ class _Bounded(httpx2.AsyncByteStream):
 
 
 async def _bound(response: httpx2.Response) -> None:
+    if response.has_redirect_location:
+        raise httpx2.ReadError("it redirects elsewhere, where the key must not follow")
     if response.headers.get("content-encoding", "identity") != "identity":
         raise httpx2.ReadError("the answer is compressed, which was not asked for")
     assert isinstance(response.stream, httpx2.AsyncByteStream)
@@ -38,7 +40,7 @@ async def _bound(response: httpx2.Response) -> None:
 
 
 async def _one_name(request: httpx2.Request) -> None:
-    """Google's library adds a User-Agent beside the one that is there, and strict servers refuse."""
+    """Google's library adds a second User-Agent, which strict servers refuse."""
     request.headers["User-Agent"] = "cadenza"
 
 
