@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from cadenza.application.planner import Round
-from cadenza.application.ports.brain import BrainFailed, ProviderFailed, Tools, Usage
+from cadenza.application.ports.brain import Tools, Usage
 from cadenza.domain.analysis import Attention, Material
 from cadenza.domain.endpoint import Every, OnDemand
+from cadenza.domain.errors import BrainFailed, ProviderFailed
 from cadenza.domain.session import SessionEnd
 from tests.application.bench import Bench, Thinker, simulated
 from tests.factories import minutes, seconds

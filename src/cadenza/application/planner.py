@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from uuid import UUID
 
-from cadenza.application.ports.brain import Brain, BrainFailed, ProviderFailed, Usage
+from cadenza.application.ports.brain import Brain, Usage
 from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.endpoints import EndpointStore
 from cadenza.application.ports.events import Event, Events
@@ -23,7 +23,7 @@ from cadenza.application.waiting import until_set
 from cadenza.domain.analysis import Attention, Material
 from cadenza.domain.bounds import MAX_PAUSE, MIN_NEXT_ANALYSIS
 from cadenza.domain.breaker import Breaker
-from cadenza.domain.errors import StoreUnavailable
+from cadenza.domain.errors import BrainFailed, ProviderFailed, StoreUnavailable
 from cadenza.domain.instants import spoken
 from cadenza.domain.session import Session, SessionEnd
 

@@ -1,7 +1,6 @@
 """A brain thinks in a session: it reads its context, calls tools, and submits its analysis."""
 
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any, Protocol
 
 from cadenza.domain.analysis import Attention, Material
@@ -15,22 +14,6 @@ class Usage:
     cost: float = 0.0
     prompt_version: str | None = None
     warnings: tuple[str, ...] = ()
-
-
-class BrainFailed(Exception):
-    """A brain that could not go on. The reason is for a person, and holds no secret."""
-
-    def __init__(self, reason: str) -> None:
-        self.reason = reason
-        super().__init__(reason)
-
-
-class ProviderFailed(BrainFailed):
-    """What the brain asks is away or refuses: the next sessions would most likely fail alike."""
-
-    def __init__(self, reason: str, retry_after: timedelta | None = None) -> None:
-        self.retry_after = retry_after
-        super().__init__(reason)
 
 
 class Tools(Protocol):

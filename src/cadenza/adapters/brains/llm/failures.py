@@ -22,8 +22,8 @@ from pydantic_ai.exceptions import (
     UnexpectedModelBehavior,
 )
 
-from cadenza.application.ports.brain import BrainFailed, ProviderFailed
 from cadenza.application.shown_text import clean_text
+from cadenza.domain.errors import BrainFailed, ProviderFailed
 from cadenza.domain.redaction import redacted
 from cadenza.domain.target import Secret
 
