@@ -83,7 +83,7 @@ class Settings(BaseSettings):
     tokens_per_month: Annotated[int, Field(ge=0)] | None = Field(
         default=None, description="Tokens that a tenant may use in a month; no limit if not set."
     )
-    money_per_month: Annotated[float, Field(ge=0)] | None = Field(
+    money_per_month: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = Field(
         default=None, description="The same in money; needs the prices below."
     )
     llm_provider: Provider | None = Field(
@@ -110,10 +110,10 @@ class Settings(BaseSettings):
     llm_session_tokens: Annotated[int, Field(ge=1000, le=10_000_000)] = Field(
         default=60_000, description="Tokens of one analysis at most; reserved before it."
     )
-    llm_input_price: Annotated[float, Field(ge=0)] = Field(
+    llm_input_price: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
         default=0, description="Price of a million input tokens."
     )
-    llm_output_price: Annotated[float, Field(ge=0)] = Field(
+    llm_output_price: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
         default=0, description="Price of a million output tokens."
     )
     log_json: bool = Field(default=False, description="Log as JSON lines.")

@@ -75,10 +75,15 @@ class Scene:
 
 @asynccontextmanager
 async def scene(
-    model: Model, kind: Kind = Kind.OPENAI, body: Any = None, limit: float = 20, **options: Any
+    model: Model,
+    kind: Kind = Kind.OPENAI,
+    body: Any = None,
+    limit: float = 20,
+    quota: int | None = 10_000_000,
+    **options: Any,
 ) -> AsyncGenerator[Scene]:
     """An endpoint that has just run with this answer, and a model that may look at it."""
-    bench = Bench(tokens_per_month=10_000_000)
+    bench = Bench(tokens_per_month=quota)
     bench.clock = bench.tables.clock = StandingClock()  # pyright: ignore
     await bench.add(baseline=OnDemand())
     await bench.ran(body=body)

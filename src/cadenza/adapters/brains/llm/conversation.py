@@ -93,22 +93,24 @@ class Conversation:
     # --- Asking ---------------------------------------------------------------------------
 
     async def _ask(self) -> ModelResponse:
-        offered = ModelRequestParameters(function_tools=list(OFFERED))
         try:
-            response = await model_request(
-                self._model,
-                self._messages,
-                model_settings=self._settings,
-                model_request_parameters=offered,
-                instrument=False,
-            )
-        except Exception as error:  # noqa: BLE001 - libraries of four vendors fail in many ways
+            response = await self._request()
+            self._charge(response)
+            if response.parts:
+                self._messages.append(_sendable(response))
+            return response
+        except Exception as error:  # noqa: BLE001 - libraries of three vendors fail in many ways
             # Without its cause: the provider's own error may show the request, key and all.
             raise failure_of(error, self._options.secrets) from None
-        self._charge(response)
-        if response.parts:
-            self._messages.append(_sendable(response))
-        return response
+
+    async def _request(self) -> ModelResponse:
+        return await model_request(
+            self._model,
+            self._messages,
+            model_settings=self._settings,
+            model_request_parameters=ModelRequestParameters(function_tools=list(OFFERED)),
+            instrument=False,
+        )
 
     def _say(self, *parts: ModelRequestPart) -> None:
         self._messages.append(ModelRequest(parts, instructions=self._instructions))
