@@ -19,7 +19,6 @@ from pydantic_ai.exceptions import (
     ModelRequestRejectedError,
     ModelRequestTimeout,
     ModelTimeoutError,
-    UnexpectedModelBehavior,
 )
 
 from cadenza.application.shown_text import clean_text
@@ -42,8 +41,7 @@ def _is_only_this_request(error: Exception) -> bool:
     """Whether another session may well succeed; a wrong key or address fails all of them."""
     if isinstance(error, ModelAuthenticationError | ModelNotFoundError):
         return False
-    refused = isinstance(error, ModelRequestRejectedError | ContentFilterError)
-    return refused or not isinstance(error, ModelAPIError | UnexpectedModelBehavior)
+    return isinstance(error, ModelRequestRejectedError | ContentFilterError)
 
 
 def _reason(error: Exception) -> str:
@@ -55,9 +53,8 @@ def _reason(error: Exception) -> str:
         return f"the provider answered HTTP {error.status_code}{_said(error)}"
     if isinstance(error, ModelConnectionError):
         return f"the provider could not be reached, or broke off{_cause(error)}"
-    if isinstance(error, ModelAPIError | UnexpectedModelBehavior):
-        return "the provider's answer is not what its protocol says"
-    return f"{type(error).__name__} while asking the provider"
+    # Anything else is a library that did not expect such an answer; its text may quote it.
+    return f"the provider's answer is not what its protocol says ({type(error).__name__})"
 
 
 def _said(error: ModelHTTPError) -> str:
