@@ -107,7 +107,7 @@ class Settings(BaseSettings):
     llm_max_output_tokens: Annotated[int, Field(ge=100, le=1_000_000)] = Field(
         default=2000, description="Tokens of one answer at most."
     )
-    llm_session_tokens: Annotated[int, Field(ge=1000, le=10_000_000)] = Field(
+    llm_session_tokens: Annotated[int, Field(ge=10_000, le=10_000_000)] = Field(
         default=60_000, description="Tokens of one analysis at most; reserved before it."
     )
     llm_input_price: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(

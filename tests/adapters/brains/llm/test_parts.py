@@ -108,13 +108,13 @@ async def test_the_settings_make_a_brain() -> None:
             llm_provider="anthropic",
             llm_model="claude-haiku-4-5",
             llm_api_key=SecretStr("sk-x"),
-            llm_session_tokens=5000,
+            llm_session_tokens=10_000,
             llm_output_price=10,
         )
     )
     assert isinstance(brain, LlmBrain)
     assert (brain.name, brain.attention) == ("llm anthropic claude-haiku-4-5", Attention.ON_CHANGE)
-    assert (brain.reserved_tokens, brain.reserved_cost) == (5000, 0.05)
+    assert (brain.reserved_tokens, brain.reserved_cost) == (10_000, 0.1)
     await brain.close()
 
 

@@ -169,6 +169,15 @@ async def test_a_session_asks_no_more_than_its_tokens_allow() -> None:
         assert (allowance.used, allowance.reserved) == (8200, 0)
 
 
+async def test_what_the_tools_answered_counts_before_it_is_sent() -> None:
+    body = ["x" * 900]
+    model = script(Answer([("get_latest_response", {})] * 14, tokens=(1000, 100)), SUBMITS)
+    async with scene(model, body=body, session_tokens=6000, max_output_tokens=500) as at:
+        session = await at.session()
+        assert (session.tokens, len(at.provider.asked)) == (1100, 1)
+        assert "token limit" in session.warnings[0]
+
+
 @pytest.mark.filterwarnings("ignore:Failed to extract usage")
 @pytest.mark.parametrize("tokens", [None, (0, 0), (-5, -5)], ids=str)
 async def test_a_provider_that_does_not_count_is_charged_an_estimate(tokens: Any) -> None:

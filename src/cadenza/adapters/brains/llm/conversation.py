@@ -16,7 +16,6 @@ from pydantic_ai.messages import (
     ModelMessage,
     ModelMessagesTypeAdapter,
     ModelRequest,
-    ModelRequestPart,
     ModelResponse,
     ModelResponsePart,
     TextPart,
@@ -62,6 +61,7 @@ class Conversation:
         self._tools = tools
         self._messages: list[ModelMessage] = []
         self._last_tokens = 0
+        self._said = 0  # characters since the last answer
         self._reminders = 0
         self._usage = Usage(prompt_version=prompt.version)
 
@@ -112,15 +112,17 @@ class Conversation:
             instrument=False,
         )
 
-    def _say(self, *parts: ModelRequestPart) -> None:
+    def _say(self, *parts: UserPromptPart | ToolReturnPart) -> None:
+        self._said = sum(len(str(part.content)) for part in parts)
         self._messages.append(ModelRequest(parts, instructions=self._instructions))
 
     # --- What it costs --------------------------------------------------------------------
 
     @property
     def _next_tokens(self) -> int:
-        """The next request holds at least what the last one did."""
-        return self._last_tokens + self._options.max_output_tokens
+        """The next request holds what the last one did, its answer, and what was said since."""
+        said = self._said // CHARACTERS_PER_TOKEN
+        return self._last_tokens + said + self._options.max_output_tokens
 
     def _charge(self, response: ModelResponse) -> None:
         asked, given = response.usage.input_tokens, response.usage.output_tokens
@@ -149,7 +151,7 @@ class Conversation:
 
     async def _run(self, calls: Sequence[ToolCallPart]) -> bool:
         """In the order they came; True where the session is over."""
-        results: list[ModelRequestPart] = []
+        results: list[ToolReturnPart] = []
         submitted = False
         for call in calls[:MAX_AT_ONCE]:
             # Who is asked with a key knows it, and may write it anywhere.
