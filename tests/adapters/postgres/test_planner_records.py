@@ -1,6 +1,7 @@
 """What a planner leaves in PostgreSQL: sessions with their prompt, and quotas that stay right."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import timedelta
@@ -9,13 +10,21 @@ from uuid import uuid4
 
 import pytest
 
+from cadenza.adapters.brains.llm.brain import LlmBrain
+from cadenza.adapters.brains.llm.options import LlmOptions, Provider
+from cadenza.adapters.brains.llm.prompt import load_prompt
 from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.endpoints import PostgresEndpointStore
 from cadenza.adapters.postgres.insights import PostgresInsights
 from cadenza.adapters.postgres.quota import PostgresQuota
+from cadenza.adapters.simulated.log import EventLog
+from cadenza.adapters.system.ids import new_marker
+from cadenza.application.planner import Planner, Round
 from cadenza.domain.endpoint import Job
 from cadenza.domain.session import Session, SessionEnd
 from cadenza.domain.target import HttpTarget
+from tests.adapters.brains.llm.provider import Answer, script, served
+from tests.adapters.brains.llm.support import FASTER, SUBMIT, StandingClock
 from tests.factories import CRON, NOON, id_of, make_endpoint, seconds
 from tests.postgres import BOX, StoppedClock, emptied_database
 
@@ -62,6 +71,30 @@ async def test_a_session_is_stored_with_the_version_of_its_prompt(records: Recor
 
 def _fields(session: Session) -> dict[str, Any]:
     return {name: getattr(session, name) for name in Session.__dataclass_fields__}
+
+
+async def test_a_session_with_a_model_is_kept_with_all_that_it_did(records: Records) -> None:
+    endpoint = make_endpoint()
+    store = PostgresEndpointStore(records.database, CRON, BOX)
+    await store.add_job(Job(endpoint.job_id, TENANT, "watch", "Watch it."))
+    await store.add_endpoint(endpoint, HttpTarget("http://probe.example/"))
+    await records.row("UPDATE endpoints SET asked_at = cadenza_now() RETURNING id")
+    odd = ("clear_hints", {"reason": "\u0000\ud800"})
+    async with served(script(Answer([FASTER, odd, SUBMIT]))) as provider:
+        options = LlmOptions(
+            Provider.COMPATIBLE, "llama3.1", base_url=f"{provider.url}/v1", session_tokens=1000
+        )
+        brain = LlmBrain(options, new_marker)
+        insights = PostgresInsights(records.database)
+        planner = Planner(brain, store, insights, records.quota, StandingClock(), EventLog(), uuid4)
+        assert await planner.run_once() == Round(sessions=1, acted=1)
+        assert await planner.run_once() == Round()
+        await brain.close()
+    row = await records.row("SELECT * FROM analysis_sessions")
+    assert (row["ended_as"], row["tokens"], row["reasoning"]) == ("submitted", 1050, "all is well")
+    assert row["prompt_version"] == load_prompt().version
+    assert len(json.loads(row["tool_calls"])) == 3
+    assert tuple(await records.row("SELECT used, reserved FROM quotas")) == (1050, 0)
 
 
 async def test_settled_by_many_at_once_it_counts_once(records: Records) -> None:

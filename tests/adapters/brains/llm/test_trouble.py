@@ -163,6 +163,17 @@ async def test_nobody_at_the_address_is_trouble_too() -> None:
 
 
 @every_kind
+async def test_what_is_said_about_a_wrong_key_is_not_kept_for_it_shows_parts_of_the_key(
+    kind: Kind,
+) -> None:
+    hint = f"{KEY[:10]}****{KEY[-6:]}"
+    async with scene(script(said(f"Incorrect API key provided: {hint}", 401)), kind) as at:
+        await at.session()
+        assert hint not in at.stored
+        assert KEY[:10] not in at.stored
+
+
+@every_kind
 async def test_a_key_is_nowhere_to_be_read_whatever_the_model_says(
     kind: Kind, caplog: pytest.LogCaptureFixture
 ) -> None:
