@@ -168,6 +168,43 @@ async def test_parallel_sessions_cannot_overspend(store: Store) -> None:
     assert await store.quota.reserve(tenant_id, 970) is not None
 
 
+async def test_settling_again_changes_nothing(store: Store) -> None:
+    tenant_id = id_of("tenant")
+    await store.add()
+    first = await store.quota.reserve(tenant_id, 300)
+    second = await store.quota.reserve(tenant_id, 300)
+    assert first is not None
+    assert second is not None
+    for _ in range(3):
+        await store.quota.settle(first, used=100)
+    assert await store.quota.reserve(tenant_id, 601) is None
+    assert await store.quota.reserve(tenant_id, 600) is not None
+
+
+async def test_money_is_counted_beside_tokens(store: Store) -> None:
+    tenant_id = id_of("tenant")
+    await store.add()
+    first = await store.quota.reserve(tenant_id, 1, 1.5)
+    assert first is not None
+    assert await store.quota.reserve(tenant_id, 1, 0.75) is None
+    told = await store.quota.settle(first, 1, 1.75)
+    assert [(each.of, each.percent, each.used) for each in told] == [("money", 80, 1.75)]
+    assert await store.quota.reserve(tenant_id, 1, 0.5) is None
+    assert await store.quota.reserve(tenant_id, 1, 0.25) is not None
+
+
+async def test_a_warning_is_told_once(store: Store) -> None:
+    tenant_id = id_of("tenant")
+    await store.add()
+    told: list[object] = []
+    for _ in range(5):
+        reservation = await store.quota.reserve(tenant_id, 200)
+        assert reservation is not None
+        for _ in range(2):
+            told += [each.percent for each in await store.quota.settle(reservation, used=200)]
+    assert told == [80, 100]
+
+
 async def test_a_new_month_is_a_new_allowance(store: Store) -> None:
     tenant_id = id_of("tenant")
     await store.add()

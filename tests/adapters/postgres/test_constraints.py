@@ -222,6 +222,25 @@ NEVER_ELSEWHERE = {
         "INSERT INTO quotas (tenant_id, month, reserved) SELECT id, '2026-03', -1 FROM tenants",
         "quotas_reserved_check",
     ),
+    "less than no money used": (
+        "INSERT INTO quotas (tenant_id, month, cost_used) SELECT id, '2026-03', -1 FROM tenants",
+        "quotas_cost_used_check",
+    ),
+    "less than no money reserved": (
+        "INSERT INTO quotas (tenant_id, month, cost_reserved)"
+        " SELECT id, '2026-03', -1 FROM tenants",
+        "quotas_cost_reserved_check",
+    ),
+    "a reservation of less than nothing": (
+        "INSERT INTO quota_reservations (id, tenant_id, month, tokens)"
+        " SELECT id, id, '2026-03', -1 FROM tenants",
+        "quota_reservations_tokens_check",
+    ),
+    "a reservation of less than no money": (
+        "INSERT INTO quota_reservations (id, tenant_id, month, tokens, cost)"
+        " SELECT id, id, '2026-03', 1, -1 FROM tenants",
+        "quota_reservations_cost_check",
+    ),
     "a signing key that can be read": (
         "INSERT INTO signing_keys SELECT id, id, 'hunter2', now() FROM tenants",
         "a_signing_key_is_sealed",

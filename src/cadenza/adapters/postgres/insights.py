@@ -136,4 +136,5 @@ def _session_values(session: Session) -> tuple[Any, ...]:
         session.cost,
         [to_text(warning) for warning in session.warnings],
         session.next_analysis_at,
+        session.prompt_version,
     )

@@ -20,7 +20,8 @@ CREATE TABLE public.analysis_sessions (
     tokens bigint DEFAULT 0 NOT NULL,
     cost double precision DEFAULT 0 NOT NULL,
     warnings text[] DEFAULT '{}'::text[] NOT NULL,
-    next_analysis_at timestamp with time zone
+    next_analysis_at timestamp with time zone,
+    prompt_version text
 );
 
 CREATE TABLE public.api_keys (
@@ -187,12 +188,28 @@ ALTER TABLE public.late_results ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY
     CACHE 1
 );
 
+CREATE TABLE public.quota_reservations (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    month text NOT NULL,
+    tokens bigint NOT NULL,
+    cost double precision DEFAULT 0 NOT NULL,
+    reserved_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    CONSTRAINT quota_reservations_cost_check CHECK ((cost >= (0)::double precision)),
+    CONSTRAINT quota_reservations_tokens_check CHECK ((tokens >= 0))
+);
+
 CREATE TABLE public.quotas (
     tenant_id uuid NOT NULL,
     month text NOT NULL,
     token_limit bigint,
     used bigint DEFAULT 0 NOT NULL,
     reserved bigint DEFAULT 0 NOT NULL,
+    cost_limit double precision,
+    cost_used double precision DEFAULT 0 NOT NULL,
+    cost_reserved double precision DEFAULT 0 NOT NULL,
+    CONSTRAINT quotas_cost_reserved_check CHECK ((cost_reserved >= (0)::double precision)),
+    CONSTRAINT quotas_cost_used_check CHECK ((cost_used >= (0)::double precision)),
     CONSTRAINT quotas_month_check CHECK ((month ~ '^[0-9]{4}-[0-9]{2}$'::text)),
     CONSTRAINT quotas_reserved_check CHECK ((reserved >= 0)),
     CONSTRAINT quotas_used_check CHECK ((used >= 0))
@@ -329,6 +346,9 @@ ALTER TABLE ONLY public.jobs
 ALTER TABLE ONLY public.late_results
     ADD CONSTRAINT late_results_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.quota_reservations
+    ADD CONSTRAINT quota_reservations_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.quotas
     ADD CONSTRAINT quotas_pkey PRIMARY KEY (tenant_id, month);
 
@@ -404,6 +424,8 @@ CREATE UNIQUE INDEX one_tenant_has_a_name ON public.tenants USING btree (name);
 
 CREATE UNIQUE INDEX one_user_has_a_name ON public.users USING btree (tenant_id, name);
 
+CREATE INDEX quota_reservations_of_tenant ON public.quota_reservations USING btree (tenant_id, reserved_at);
+
 CREATE INDEX run_attempts_by_age ON public.run_attempts USING btree (noted_at);
 
 CREATE INDEX runs_by_id ON ONLY public.runs USING btree (id);
@@ -457,6 +479,9 @@ ALTER TABLE ONLY public.endpoints
 
 ALTER TABLE ONLY public.jobs
     ADD CONSTRAINT jobs_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.quota_reservations
+    ADD CONSTRAINT quota_reservations_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.quotas
     ADD CONSTRAINT quotas_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
