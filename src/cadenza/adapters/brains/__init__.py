@@ -1,0 +1,1 @@
+"""Brains: what thinks in a session."""
