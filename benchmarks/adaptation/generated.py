@@ -18,9 +18,12 @@ def generated(days: float = 30, each: int = 12, seed: int = 7) -> dict[str, list
         "permanent": _permanent,
     }
     return {
-        kind: [make(f"{kind} {number}", days * DAY, Random(f"{seed} {kind} {number}")) for number in range(each)]
+        kind: [
+            make(f"{kind} {number}", days * DAY, Random(f"{seed} {kind} {number}"))
+            for number in range(each)
+        ]
         for kind, make in kinds.items()
-    }  # fmt: skip
+    }
 
 
 def _poisson(name: str, length: float, chance: Random) -> Trace:

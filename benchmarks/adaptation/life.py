@@ -51,7 +51,7 @@ class JumpingClock:
         return self.at
 
     async def sleep(self, duration: timedelta) -> None:
-        raise AssertionError("nothing in a replay waits")
+        raise AssertionError(f"nothing in a replay waits, and this for {duration}")
 
 
 class RunningHealth:

@@ -3,7 +3,8 @@
 import csv
 import json
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -31,7 +32,14 @@ class Trace:
     @property
     def tuned_on(self) -> bool:
         """Half of the traces, by their name: the other half is only reported."""
-        return sha256(self.name.encode()).digest()[0] % 2 == 0
+        return sha256(self.name.encode()).digest()[-1] % 2 == 0
+
+    def cut(self, length: float) -> "Trace":
+        """Its beginning."""
+        if length >= self.length:
+            return self
+        outages, windows = _clipped(self.outages, length), _clipped(self.windows, length)
+        return replace(self, length=length, outages=outages, windows=windows)
 
     def is_down(self, at: float) -> bool:
         place = bisect_right(self.outages, (at, float("inf"))) - 1
@@ -93,7 +101,7 @@ def _metric_trace(path: Path, windows: list[list[str]]) -> Trace:
     )
 
 
-def _clipped(spans: list[Span], length: float) -> tuple[Span, ...]:
+def _clipped(spans: Iterable[Span], length: float) -> tuple[Span, ...]:
     """Inside the trace, in order, and apart: what overlaps is one."""
     merged: list[Span] = []
     for begin, end in ((max(0.0, a), min(b, length)) for a, b in spans):

@@ -8,7 +8,7 @@ from cadenza.domain.endpoint import Endpoint, Job
 from cadenza.domain.health import Health
 from cadenza.domain.run import Body, RunStatus
 
-RECENT_RESPONSES = 30
+RECENT_RESPONSES = 48  # a day of half hours: less, and every morning looks like news
 LONGEST_RECENT_BODY = 8_000  # characters of JSON: a batch of hundreds must fit in memory
 
 

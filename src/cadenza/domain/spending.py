@@ -5,7 +5,7 @@ from datetime import timedelta
 from math import inf
 
 DAY = timedelta(days=1)
-KEPT_BACK = 2  # runs of the day that no burst may use: the calm schedule needs them
+SLOWEST = 2  # times the calm interval, where the day's runs are spent
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,16 +24,13 @@ class Budget:
         return wanted if most is None else max(min(wanted, most), min(pace, most))
 
 
-UNLIMITED = Budget(factor=inf)
-
-
 def affordable(
     wanted: timedelta, runs_of_day: int, pace: timedelta, most: timedelta | None, budget: Budget
 ) -> timedelta:
-    """The interval that a day's budget allows: as wanted, or calm, or slower where it is spent."""
+    """The interval that a day's budget allows: the less of it is left, the longer the wait."""
     left = budget.of_day(pace) - runs_of_day
-    if left > KEPT_BACK:
+    if left == inf:
         return wanted
-    calm = budget.calm(pace, most)
-    slower = calm if left > 0 else 2 * calm
-    return max(wanted, slower if most is None else min(slower, most))
+    slowest = SLOWEST * budget.calm(pace, most)
+    allowed = min(pace / left, slowest) if left > 0 else slowest
+    return max(wanted, allowed if most is None else min(allowed, most))

@@ -1,6 +1,7 @@
 """Numbers and instants out of answers that anything may have written."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from math import isfinite
 from statistics import median
 from typing import Any, NamedTuple
@@ -17,6 +18,7 @@ class Series(NamedTuple):
 
     name: str
     values: list[float]
+    gaps: list[timedelta]  # how long after the one before it each was seen
 
 
 def number_of(value: Any) -> float | None:
@@ -30,13 +32,17 @@ def series_of(case: Case, at_least: int) -> list[Series]:
     names = [name for name, value in case.body.items() if number_of(value) is not None]
     if not names:
         return []
-    bodies = [fields_of(each) for each in reversed(case.recent) if each.is_well]
+    answers = [each for each in reversed(case.recent) if each.is_well]
+    gaps = [timedelta.max, *(b.slot_at - a.slot_at for a, b in pairwise(answers))]
+    bodies = [fields_of(each) for each in answers]
     found: list[Series] = []
     for name in names[:MOST_FIELDS]:
-        numbers = (number_of(body.get(name)) for body in bodies)
-        values = [value for value in numbers if value is not None]
-        if len(values) >= at_least:
-            found.append(Series(name, values))
+        numbers = [number_of(body.get(name)) for body in bodies]
+        points = [
+            (value, gap) for value, gap in zip(numbers, gaps, strict=True) if value is not None
+        ]
+        if len(points) >= at_least:
+            found.append(Series(name, [value for value, _ in points], [gap for _, gap in points]))
     return found
 
 
@@ -51,11 +57,29 @@ def instant_of(value: Any) -> datetime | None:
         return None
 
 
-def middle_and_scale(values: list[float]) -> tuple[float, float]:
-    """Median and robust scale; a flat line still has a little, so that nothing divides by 0."""
-    middle = median(values)
-    spread = _TO_SIGMA * median([abs(value - middle) for value in values])
-    return middle, max(spread, 0.02 * abs(middle), 1e-9)
+class Usual(NamedTuple):
+    """Where a number usually is: a band that most of it lies in, and how far it strays."""
+
+    low: float
+    middle: float
+    high: float
+    scale: float
+
+    def beyond(self, value: float) -> float:
+        """How many scales above the band, or (negative) below it; 0 inside."""
+        edge = min(max(value, self.low), self.high)
+        return (value - edge) / self.scale
+
+
+def usual(values: list[float]) -> Usual:
+    """The middle eighty per cent, so that neither one spike nor yesterday's noon is news."""
+    ordered = sorted(values)
+    middle = median(ordered)
+    cut = len(ordered) // 10
+    low, high = ordered[cut], ordered[-1 - cut]
+    spread = _TO_SIGMA * median([abs(value - middle) for value in ordered])
+    scale = max(spread, (high - low) / 6, 0.01 * abs(middle), 1e-9)  # a flat line strays a little
+    return Usual(low, middle, high, scale)
 
 
 def shown(value: float) -> str:

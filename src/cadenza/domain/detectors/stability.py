@@ -4,9 +4,9 @@ from datetime import timedelta
 
 from cadenza.domain.detectors.case import ENOUGH_RUNS, Case
 from cadenza.domain.detectors.finding import Finding, Want
-from cadenza.domain.instants import spoken
 
 NAME = "Stability"
+_SENTENCE = f"the last {ENOUGH_RUNS} runs went well, so a longer interval is enough"
 
 
 def stability(case: Case, pace: timedelta) -> Finding | None:
@@ -16,6 +16,4 @@ def stability(case: Case, pace: timedelta) -> Finding | None:
     calm = case.calm(pace)
     if calm == pace:
         return None
-    rounded = timedelta(seconds=round(calm.total_seconds()))
-    sentence = f"the last {ENOUGH_RUNS} runs went well; every {spoken(rounded)} is enough"
-    return Finding(NAME, sentence, Want.RELAX, calm)
+    return Finding(NAME, _SENTENCE, Want.RELAX, calm)

@@ -15,8 +15,8 @@ from cadenza.domain.instants import iso, spoken
 from cadenza.domain.spending import DAY
 
 NAME = "State change"
-WHILE_DOWN = 0.2  # of the time since it went down
-AFTER_ONE_OUTAGE = 0.4  # of the time since it came back
+WHILE_DOWN = 0.1  # of the time since it went down
+AFTER_ONE_OUTAGE = 0.5  # of the time since it came back
 AT_LEAST = 0.015
 WHILE_LONG_DOWN = 0.05
 
@@ -43,7 +43,8 @@ def _after_recovery(case: Case, pace: timedelta) -> Finding | None:
     if health.changed_at is None:
         return None
     times = max(1, health.outages)
-    share = max(AT_LEAST, AFTER_ONE_OUTAGE / times**3)
+    # Where calm has to give up much, bursts do too: both are paid from the same runs.
+    share = max(AT_LEAST, AFTER_ONE_OUTAGE / times**3) * case.budget.relax**3
     interval = max(share * (case.now - health.changed_at), case.fastest(pace))
     if interval >= min(pace, case.calm(pace)):
         return None

@@ -5,11 +5,12 @@ from math import sqrt
 
 from cadenza.domain.detectors.case import Case
 from cadenza.domain.detectors.finding import Finding, Want
-from cadenza.domain.detectors.series import Series, series_of, shown
+from cadenza.domain.detectors.series import series_of, shown
 
 NAME = "Trend"
 LEAST_POINTS = 5
 MOST_POINTS = 10
+NEW_GROUND = 0.25  # of the range of what was before
 SIGNIFICANT = 2.2  # five points in a row in one direction, or more of them with less order
 
 
@@ -30,9 +31,11 @@ def direction_of(values: list[float]) -> str | None:
     if abs(score) < SIGNIFICANT:
         return None
     earlier = values[: -len(newest)] or newest[:1]
+    low, high = min(earlier), max(earlier)
+    margin = NEW_GROUND * (high - low)  # a day that follows a day breaks no new ground
     if score > 0:
-        return "rises" if newest[-1] > max(earlier) and newest[-1] == max(newest) else None
-    return "falls" if newest[-1] < min(earlier) and newest[-1] == min(newest) else None
+        return "rises" if newest[-1] == max(newest) > high + margin else None
+    return "falls" if newest[-1] == min(newest) < low - margin else None
 
 
 def mann_kendall(values: list[float]) -> float:
@@ -55,6 +58,3 @@ def _ordered(count: int) -> int:
 
 def _newest(values: list[float]) -> list[float]:
     return values[-min(MOST_POINTS, max(LEAST_POINTS, len(values) // 3)) :]
-
-
-__all__ = ["NAME", "Series", "direction_of", "mann_kendall", "trend"]

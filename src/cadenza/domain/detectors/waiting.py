@@ -25,7 +25,7 @@ A_WHILE = 2  # baseline intervals for which an absent dependency is left alone
 
 def waiting(case: Case, pace: timedelta | None) -> Finding | None:
     """The longest wait that the newest answer asks for, where it may be asked of this endpoint."""
-    if not case.recent or not (case.is_well or case.recent[0].status_code in _COME_BACK_LATER):
+    if not case.body or not (case.is_well or case.recent[0].status_code in _COME_BACK_LATER):
         return None
     wishes = [*_instants(case), *_waits(case), *_dependencies(case, pace)]
     if not wishes:
