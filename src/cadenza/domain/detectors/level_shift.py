@@ -19,7 +19,6 @@ ANOMALY = "Single anomaly"
 NEWEST = 6  # points, at the baseline's pace, that may belong to the new level
 SLACK = 1.0  # scales that a point may stray without counting
 COUNTS_AT_MOST = 4.0  # scales of one point
-FULL_WEIGHT = 2  # half a baseline interval after the last point, one counts in full
 IS_SHIFT = 9.0  # three points far away, or more of them less far
 IS_SUSPECT = 5.0  # two points
 
@@ -53,7 +52,7 @@ def shift_of(values: list[float], gaps: Sequence[float] = ()) -> Shift:
 
     The gaps are in baseline intervals: what was seen right after another says little that is new.
     """
-    weights = [min(1.0, FULL_WEIGHT * gap) for gap in gaps] or [1.0] * len(values)
+    weights = [min(1.0, gap) for gap in gaps] or [1.0] * len(values)
     count = _count_of_newest(weights)
     newest, before = values[-count:], usual(values[:-count] or values[:1])
     up = down = 0.0
