@@ -15,8 +15,9 @@ class Budget:
     factor: float = 1.0  # at most so many times the baseline's runs within a day
     relax: float = 1.25  # how far a calm endpoint is slowed down, which is what bursts live on
 
-    def of_day(self, pace: timedelta) -> float:
-        return self.factor * (DAY / pace)
+    def left(self, pace: timedelta, runs_of_day: int, age: timedelta) -> float:
+        """What is left of a day's runs; one who is younger than a day has earned only a part."""
+        return self.factor * (min(age, DAY) / pace) - runs_of_day - 1  # one is planned already
 
     def calm(self, pace: timedelta, most: timedelta | None) -> timedelta:
         """The interval of an endpoint that has been well for long: never past its max."""
@@ -25,12 +26,11 @@ class Budget:
 
 
 def affordable(
-    wanted: timedelta, runs_of_day: int, pace: timedelta, most: timedelta | None, budget: Budget
+    wanted: timedelta, left: float, pace: timedelta, most: timedelta | None, budget: Budget
 ) -> timedelta:
     """The interval that a day's budget allows: the less of it is left, the longer the wait."""
-    left = budget.of_day(pace) - runs_of_day
     if left == inf:
         return wanted
     slowest = SLOWEST * budget.calm(pace, most)
-    allowed = min(pace / left, slowest) if left > 0 else slowest
+    allowed = pace / left if left * slowest > pace else slowest
     return max(wanted, allowed if most is None else min(allowed, most))

@@ -53,7 +53,9 @@ def case(
     siblings: Sequence[SiblingState] = (),
     **fields: Any,
 ) -> Case:
-    endpoint: Endpoint = make_endpoint(**{"baseline": Every(PACE), **fields})
+    endpoint: Endpoint = make_endpoint(
+        **{"baseline": Every(PACE), "created_at": NOON - timedelta(days=9), **fields}
+    )
     material = Material(
         NOON,
         endpoint,

@@ -75,19 +75,18 @@ def test_the_owner_can_allow_more() -> None:
 
 @given(
     st.timedeltas(timedelta(seconds=1), timedelta(days=2)),
-    st.integers(0, 1000),
+    st.floats(-100, 1000) | st.just(inf),
     st.timedeltas(timedelta(seconds=10), timedelta(days=1)),
-    st.floats(0.1, 10) | st.just(inf),
 )
 def test_the_less_is_left_the_longer_is_the_wait(
-    wanted: timedelta, runs: int, pace: timedelta, factor: float
+    wanted: timedelta, left: float, pace: timedelta
 ) -> None:
-    budget = Budget(factor=factor)
-    now = affordable(wanted, runs, pace, None, budget)
-    after_one_more = affordable(wanted, runs + 1, pace, None, budget)
-    assert wanted <= now <= after_one_more <= max(wanted, 2 * budget.calm(pace, None))
+    now = affordable(wanted, left, pace, None, Budget())
+    after_one_more = affordable(wanted, left - 1, pace, None, Budget())
+    assert wanted <= now <= after_one_more <= max(wanted, 2 * Budget().calm(pace, None))
 
 
-def test_a_budget_is_what_the_baseline_would_use() -> None:
-    assert Budget().of_day(minutes(30)) == 48
-    assert Budget(factor=1.5).of_day(DAY) == 1.5
+def test_a_budget_is_what_the_baseline_would_use_in_a_day() -> None:
+    assert Budget().left(minutes(30), 40, DAY) == 7
+    assert Budget(factor=1.5).left(minutes(30), 40, 9 * DAY) == 31
+    assert Budget().left(minutes(30), 10, DAY / 4) == 1

@@ -64,15 +64,12 @@ def _within_budget(case: Case, pace: timedelta, found: list[Finding]) -> Decisio
     wishes = [each for each in found if each.want is Want.WATCH]
     act = min(wishes, key=_interval, default=None) or stability(case, pace)
     wanted = pace if act is None else _interval(act)
-    allowed = affordable(
-        wanted,
-        case.material.health.runs_of_day,
-        pace,
-        case.endpoint.max_interval,
-        case.budget,
-    )
+    endpoint = case.endpoint
+    age = case.now - endpoint.created_at
+    left = case.budget.left(pace, case.material.health.runs_of_day, age)
+    allowed = affordable(wanted, left, pace, endpoint.max_interval, case.budget)
     if allowed > wanted:
-        sentence = "the day's runs are spent, so it waits until there is room again"
+        sentence = "the day's budget of runs allows no more than this"
         act = Finding(SPENDING, sentence, Want.RELAX, allowed)
         found = [*found, act]
     elif act is not None and act.want is Want.RELAX:
