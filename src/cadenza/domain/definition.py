@@ -1,12 +1,12 @@
 """Definitions: what an owner declares about a job and its endpoints, and what is wrong with it."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 
 from cadenza.domain.cron import Cron
-from cadenza.domain.endpoint import PLATFORM_MIN_INTERVAL, Baseline, CronLine, Every
+from cadenza.domain.endpoint import PLATFORM_MIN_INTERVAL, Baseline, CronLine, Every, Job
 from cadenza.domain.errors import InvalidCron, InvalidInput
 from cadenza.domain.instants import spoken
 from cadenza.domain.rule import Mode, Rule
@@ -58,6 +58,24 @@ def check_job(definition: JobDefinition) -> None:
                 f"endpoints[{place}].name", endpoint.name, "another endpoint of the job has it"
             )
         seen.add(endpoint.name)
+
+
+def declared(job: Job) -> JobDefinition:
+    """What an owner declares about a job, without its endpoints."""
+    return JobDefinition(
+        job.name, job.description, (), job.rules, job.planner_mode, job.probe_budget
+    )
+
+
+def with_declared(job: Job, wanted: JobDefinition) -> Job:
+    return replace(
+        job,
+        name=wanted.name,
+        description=wanted.description,
+        rules=wanted.rules,
+        planner_mode=wanted.planner_mode,
+        probe_budget=wanted.probe_budget,
+    )
 
 
 def rule_errors(rules: Sequence[Rule], door: DoorRules) -> Iterator[InvalidInput]:

@@ -274,6 +274,22 @@ NEVER_ELSEWHERE = {
         " UPDATE endpoints SET job_id = theirs.id FROM theirs",
         "its_job_is_of_its_tenant",
     ),
+    "a job in a mode that nobody knows": (
+        "UPDATE jobs SET planner_mode = 'maybe'",
+        "jobs_planner_mode_check",
+    ),
+    "a job with no probes at all": (
+        "UPDATE jobs SET probe_budget = 0",
+        "jobs_probe_budget_check",
+    ),
+    "a tenant in a mode that nobody knows": (
+        "UPDATE tenants SET rules_mode = 'maybe'",
+        "tenants_rules_mode_check",
+    ),
+    "a tenant in an LLM mode that nobody knows": (
+        "UPDATE tenants SET llm_mode = 'maybe'",
+        "tenants_llm_mode_check",
+    ),
     "an attempt noted twice": (
         "INSERT INTO run_attempts SELECT id, 1, id, id, now(), now()"
         " FROM tenants, generate_series(1, 2)",

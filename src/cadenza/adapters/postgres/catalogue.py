@@ -13,6 +13,7 @@ from cadenza.adapters.postgres.definitions import (
     with_secrets,
 )
 from cadenza.adapters.postgres.endpoints import save_acts, wake_workers
+from cadenza.adapters.postgres.jobs import declared_values, job_of
 from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.recording import created_before, names_told_apart, record
 from cadenza.adapters.postgres.rows import Row, endpoint_of, target_json, to_text
@@ -74,7 +75,7 @@ class PostgresCatalogue:
                 job.id,
                 job.tenant_id,
                 to_text(job.name),
-                to_text(job.description),
+                *declared_values(job),
             )
             await record(connection, job.tenant_id, deed, job.id)
         return job.id
@@ -92,14 +93,14 @@ class PostgresCatalogue:
             if row is None:
                 raise NotFound(f"no job {job_id}")
             _check_revision(row, revision)
-            before = _job(row)
+            before = job_of(row)
             after = change(before, row["now"])
             if after != before:
                 await connection.execute(
                     query("save_job"),
                     job_id,
                     to_text(after.name),
-                    to_text(after.description),
+                    *declared_values(after),
                     after.paused_until,
                     after.archived_at,
                 )
@@ -266,18 +267,7 @@ def _check_revision(row: Row, seen: int | None) -> None:
 
 
 def _stored_job(row: Row) -> StoredJob:
-    return StoredJob(_job(row), row["revision"], row["created_at"], row["endpoint_count"])
-
-
-def _job(row: Row) -> Job:
-    return Job(
-        row["id"],
-        row["tenant_id"],
-        row["name"],
-        row["description"],
-        row["paused_until"],
-        row["archived_at"],
-    )
+    return StoredJob(job_of(row), row["revision"], row["created_at"], row["endpoint_count"])
 
 
 def _pattern(search: str | None) -> str | None:

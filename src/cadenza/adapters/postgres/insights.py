@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from cadenza.adapters.postgres.database import Database
+from cadenza.adapters.postgres.jobs import mode_of, rules_of
 from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.rows import Row, body_of, endpoint_of, to_json, to_text
 from cadenza.domain.analysis import (
@@ -96,6 +97,9 @@ class PostgresInsights:
                 row["job_description"],
                 row["job_pause"],
                 row["job_archived_at"],
+                rules_of(row["job_rules"]),
+                mode_of(row["planner_mode"]),
+                row["probe_budget"],
             ),
             health=_health(row, endpoint.failure_count),
             sibling_names=tuple(row["sibling_names"]),

@@ -166,7 +166,12 @@ CREATE TABLE public.jobs (
     paused_until timestamp with time zone,
     archived_at timestamp with time zone,
     created_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
-    revision integer DEFAULT 1 NOT NULL
+    revision integer DEFAULT 1 NOT NULL,
+    rules jsonb DEFAULT '[]'::jsonb NOT NULL,
+    planner_mode text,
+    probe_budget double precision DEFAULT 1 NOT NULL,
+    CONSTRAINT jobs_planner_mode_check CHECK ((planner_mode = ANY (ARRAY['off'::text, 'advise'::text, 'act'::text]))),
+    CONSTRAINT jobs_probe_budget_check CHECK (((probe_budget >= (0.1)::double precision) AND (probe_budget <= (100)::double precision)))
 );
 
 CREATE TABLE public.late_results (
@@ -186,6 +191,18 @@ ALTER TABLE public.late_results ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY
     NO MINVALUE
     NO MAXVALUE
     CACHE 1
+);
+
+CREATE TABLE public.looks (
+    endpoint_id uuid NOT NULL,
+    brain text NOT NULL,
+    looked_at timestamp with time zone,
+    next_analysis_at timestamp with time zone,
+    reasoning text DEFAULT ''::text NOT NULL,
+    idle_looks bigint DEFAULT 0 NOT NULL,
+    fired jsonb DEFAULT '{}'::jsonb NOT NULL,
+    leased_until timestamp with time zone,
+    leased_by text
 );
 
 CREATE TABLE public.quota_reservations (
@@ -300,7 +317,11 @@ CREATE TABLE public.tenants (
     retention_days integer,
     created_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
     watched_until timestamp with time zone,
-    CONSTRAINT tenants_retention_days_check CHECK (((retention_days >= 1) AND (retention_days <= 3650)))
+    rules_mode text DEFAULT 'act'::text NOT NULL,
+    llm_mode text DEFAULT 'advise'::text NOT NULL,
+    CONSTRAINT tenants_llm_mode_check CHECK ((llm_mode = ANY (ARRAY['off'::text, 'advise'::text, 'act'::text]))),
+    CONSTRAINT tenants_retention_days_check CHECK (((retention_days >= 1) AND (retention_days <= 3650))),
+    CONSTRAINT tenants_rules_mode_check CHECK ((rules_mode = ANY (ARRAY['off'::text, 'advise'::text, 'act'::text])))
 );
 
 CREATE TABLE public.users (
@@ -345,6 +366,9 @@ ALTER TABLE ONLY public.jobs
 
 ALTER TABLE ONLY public.late_results
     ADD CONSTRAINT late_results_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.looks
+    ADD CONSTRAINT looks_pkey PRIMARY KEY (endpoint_id, brain);
 
 ALTER TABLE ONLY public.quota_reservations
     ADD CONSTRAINT quota_reservations_pkey PRIMARY KEY (id);
@@ -395,6 +419,8 @@ CREATE INDEX endpoints_asked_for_now ON public.endpoints USING btree (manual_slo
 CREATE INDEX endpoints_due ON public.endpoints USING btree (next_run_at) WHERE (next_run_at IS NOT NULL);
 
 CREATE INDEX endpoints_due_by_tenant ON public.endpoints USING btree (tenant_id, next_run_at) WHERE (next_run_at IS NOT NULL);
+
+CREATE INDEX endpoints_finished ON public.endpoints USING btree (last_finished_at);
 
 CREATE INDEX endpoints_of_job ON public.endpoints USING btree (job_id, name);
 
@@ -479,6 +505,9 @@ ALTER TABLE ONLY public.endpoints
 
 ALTER TABLE ONLY public.jobs
     ADD CONSTRAINT jobs_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.looks
+    ADD CONSTRAINT looks_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES public.endpoints(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.quota_reservations
     ADD CONSTRAINT quota_reservations_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;

@@ -3,6 +3,7 @@ SELECT
     cadenza_now() AS now, {endpoint_columns}, e.plan, e.looked_at, e.last_reasoning,
     job.name AS job_name, job.description AS job_description,
     job.paused_until AS job_pause, job.archived_at AS job_archived_at,
+    job.rules AS job_rules, job.planner_mode, job.probe_budget,
     siblings.names AS sibling_names,
     health.*, changes.*, recent.*
 FROM unnest($1::uuid[]) WITH ORDINALITY AS wanted (id, place)
