@@ -1,6 +1,7 @@
 """Definitions: what an owner declares about a job and its endpoints, and what is wrong with it."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -146,6 +147,8 @@ def _gaps(baseline: Baseline, now: datetime, cron: Cron) -> list[timedelta]:
     if not isinstance(baseline, CronLine):
         return []
     occurrences = [now]
-    for _ in range(_GAPS_LOOKED_AT):
-        occurrences.append(cron.next_after(baseline.expression, baseline.timezone, occurrences[-1]))
+    with suppress(InvalidInput):  # it ends where a gap is longer than a cron may have (2096-2104)
+        for _ in range(_GAPS_LOOKED_AT):
+            after = occurrences[-1]
+            occurrences.append(cron.next_after(baseline.expression, baseline.timezone, after))
     return [later - earlier for earlier, later in pairwise(occurrences[1:])]

@@ -44,7 +44,7 @@ def merged(present: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, An
     if any(patch.get(field) for field in _OF_BASELINE):
         for field in _OF_BASELINE:
             kept.pop(field, None)
-        if "cron" not in patch:
+        if not patch.get("cron"):
             kept.pop("timezone", None)
     for field in ("every", "min_interval", "max_interval", "timeout"):
         if patch.get(f"{field}_ms") is not None:
@@ -180,9 +180,12 @@ def _path(places: tuple[int | str, ...]) -> str:
 
 def _shown(error: Any) -> object:
     """What was given, but never a secret."""
-    if any("secret" in str(place) for place in error["loc"]):
+    if any("secret" in str(place).lower() for place in error["loc"]):
         return Secret("")
-    return error["input"] if error["type"] != "missing" else "nothing"
+    given = error["input"] if error["type"] != "missing" else "nothing"
+    if isinstance(given, dict):  # it may hold a secret somewhere
+        return "an object"
+    return "a list" if isinstance(given, list) else given
 
 
 def _fix(kind: str, message: str) -> str:

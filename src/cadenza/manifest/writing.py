@@ -13,7 +13,7 @@ def job_document(definition: JobDefinition) -> dict[str, Any]:
     return _given(
         {
             "name": definition.name,
-            "description": definition.description,
+            "description": definition.description or None,
             "endpoints": [endpoint_document(each) for each in definition.endpoints],
         }
     )
@@ -61,4 +61,4 @@ def _target(target: Target) -> dict[str, Any]:
 
 
 def _given(document: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in document.items() if value not in (None, "", [], {})}
+    return {name: value for name, value in document.items() if value not in (None, [], {})}

@@ -26,6 +26,7 @@ from cadenza.manifest.reading import errors_of, merged, read_endpoint
 from cadenza.manifest.writing import endpoint_document
 from cadenza.web.api.access import AnyParts, Operator, Reader, deed
 from cadenza.web.api.conditions import IdempotencyKey, IfMatch, once, tag, told_again
+from cadenza.web.api.instants import parse_instant
 from cadenza.web.api.paging import (
     Cursor,
     Limit,
@@ -110,7 +111,7 @@ async def list_endpoints(
 ) -> Page[EndpointShown]:
     after = read_cursor(cursor)
     if after is not None and sort is not EndpointOrder.NAME:
-        check_instant(cursor, after[0])
+        after = (_instant(cursor, after[0]), after[1])
     wanted = EndpointSearch(job_id, name, search, state, sort, after, limit + 1)
     found, more = cut(await parts.endpoints.list_endpoints(caller.tenant_id, wanted), limit)
     following = _place(found[-1].endpoint, sort) if more else None
@@ -122,9 +123,10 @@ def _place(endpoint: Endpoint, order: EndpointOrder) -> str:
     return write_cursor(iso(value) if isinstance(value, datetime) else value, endpoint.id)
 
 
-def check_instant(cursor: str | None, value: str) -> None:
+def _instant(cursor: str | None, value: str) -> str:
+    """As we write it: Python reads more ways to write an instant than the database does."""
     try:
-        datetime.fromisoformat(value)
+        return iso(parse_instant(value))
     except ValueError as error:
         fix = "it is of a list in another order; leave it out"
         raise InvalidInput("cursor", cursor, fix) from error

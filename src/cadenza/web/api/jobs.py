@@ -149,6 +149,8 @@ async def resume_job(
     job_id: UUID, response: Response, caller: Operator, parts: AnyParts
 ) -> JobShown:
     def change(job: Job, _now: datetime) -> Job:
+        if job.archived_at is not None:
+            raise Refused("the job is archived")
         return replace(job, paused_until=None)
 
     return await _change(parts, caller, response, job_id, "resume", change)
