@@ -1,13 +1,13 @@
 """The real application over a real PostgreSQL: two tenants, with keys of every scope."""
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import Future
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from threading import Thread
-from typing import Any, cast
+from typing import Any
 from uuid import UUID, uuid4
 
 import asyncpg
@@ -99,15 +99,12 @@ class Site:
             await connection.execute(statement, *values)
 
     async def contents(self) -> dict[str, list[str]]:
-        """Every row of every table, but for when a key was last used."""
+        """Every row of every table."""
         found: dict[str, list[str]] = {}
         async with self.database.connection() as connection:
             for table in await tables(connection):
                 rows = await connection.fetch(f"SELECT to_jsonb(t) AS row FROM {table} AS t")
-                kept = [json.loads(each["row"]) for each in rows]
-                for row in kept:
-                    row.pop("last_used_at", None)
-                found[table] = sorted(json.dumps(row, sort_keys=True) for row in kept)
+                found[table] = sorted(each["row"] for each in rows)
         return found
 
 
@@ -185,37 +182,28 @@ class Listening:
 
 @contextmanager
 def listening() -> Iterator[Listening]:
-    started: asyncio.Queue[Any] | None = None
-    box: list[Listening] = []
     loop = asyncio.new_event_loop()
-    ready, stop = asyncio.Event(), asyncio.Event()
+    found: Future[Listening] = Future()
+    stop = asyncio.Event()
 
     async def live() -> None:
         async with migrated_database_url() as url:
             database = await open_database(url, connections=5)
             try:
                 async with site_over(database) as site, served(site.app) as port:
-                    box.append(Listening(port, site, loop))
-                    ready.set()
+                    found.set_result(Listening(port, site, loop))
                     await stop.wait()
             finally:
                 await database.close()
 
-    del started
-    living = loop.create_task(live())
-    thread = Thread(target=lambda: loop.run_until_complete(_quietly(living)), daemon=True)
+    thread = Thread(target=lambda: loop.run_until_complete(live()), daemon=True)
     thread.start()
-    asyncio.run_coroutine_threadsafe(ready.wait(), loop).result(30)
     try:
-        yield box[0]
+        yield found.result(60)
     finally:
         loop.call_soon_threadsafe(stop.set)
         thread.join(30)
         loop.close()
-
-
-async def _quietly(task: "asyncio.Task[None]") -> None:
-    await task
 
 
 @asynccontextmanager
@@ -232,12 +220,3 @@ async def served(app: FastAPI) -> AsyncIterator[int]:
         server.should_exit = True
         await serving
         await server.shutdown()
-
-
-def document() -> dict[str, Any]:
-    """The OpenAPI document, without a database."""
-    from types import SimpleNamespace
-
-    from cadenza.web.api.app import create_app
-
-    return create_app(cast("Any", SimpleNamespace(new_id=uuid4))).openapi()

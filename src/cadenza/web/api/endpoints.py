@@ -50,12 +50,23 @@ from cadenza.web.api.shown import (
 
 SHOWN_RUNS = 5
 routes = router("Endpoints")
+_A_DOCUMENT = {"name": "orders", "every": "5m", "url": "https://shop.example/orders"}
+
+
+def _patch_schema() -> dict[str, Any]:
+    """That of the document, with nothing required, and headers that null takes away."""
+    schema = EndpointDocument.model_json_schema()
+    for field in ("headers", "secret_headers"):
+        schema["properties"][field]["anyOf"][0]["additionalProperties"] = {
+            "anyOf": [{"type": "string"}, {"type": "null"}]
+        }
+    return {"properties": schema["properties"], "additionalProperties": False}
 
 
 @routes.post("/jobs/{job_id}/endpoints", status_code=201)
 async def create_endpoint(
     job_id: UUID,
-    body: EndpointDocument,
+    body: Annotated[EndpointDocument, Body(examples=[_A_DOCUMENT])],
     request: Request,
     response: Response,
     caller: Operator,
@@ -149,6 +160,7 @@ async def change_endpoint(
             description="A JSON merge patch of the endpoint as it is written: fields that are left "
             "out stay, null takes one away, another baseline or target replaces the present one.",
             examples=[{"every": "10m"}, {"cron": "0 9 * * mon-fri", "timezone": "Europe/Paris"}],
+            json_schema_extra=_patch_schema(),
         ),
     ],
     response: Response,
