@@ -126,9 +126,10 @@ def _target(document: EndpointDocument) -> Target:
         raise InvalidInput("url", shown, "give a url, or a command; one of the two")
     foreign = _OF_SHELL if document.command is None else _OF_HTTP
     for field in foreign:
-        if (value := getattr(document, field)) is not None:
+        if getattr(document, field) is not None:
             kind = "a url" if document.command is None else "a command"
-            raise InvalidInput(field, value, f"it does not go with {kind}; leave it out")
+            # Not what was given: it may be a secret.
+            raise InvalidInput(field, "given", f"it does not go with {kind}; leave it out")
     timeout = _duration(document, "timeout") or DEFAULT_TIMEOUT
     if document.command is not None:
         return ShellTarget(tuple(document.command), document.folder, timeout)

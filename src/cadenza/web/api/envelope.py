@@ -8,7 +8,7 @@ from collections.abc import Callable
 from uuid import UUID
 
 import structlog
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cadenza.web.api.problems import problem_response
@@ -60,6 +60,8 @@ class Envelope:
             told = (error.status, "too-large", "Too large", str(error))
             answer = problem_response(Request(scope), *told)
             await answer(scope, receive, send_in_envelope)
+        except ClientDisconnect:
+            _log.info("api.left", path=scope["path"], request_id=request_id)  # nobody to answer
         except Exception:
             _log.exception("api.failed", path=scope["path"], request_id=request_id)
             if started:
