@@ -1,6 +1,6 @@
 """Endpoints: created, listed, changed, archived, tested."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -26,7 +26,6 @@ from cadenza.manifest.reading import errors_of, merged, read_endpoint
 from cadenza.manifest.writing import endpoint_document
 from cadenza.web.api.access import AnyParts, Operator, Reader, deed
 from cadenza.web.api.conditions import IdempotencyKey, IfMatch, once, tag, told_again
-from cadenza.web.api.instants import parse_instant
 from cadenza.web.api.paging import (
     Cursor,
     Limit,
@@ -137,8 +136,8 @@ def _place(endpoint: Endpoint, order: EndpointOrder) -> str:
 def _instant(cursor: str | None, value: str) -> str:
     """As we write it: Python reads more ways to write an instant than the database does."""
     try:
-        return iso(parse_instant(value))
-    except ValueError as error:
+        return iso(datetime.fromisoformat(value).astimezone(UTC))
+    except (ValueError, OverflowError) as error:
         fix = "it is of a list in another order; leave it out"
         raise InvalidInput("cursor", cursor, fix) from error
 
@@ -166,7 +165,7 @@ async def change_endpoint(
     response: Response,
     caller: Operator,
     parts: AnyParts,
-    revision: IfMatch,
+    seen: IfMatch,
 ) -> EndpointCreated:
     def redefine(present: StoredEndpoint) -> EndpointDefinition:
         wanted = _read(merged(endpoint_document(present.definition), body))
@@ -175,7 +174,7 @@ async def change_endpoint(
 
     done = deed(caller, "endpoint.change", fields=sorted(body))
     stored = await parts.endpoints.redefine_endpoint(
-        caller.tenant_id, endpoint_id, redefine, done, revision
+        caller.tenant_id, endpoint_id, redefine, done, seen
     )
     return _with_outlook(parts, response, stored)
 
