@@ -5,7 +5,19 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from cadenza.web.api import endpoints, jobs, keys, steering, tenants
+from cadenza.web.api import (
+    endpoints,
+    events,
+    jobs,
+    keys,
+    outlook,
+    probes,
+    records,
+    runs,
+    steering,
+    tenants,
+    usage,
+)
 from cadenza.web.api.envelope import Envelope
 from cadenza.web.api.parts import Parts
 from cadenza.web.api.problems import handle_problems
@@ -18,6 +30,12 @@ RESOURCES = (
     keys.routes,
     keys.me_routes,
     tenants.routes,
+    runs.routes,
+    outlook.routes,
+    records.routes,
+    usage.routes,
+    events.routes,
+    probes.routes,
 )
 
 

@@ -13,6 +13,7 @@ from cadenza.application.ports.dispatcher import Dispatcher
 from cadenza.domain.cron import Cron
 from cadenza.domain.definition import DoorRules
 from cadenza.web.api.rate_limit import RateLimit
+from cadenza.web.api.reads import Reads
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,7 @@ class Parts:
     tenants: Tenants
     jobs: Jobs
     endpoints: Endpoints
+    reads: Reads
     dispatcher: Dispatcher  # for test calls
     door: DoorRules
     cron: Cron
