@@ -276,6 +276,19 @@ async def test_events_that_do_not_fit_move_the_id_on(world: Reading, address: st
     assert Position.read(passed.id) > Position.read(begun.id)  # type: ignore[operator]
 
 
+async def test_transactions_are_ordered_as_numbers(world: Reading, address: str) -> None:
+    for xact in ("99", "100", "9"):
+        await world.execute(
+            "INSERT INTO events (tenant_id, kind, xact) VALUES ($1, $2, $2::text::xid8)",
+            *(world.ours.id, xact),
+        )
+    async with following(address, world.ours) as stream:
+        assert (await stream.next()).id.startswith("100-")
+    async with following(address, world.ours, "0-0") as stream:
+        await stream.next()
+        assert [(await stream.next()).kind for _ in range(3)] == ["9", "99", "100"]
+
+
 @pytest.mark.parametrize("bad", ["x", "1", "1-", "-1-2", "1-2-3", "01-2", "9" * 20 + "-1"])
 async def test_a_last_event_id_that_is_none_is_refused(world: Reading, bad: str) -> None:
     headers = {**world.ours.headers, "Last-Event-ID": bad}
