@@ -66,7 +66,7 @@ def _says_json(request: Request) -> bool:
     return kind in ("application/json", "application/merge-patch+json")
 
 
-def _documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
     content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
     return {status: {"description": _MEANINGS[status], "content": content} for status in statuses}
 
@@ -78,6 +78,7 @@ _MEANINGS = {
     404: "There is no such thing for this tenant.",
     405: "No such method here; `Allow` names those there are.",
     409: "That cannot be done now, or it exists already.",
+    410: "It is no longer kept.",
     412: "It has changed since it was read.",
     413: "The body is too large.",
     415: "The body is not JSON.",
@@ -86,7 +87,7 @@ _MEANINGS = {
     500: "Something went wrong on our side; it has been logged under the request's id.",
     503: "The database does not answer now.",
 }
-OF_EVERY_ROUTE = _documented(*_MEANINGS)
+OF_EVERY_ROUTE = documented(*(status for status in _MEANINGS if status != 410))
 
 
 def router(tag: str, prefix: str = "") -> APIRouter:
