@@ -20,7 +20,8 @@ from tests.factories import CRON, NOON, id_of, minutes
 
 names = st.sampled_from(
     ["q", "q_max", "q_limit", "cooldown_until", "retry_after", "dependency_status",
-     "data_available", "ready_for_processing", "last_success_at", "x_warning_threshold", "x", "", "_max"]
+     "data_available", "ready_for_processing", "last_success_at",
+     "x_warning_threshold", "x", "", "_max"]
 )  # fmt: skip
 values = st.one_of(
     st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=8),
