@@ -18,6 +18,7 @@ ANOMALY = "Single anomaly"
 NEWEST = 6  # points, at the baseline's pace, that may belong to the new level
 SLACK = 1.0  # scales that a point may stray without counting
 COUNTS_AT_MOST = 4.0  # scales of one point
+FULL_WEIGHT = 2  # half a baseline interval after the last point, one counts in full
 IS_SHIFT = 9.0  # three points far away, or more of them less far
 IS_SUSPECT = 5.0  # two points
 
@@ -62,7 +63,7 @@ def weights_of(times: list[datetime], pace: timedelta) -> list[float]:
     weights: list[float] = []
     place, weight = len(times) - 1, 0.0
     while weight < NEWEST and len(weights) < len(times) // 2:
-        weights.append(min(1.0, (times[place] - times[place - 1]) / pace))
+        weights.append(min(1.0, FULL_WEIGHT * ((times[place] - times[place - 1]) / pace)))
         weight += weights[-1]
         place -= 1
     return weights[::-1]
