@@ -117,7 +117,7 @@ async def open_database(url: str, *, connections: int, pooler: bool = False) -> 
     return database
 
 
-async def _leave_as_it_is(_connection: object) -> None:
+async def _leave_as_it_is(_connection: Any) -> None:
     """Nothing is set beyond a transaction, as it must be behind a pooler. An open transaction is
     rolled back all the same; the usual reset would ask the server four things with each release."""
 

@@ -14,7 +14,7 @@ from cadenza.domain.errors import NotFound
 from cadenza.domain.health import Health
 from cadenza.domain.run import LateResult, LostAttempt, Run, RunStatus
 
-STEPS = (1_000, 4_000, 15_000)
+STEPS = (1_000, 7_000)
 FEW_ENDPOINTS = 50  # each is looked up by itself; more of them are picked out of the tenant's
 FIRST = UUID(int=0)
 
@@ -28,18 +28,16 @@ class PostgresRunReads:
             endpoint_ids = await _endpoint_ids(connection, tenant_id, search)
             if endpoint_ids is not None and not endpoint_ids:
                 return Found(())
+            several = endpoint_ids is not None and len(endpoint_ids) > 1
+            if several:
+                # A job that runs often is among the tenant's newest; that is far less to read.
+                found = await _scan(connection, tenant_id, search, endpoint_ids, (STEPS[0],))
+                if found.reached is None or len(found.items) == search.limit:
+                    return found
+            steps = _steps(search, endpoint_ids)
             few = endpoint_ids is not None and len(endpoint_ids) <= FEW_ENDPOINTS
-            return await scan(
-                connection,
-                "scan_runs_of_endpoints" if few else "scan_runs_of_tenant",
-                (tenant_id, endpoint_ids, search.from_at),
-                (list(search.statuses) or None, list(search.sources) or None, search.is_manual),
-                start=_start(search),
-                steps=_steps(search, endpoint_ids, few=few),
-                limit=search.limit,
-                value_of=run_without_body,
-                place_of=_place,
-            )
+            name = "scan_runs_of_endpoints" if few else "scan_runs_of_tenant"
+            return await _scan(connection, tenant_id, search, endpoint_ids, steps, name)
 
     async def get_run(self, tenant_id: UUID, run_id: UUID) -> RunInFull:
         async with self._database.connection() as connection:
@@ -77,6 +75,27 @@ async def _endpoint_ids(
     )
 
 
+async def _scan(
+    connection: Connection,
+    tenant_id: UUID,
+    search: RunSearch,
+    endpoint_ids: list[UUID] | None,
+    steps: Sequence[int],
+    name: str = "scan_runs_of_tenant",
+) -> Found[Run]:
+    return await scan(
+        connection,
+        name,
+        (tenant_id, endpoint_ids, search.from_at),
+        (list(search.statuses) or None, list(search.sources) or None, search.is_manual),
+        start=_start(search),
+        steps=steps,
+        limit=search.limit,
+        value_of=run_without_body,
+        place_of=_place,
+    )
+
+
 def _start(search: RunSearch) -> tuple[object, object]:
     """Before the last one seen, or before the end of what was asked for."""
     if search.after is not None:
@@ -84,11 +103,14 @@ def _start(search: RunSearch) -> tuple[object, object]:
     return (search.to_at, FIRST) if search.to_at is not None else (None, None)
 
 
-def _steps(search: RunSearch, endpoint_ids: Sequence[UUID] | None, *, few: bool) -> Sequence[int]:
-    if not few:
-        return steps_of(STEPS, search.limit, is_plain=search.is_plain and endpoint_ids is None)
-    count = len(endpoint_ids or ())  # for each of them as many rows are read
-    return steps_of([size // count for size in STEPS], search.limit, is_plain=search.is_plain)
+def _steps(search: RunSearch, endpoint_ids: Sequence[UUID] | None) -> Sequence[int]:
+    """A few endpoints are each read for as many rows; more are picked out of all the tenant's."""
+    if endpoint_ids is None:
+        return steps_of(STEPS, search.limit, is_plain=search.is_plain)
+    if len(endpoint_ids) > FEW_ENDPOINTS:
+        return steps_of(STEPS, search.limit, is_plain=False)
+    shared = [size // len(endpoint_ids) for size in STEPS]
+    return steps_of(shared, search.limit, is_plain=search.is_plain)
 
 
 def _place(run: Run) -> Place:

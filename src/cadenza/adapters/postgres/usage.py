@@ -16,7 +16,7 @@ from cadenza.domain.errors import OperatorError, StoreUnavailable
 from cadenza.domain.quota import Allowance
 from cadenza.domain.run import RunStatus
 
-MOST_COUNTED = 20_000
+MOST_COUNTED = 10_000
 ANSWER_SECONDS = 5.0
 OK = "ok"
 
