@@ -15,7 +15,7 @@ from cadenza.adapters.postgres.definitions import (
 from cadenza.adapters.postgres.endpoints import save_acts, wake_workers
 from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.recording import created_before, names_told_apart, record
-from cadenza.adapters.postgres.rows import Row, endpoint_of, target_json, to_text
+from cadenza.adapters.postgres.rows import Row, endpoint_of, like, target_json, to_text
 from cadenza.application.ports.catalogue import (
     ChangeJob,
     EndpointSearch,
@@ -54,7 +54,7 @@ class PostgresCatalogue:
                 tenant_id,
                 search.archived,
                 search.name,
-                _pattern(search.search),
+                like(search.search),
                 after_name,
                 after_id,
                 search.limit,
@@ -135,7 +135,7 @@ class PostgresCatalogue:
                 tenant_id,
                 search.job_id,
                 search.name,
-                _pattern(search.search),
+                like(search.search),
                 search.state,
                 after_value,
                 after_id,
@@ -278,11 +278,3 @@ def _job(row: Row) -> Job:
         row["paused_until"],
         row["archived_at"],
     )
-
-
-def _pattern(search: str | None) -> str | None:
-    """What ILIKE finds a piece of text by; its own signs mean themselves."""
-    if not search:
-        return None
-    escaped = search.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    return f"%{escaped}%"
