@@ -250,11 +250,8 @@ class Following:
             fields: dict[str, str] = {}
             async for line in self._lines:
                 if not line and "event" in fields:
-                    return (
-                        Heard(fields["id"], fields["event"], json.loads(fields["data"]))
-                        if "id" in fields
-                        else Heard("", fields["event"], json.loads(fields["data"]))
-                    )
+                    data = json.loads(fields["data"])
+                    return Heard(fields.get("id", ""), fields["event"], data)
                 name, _, value = line.partition(": ")
                 fields[name] = value
         raise AssertionError("the stream has ended")

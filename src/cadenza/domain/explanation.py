@@ -208,7 +208,6 @@ def _limits(endpoint: Endpoint) -> list[str]:
         least = spoken(endpoint.min_interval)
         said.append(f"Nothing but a person brings two runs closer together than {least}.")
     if endpoint.max_interval is not None and not isinstance(endpoint.baseline, CronLine):
-        said.append(
-            f"Nothing but a pause keeps it away longer than {spoken(endpoint.max_interval)}."
-        )
+        most = spoken(endpoint.max_interval)
+        said.append(f"Nothing but a pause or the target keeps two runs further apart than {most}.")
     return said

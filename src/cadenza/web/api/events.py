@@ -83,7 +83,6 @@ class EventStream(Response):
     def __init__(self, parts: Parts, caller: Caller, wanted: Wanted, position: Position) -> None:
         self.status_code = 200
         self.background = None
-        self.body = b""
         self._parts = parts
         self._caller = caller
         self._wanted = wanted

@@ -4,5 +4,5 @@ FROM events
 WHERE tenant_id = $1
   AND (xact, id) > ($2::text::xid8, $3::bigint)
   AND xact < pg_snapshot_xmin(pg_current_snapshot())
-ORDER BY xact, id
+ORDER BY events.xact, events.id  -- not by the text of it
 LIMIT $4
