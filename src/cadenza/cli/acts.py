@@ -12,7 +12,7 @@ from cadenza.cli.instants import ahead
 from cadenza.cli.names import find_endpoint, full_name
 from cadenza.cli.output import Output
 from cadenza.cli.outside import Outside
-from cadenza.cli.plain_text import json_text, shortened
+from cadenza.cli.plain_text import json_text, shortened, typed
 from cadenza.cli.run_wait import wait_for_run
 from cadenza.cli.states import endpoint_state, next_run
 from cadenza.cli.times import lasting
@@ -37,7 +37,9 @@ def run(
     if wait:
         wait_for_run(api, out, outside, full_name(endpoint), asked)
         return
-    out.done(asked, f"{full_name(endpoint)} runs now. See it: cadenza runs list --endpoint {name}")
+    out.done(
+        asked, f"{full_name(endpoint)} runs now. See it: cadenza runs list --endpoint {typed(name)}"
+    )
 
 
 def pause(
@@ -75,7 +77,7 @@ def analyse(api: Api, out: Output, name: EndpointName) -> None:
     endpoint = find_endpoint(api, name)
     asked = api.post(f"/endpoints/{endpoint['id']}/analyse")
     told = f"The planner will look at {full_name(endpoint)}. Then:"
-    out.done(asked, f"{told} cadenza sessions list --endpoint {name}")
+    out.done(asked, f"{told} cadenza sessions list --endpoint {typed(name)}")
 
 
 def test(api: Api, out: Output, name: EndpointName) -> None:

@@ -52,11 +52,17 @@ class Stream:
         if self.last_id is not None:
             headers["Last-Event-ID"] = self.last_id
         with self.api.open_stream("/events", self.query, headers, SILENCE) as answer:
-            self._connected, self._pause = True, RETRY_SECONDS
             for fields in _blocks(answer):
+                self._connected, self._pause = True, RETRY_SECONDS
                 self.last_id = fields.get("id", self.last_id)
                 if "data" in fields:
                     yield Event(fields.get("event", "message"), _data(fields["data"]))
+        if not self._connected:
+            raise CommandError(
+                f"{self.api.server.url} broke the stream of events off before it began. Its log "
+                "tells why.",
+                ExitCode.UNREACHABLE,
+            )
 
     def _forgive(self, error: CommandError) -> None:
         if isinstance(error, ApiError) and error.status == GONE:

@@ -12,6 +12,7 @@ from cadenza.cli.instants import ahead
 from cadenza.cli.names import find_endpoint, full_name
 from cadenza.cli.output import Output
 from cadenza.cli.outside import Outside
+from cadenza.cli.plain_text import typed
 from cadenza.cli.states import next_run
 
 Reason = Annotated[str, typer.Option(help="Why; it is shown with the hint.")]
@@ -67,7 +68,7 @@ def clear(api: Api, out: Output, name: EndpointName) -> None:
 def _hint(api: Api, out: Output, name: str, kind: str, body: dict[str, str]) -> None:
     hinted = api.post(f"/endpoints/{find_endpoint(api, name)['id']}/hints/{kind}", body)
     told = f"{full_name(hinted)} is hinted; next run {next_run(hinted, out.times)}."
-    out.done(hinted, f"{told} Why: cadenza explain {name}")
+    out.done(hinted, f"{told} Why: cadenza explain {typed(name)}")
 
 
 def register(app: typer.Typer) -> None:

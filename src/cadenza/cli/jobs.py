@@ -12,6 +12,7 @@ from cadenza.cli.instants import ahead
 from cadenza.cli.names import find_job
 from cadenza.cli.output import Column, Output
 from cadenza.cli.outside import Outside
+from cadenza.cli.plain_text import typed
 from cadenza.cli.states import job_state
 from cadenza.cli.timeline import timeline
 
@@ -70,7 +71,7 @@ def create_job(
     Example: cadenza jobs create shop --description "Watch the queue of orders"
     """
     job = api.create("/jobs", {"name": name, "description": description or ""})
-    following = f"cadenza endpoints create {job['name']}/NAME --url URL --every 5m"
+    following = f"cadenza endpoints create {typed(job['name'] + '/NAME')} --url URL --every 5m"
     out.done(job, f"Created the job {job['name']}. Next: {following}")
 
 

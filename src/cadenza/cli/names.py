@@ -7,7 +7,7 @@ from uuid import UUID
 
 from cadenza.cli.client import Api
 from cadenza.cli.exits import CommandError, ExitCode, usage
-from cadenza.cli.plain_text import plain
+from cadenza.cli.plain_text import plain, typed
 from cadenza.cli.problem_text import ApiError
 
 Item = dict[str, Any]
@@ -48,7 +48,7 @@ def job_and_name(api: Api, name: str) -> tuple[Item, str]:
     except CommandError as error:
         if error.exit_code is not ExitCode.NOT_FOUND:
             raise
-        fix = f"Create it first: cadenza jobs create {plain(job)}"
+        fix = f"Create it first: cadenza jobs create {typed(job)}"
         raise CommandError(f"{error} {fix}", ExitCode.NOT_FOUND) from error
 
 

@@ -11,6 +11,7 @@ from cadenza.cli.commands import add
 from cadenza.cli.complete import EndpointName
 from cadenza.cli.names import find_endpoint, full_name
 from cadenza.cli.output import Column, Output
+from cadenza.cli.plain_text import plain, typed
 from cadenza.cli.states import source
 from cadenza.cli.times import Times
 
@@ -56,15 +57,17 @@ def preview(
         out.done(said, "")
         return
     rows = [
-        {"planned": planned, "baseline": plain}
-        for planned, plain in zip_longest(said["planned"], said["baseline"])
+        {"planned": planned, "baseline": alone}
+        for planned, alone in zip_longest(said["planned"], said["baseline"])
     ]
     columns = [
         Column("as things are", lambda row: _upcoming(row["planned"], out.times)),
         Column("by", lambda row: source(row["planned"]["source"]) if row["planned"] else ""),
         Column("baseline alone", lambda row: _upcoming(row["baseline"], out.times)),
     ]
-    out.rows(rows, columns, f"{name} runs only when it is asked to: cadenza run {name}")
+    out.rows(
+        rows, columns, f"{plain(name)} runs only when it is asked to: cadenza run {typed(name)}"
+    )
 
 
 def _upcoming(run: dict[str, Any] | None, times: Times) -> str:

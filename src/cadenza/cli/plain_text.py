@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from typing import Any
 
 # Control characters of both kinds, halves of characters, and those that turn or hide text.
@@ -21,6 +22,11 @@ def plain(value: object) -> str:
 def plain_lines(text: str) -> str:
     """The same, with its lines kept."""
     return "\n".join(map(plain, text.replace("\t", "    ").split("\n")))
+
+
+def typed(name: str) -> str:
+    """As it can be typed in a shell."""
+    return shlex.quote(plain(name))
 
 
 def shortened(text: str, longest: int = _LONGEST) -> str:

@@ -7,6 +7,7 @@ import typer
 from cadenza.cli.client import OperatorApi
 from cadenza.cli.names import one_of
 from cadenza.cli.output import Column, Output
+from cadenza.cli.plain_text import typed
 from cadenza.domain.access import Scope
 
 MOST_TENANTS = 100_000
@@ -28,7 +29,7 @@ def list_users(api: OperatorApi, out: Output, tenant: TenantName) -> None:
         Column("created", lambda user: out.times.relative(user["created_at"])),
         Column("id", lambda user: user["id"], keep_whole=True),
     ]
-    nothing = f"No users yet. Create one: cadenza tenants create-user {tenant} NAME"
+    nothing = f"No users yet. Create one: cadenza tenants create-user {typed(tenant)} NAME"
     out.rows(_users(api, tenant)[1], columns, nothing)
 
 
@@ -43,7 +44,7 @@ def create_user(
     Example: cadenza tenants create-user acme ada
     """
     user = api.create(f"/tenants/{find_tenant(api, tenant)['id']}/users", {"name": name})
-    following = f"cadenza tenants create-key {tenant} {user['name']}"
+    following = f"cadenza tenants create-key {typed(tenant)} {typed(user['name'])}"
     out.done(user, f"Created the user {user['name']}. Next: {following}")
 
 
@@ -53,7 +54,7 @@ def delete_user(api: OperatorApi, out: Output, tenant: TenantName, user: UserNam
     Example: cadenza tenants delete-user acme ada
     """
     tenant_id, users = _users(api, tenant)
-    found = one_of(users, "user", user, f"cadenza tenants users {tenant}")
+    found = one_of(users, "user", user, f"cadenza tenants users {typed(tenant)}")
     gone = api.delete(f"/tenants/{tenant_id}/users/{found['id']}")
     out.done(gone, f"Deleted the user {found['name']} and their keys.")
 
@@ -71,7 +72,7 @@ def create_key(
     Example: cadenza tenants create-key acme ada --scope operate
     """
     tenant_id, users = _users(api, tenant)
-    found = one_of(users, "user", user, f"cadenza tenants users {tenant}")
+    found = one_of(users, "user", user, f"cadenza tenants users {typed(tenant)}")
     body = {"name": name, "scopes": scope or [Scope.ADMIN]}
     key = api.post(f"/tenants/{tenant_id}/users/{found['id']}/keys", body)
     out.done(key, f"{key['key']}\nShown this once: keep it.")

@@ -9,6 +9,7 @@ from cadenza.cli.commands import add, group
 from cadenza.cli.complete import Limit
 from cadenza.cli.exits import usage
 from cadenza.cli.output import Column, Output
+from cadenza.cli.plain_text import typed
 from cadenza.cli.tenant_users import create_key, create_user, delete_user, find_tenant, list_users
 
 TenantName = Annotated[str, typer.Argument(metavar="TENANT", help="A tenant's name or id.")]
@@ -58,7 +59,7 @@ def create_tenant(
     if retention_days is not None:
         body["retention_days"] = retention_days
     tenant = api.create("/tenants", body)
-    following = f"cadenza tenants create-user {tenant['name']} USER"
+    following = f"cadenza tenants create-user {typed(tenant['name'])} USER"
     out.done(tenant, f"Created the tenant {tenant['name']}. Next: {following}")
 
 

@@ -1,7 +1,6 @@
 """The `cadenza` command."""
 
 import sys
-from importlib.metadata import version
 from typing import Annotated, Any
 
 import typer
@@ -36,6 +35,8 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
+        from importlib.metadata import version  # noqa: PLC0415 - it takes long to load
+
         typer.echo(f"cadenza {version('cadenza')}")
         raise typer.Exit
 
