@@ -1,6 +1,6 @@
 """Definitions at the door, and the warnings that do not keep them out."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -133,6 +133,14 @@ def test_peaceful_guardrails_are_not_told_of() -> None:
         definition(OnDemand(), least=minutes(10), most=minutes(20)),
     ):
         assert warnings_of(given, NOON, CRON) == []
+
+
+def test_a_cron_without_guardrails_is_not_walked_through() -> None:
+    class Unasked:
+        def next_after(self, expression: str, timezone: str, after: datetime) -> datetime:
+            raise AssertionError("nobody needs to know")
+
+    assert warnings_of(definition(CronLine("* * * * *")), NOON, Unasked()) == []
 
 
 def test_a_leap_day_has_warnings_although_its_calendar_has_a_gap_around_2100() -> None:

@@ -2,7 +2,7 @@ from contextlib import suppress
 from datetime import timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cadenza.manifest.durations import format_duration, parse_duration
@@ -41,12 +41,14 @@ def test_what_is_no_duration_is_refused_with_examples(written: int | str) -> Non
         parse_duration(written)
 
 
+@settings(deadline=None)
 @given(st.integers(1, 366 * 86_400_000))
 def test_what_is_written_reads_back_as_the_same_duration(count: int) -> None:
     duration = timedelta(milliseconds=count)
     assert parse_duration(format_duration(duration)) == duration
 
 
+@settings(deadline=None)
 @given(st.text(max_size=60))
 def test_whatever_is_typed_ends_as_a_duration_or_as_advice(text: str) -> None:
     with suppress(ValueError):

@@ -1,14 +1,15 @@
 """Definitions: what an owner declares about a job and its endpoints, and what is wrong with it."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 
 from cadenza.domain.cron import Cron
-from cadenza.domain.endpoint import PLATFORM_MIN_INTERVAL, Baseline, CronLine, Every
+from cadenza.domain.endpoint import PLATFORM_MIN_INTERVAL, Baseline, CronLine, Every, Job
 from cadenza.domain.errors import InvalidCron, InvalidInput
 from cadenza.domain.instants import spoken
+from cadenza.domain.rule import Mode, Rule
 from cadenza.domain.target import HttpTarget, Target
 from cadenza.domain.target_rules import check_http_target, check_shell_target
 
@@ -32,6 +33,9 @@ class JobDefinition:
     name: str
     description: str = ""
     endpoints: tuple[EndpointDefinition, ...] = ()
+    rules: tuple[Rule, ...] = ()
+    planner_mode: Mode | None = None
+    probe_budget: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,7 @@ class DoorRules:
     closed_ports: frozenset[int] = frozenset()
     shell_allowed: bool = False
     check_expression: Callable[[str, str], None] | None = None
+    check_rule: Callable[[str, str], None] | None = None  # an expression of a declared rule
 
 
 def check_job(definition: JobDefinition) -> None:
@@ -53,6 +58,65 @@ def check_job(definition: JobDefinition) -> None:
                 f"endpoints[{place}].name", endpoint.name, "another endpoint of the job has it"
             )
         seen.add(endpoint.name)
+
+
+def declared(job: Job) -> JobDefinition:
+    """What an owner declares about a job, without its endpoints."""
+    return JobDefinition(
+        job.name, job.description, (), job.rules, job.planner_mode, job.probe_budget
+    )
+
+
+def with_declared(job: Job, wanted: JobDefinition) -> Job:
+    return replace(
+        job,
+        name=wanted.name,
+        description=wanted.description,
+        rules=wanted.rules,
+        planner_mode=wanted.planner_mode,
+        probe_budget=wanted.probe_budget,
+    )
+
+
+def rule_errors(rules: Sequence[Rule], door: DoorRules) -> Iterator[InvalidInput]:
+    """What is wrong with declared rules: names given twice, expressions that cannot be read."""
+    seen: set[str] = set()
+    for place, rule in enumerate(rules):
+        if rule.name in seen:
+            yield InvalidInput(f"rules[{place}].name", rule.name, "another rule of the job has it")
+        seen.add(rule.name)
+        yield from _name_errors(rule, f"rules[{place}]")
+        for field, expression in (("when", rule.when), ("then.run_at", rule.then.at)):
+            if expression is None or door.check_rule is None:
+                continue
+            try:
+                door.check_rule(f"rules[{place}].{field}", expression)
+            except InvalidInput as error:
+                yield error
+
+
+def _name_errors(rule: Rule, path: str) -> Iterator[InvalidInput]:
+    names = (
+        ("name", rule.name),
+        ("endpoint", rule.endpoint),
+        ("then.endpoint", rule.then.endpoint),
+    )
+    for field, name in names:
+        try:
+            if name is not None:
+                check_name(f"{path}.{field}", name)
+        except InvalidInput as error:
+            yield error
+
+
+def rule_warnings(rules: Sequence[Rule], names: Collection[str]) -> list[str]:
+    """Rules that name an endpoint which is not among these: such a rule does nothing."""
+    return [
+        f"the rule {rule.name!r} names {name!r}, which is no endpoint of the job"
+        for rule in rules
+        for name in (rule.endpoint, rule.then.endpoint)
+        if name is not None and name not in names
+    ]
 
 
 def check_endpoint(

@@ -3,7 +3,7 @@
 For a file and for a request alike; paths are like `jobs[0].endpoints[2].url`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -16,13 +16,23 @@ from cadenza.domain.definition import (
     JobDefinition,
     check_job,
     errors_in,
+    rule_errors,
+    rule_warnings,
     warnings_of,
 )
 from cadenza.domain.errors import InvalidInput
 from cadenza.manifest.models import EndpointDocument, JobFields, ManifestDocument
-from cadenza.manifest.reading import contradictions_of, errors_of, read_endpoint, read_job
+from cadenza.manifest.reading import (
+    contradictions_of,
+    errors_of,
+    read_endpoint,
+    read_job,
+    read_job_fields,
+)
 from cadenza.manifest.stand_ins import top_field, without
-from cadenza.manifest.walking import endpoints_in, jobs_in
+from cadenza.manifest.walking import Item, endpoints_in, jobs_in
+
+MAX_ERRORS = 1000  # then it is time to mend something
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +57,20 @@ def check_manifest(raw: object, checks: Checks) -> Checked:
     document, errors = _document(raw)
     warnings: list[tuple[str, str]] = []
     for path, job in jobs_in(raw):
-        errors += _prefixed(path, _job_errors(job))
+        if len(errors) >= MAX_ERRORS:
+            break
+        found_in_job, job_warnings = _check_job(job, checks)
+        errors += _prefixed(path, found_in_job)
+        warnings += [(path, each) for each in job_warnings]
         for endpoint_path, endpoint in endpoints_in(job, path):
             found, said = _check_endpoint(endpoint, checks)
             errors += _prefixed(endpoint_path, found)
+            if len(errors) >= MAX_ERRORS:
+                break
             warnings += [(endpoint_path, each) for each in said]
     errors += _names_given_twice(raw)
     if document is None or errors:
-        return Checked(errors=tuple(errors), warnings=tuple(warnings))
+        return Checked(errors=tuple(errors[:MAX_ERRORS]), warnings=tuple(warnings))
     return Checked(tuple(map(read_job, document.jobs)), warnings=tuple(warnings))
 
 
@@ -65,16 +81,19 @@ def _document(raw: object) -> tuple[ManifestDocument | None, list[InvalidInput]]
         return None, errors_of(error)
 
 
-def _job_errors(job: dict[str, Any]) -> Iterator[InvalidInput]:
-    """Of its own fields; endpoints are looked at one by one."""
+def _check_job(job: dict[str, Any], checks: Checks) -> tuple[list[InvalidInput], list[str]]:
+    """Its own fields and rules; endpoints are looked at one by one."""
     own = {name: value for name, value in job.items() if name != "endpoints"}
     try:
-        fields = JobFields.model_validate(own)
-        check_job(JobDefinition(fields.name, fields.description))
+        definition = read_job_fields(JobFields.model_validate(own))
+        check_job(definition)
     except ValidationError:
-        return  # told with the document
+        return [], []  # told with the document
     except InvalidInput as error:
-        yield error
+        return [error], []
+    named = [(each.get("name"), path) for path, each in endpoints_in(job, "")]
+    names = frozenset(name for name, _ in named if isinstance(name, str))
+    return list(rule_errors(definition.rules, checks.rules)), rule_warnings(definition.rules, names)
 
 
 def _check_endpoint(raw: dict[str, Any], checks: Checks) -> tuple[list[InvalidInput], list[str]]:
@@ -102,16 +121,20 @@ def _misshapen(raw: dict[str, Any]) -> set[str]:
 
 
 def _names_given_twice(raw: object) -> Iterator[InvalidInput]:
-    for path, job in jobs_in(raw):
-        first: dict[str, str] = {}
-        for endpoint_path, endpoint in endpoints_in(job, path):
-            name = endpoint.get("name")
-            if not isinstance(name, str):
-                continue
+    jobs = list(jobs_in(raw))
+    yield from _repeated(jobs, "job")
+    for path, job in jobs:
+        yield from _repeated(endpoints_in(job, path), "endpoint of the job")
+
+
+def _repeated(items: Iterable[Item], what: str) -> Iterator[InvalidInput]:
+    first: dict[str, str] = {}
+    for path, item in items:
+        name = item.get("name")
+        if isinstance(name, str):
             if name in first:
-                fix = f"another endpoint of the job has it: {first[name]}"
-                yield InvalidInput(f"{endpoint_path}.name", name, fix)
-            first.setdefault(name, endpoint_path)
+                yield InvalidInput(f"{path}.name", name, f"another {what} has it: {first[name]}")
+            first.setdefault(name, path)
 
 
 def _prefixed(path: str, errors: Iterator[InvalidInput] | list[InvalidInput]) -> list[InvalidInput]:

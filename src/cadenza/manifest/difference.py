@@ -9,7 +9,7 @@ from cadenza.domain.definition import EndpointDefinition, JobDefinition
 from cadenza.domain.errors import InvalidInput
 from cadenza.domain.target import HttpTarget, Secret
 from cadenza.manifest.models import KEPT
-from cadenza.manifest.writing import endpoint_document
+from cadenza.manifest.writing import endpoint_document, job_document
 
 CHANGED_SECRET = f"{KEPT} (another value)"
 _HEADERS = ("headers", "secret_headers")
@@ -142,10 +142,7 @@ def _by_lower_name(endpoint: EndpointDefinition | None) -> Mapping[str, Secret]:
 def _job_changes(
     before: JobDefinition | None, after: JobDefinition, *, prune: bool
 ) -> Iterator[Change]:
-    described = before.description if before else ""
-    fields = _changed(
-        {"description": described or None}, {"description": after.description or None}
-    )
+    fields = _changed(_declared(before) if before else {}, _declared(after))
     yield Change(_act(before is None, fields), after.name, None, fields)
     stored = {each.name: each for each in before.endpoints} if before else {}
     for endpoint in after.endpoints:
@@ -154,6 +151,12 @@ def _job_changes(
     for name in stored if prune else ():
         if name not in named:
             yield Change(Act.ARCHIVE, after.name, name)
+
+
+def _declared(job: JobDefinition) -> dict[str, Any]:
+    """The document without its name and its endpoints."""
+    document = job_document(replace(job, endpoints=()))
+    return {field: value for field, value in document.items() if field != "name"}
 
 
 def _archived(job: JobDefinition) -> list[Change]:

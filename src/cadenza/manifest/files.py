@@ -33,18 +33,27 @@ def read_manifest(path: Path, checks: Checks, environment: Mapping[str, str] | N
     manifest = Manifest()
     names: dict[str, Place] = {}
     left = MAX_BYTES
-    try:
-        for file in files_at(path):
+    for file in _files(path, manifest):
+        try:
             text, size = read_text(file, left)
-            left -= size
-            manifest.files.append(str(file))
-            _add(manifest, read_tree(str(file), text), checks, environment, names)
-    except Unreadable as error:
-        manifest.problems.append(error.problem)
+        except Unreadable as error:
+            manifest.problems.append(error.problem)
+            continue
+        left -= size
+        manifest.files.append(str(file))
+        _add(manifest, read_tree(str(file), text), checks, environment, names)
     if len(manifest.jobs) > MAX_JOBS:
         what = f"{len(manifest.jobs):,} jobs in all; {MAX_JOBS:,} are the most"
         manifest.problems.append(Problem(Place(str(path)), "jobs", what))
     return manifest
+
+
+def _files(path: Path, manifest: Manifest) -> list[Path]:
+    try:
+        return files_at(path)
+    except Unreadable as error:
+        manifest.problems.append(error.problem)
+        return []
 
 
 def _add(
@@ -86,7 +95,10 @@ def _names_given_twice(tree: Tree, names: dict[str, Place]) -> list[Problem]:
     found: list[Problem] = []
     for path, job in jobs_in(tree.value):
         name, place = job.get("name"), tree.place_of(f"{path}.name")
-        if isinstance(name, str) and (first := names.setdefault(name, place)) is not place:
+        if not isinstance(name, str):
+            continue
+        first = names.setdefault(name, place)
+        if first.file != place.file:  # twice in one file is told with the file
             fix = f"another job has it, at {first}: rename one, or put them together"
             found.append(Problem.of(place, InvalidInput(f"{path}.name", name, fix)))
     return found

@@ -13,6 +13,11 @@ class Place:
     line: int = 0
     column: int = 0
 
+    @staticmethod
+    def behind(file: str, before: str) -> "Place":
+        """Right behind this text, which begins the file."""
+        return Place(file, before.count("\n") + 1, len(before) - before.rfind("\n"))
+
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, cast
 
@@ -10,9 +11,11 @@ from pydantic import ValidationError
 from cadenza.domain.definition import EndpointDefinition, JobDefinition
 from cadenza.domain.endpoint import Baseline, CronLine, Every, OnDemand
 from cadenza.domain.errors import InvalidInput
+from cadenza.domain.rule import Mode
 from cadenza.domain.target import DEFAULT_TIMEOUT, HttpTarget, Secret, ShellTarget, Target
 from cadenza.manifest.durations import parse_duration
-from cadenza.manifest.models import EndpointDocument, JobDocument
+from cadenza.manifest.models import EndpointDocument, JobDocument, JobFields
+from cadenza.manifest.rules import read_rules
 
 _OF_HTTP = (
     "url", "method", "headers", "secret_headers", "body", "max_redirects", "success_statuses",
@@ -37,7 +40,20 @@ _FIXES = {
 
 def read_job(document: JobDocument) -> JobDefinition:
     endpoints = tuple(read_endpoint(each) for each in document.endpoints)
-    return JobDefinition(document.name, document.description, endpoints)
+    return replace(read_job_fields(document), endpoints=endpoints)
+
+
+def read_job_fields(document: JobFields) -> JobDefinition:
+    """A job without its endpoints."""
+    planner = document.planner
+    mode = planner.mode if planner else None
+    return JobDefinition(
+        document.name,
+        document.description,
+        rules=read_rules(document.rules),
+        planner_mode=Mode(mode) if mode is not None else None,
+        probe_budget=(planner.budget if planner else None) or 1.0,
+    )
 
 
 def read_endpoint(document: EndpointDocument) -> EndpointDefinition:
@@ -228,6 +244,8 @@ def _shown(error: Any) -> object:
     if error["type"] == "missing":
         return Unquoted("nothing")
     given = error["input"]
+    if not error["loc"]:
+        return Unquoted("what is there")  # perhaps another kind of file, and not ours to show
     if isinstance(given, dict):
         return Unquoted("an object")
     return Unquoted("a list") if isinstance(given, list) else given

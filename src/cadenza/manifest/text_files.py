@@ -72,17 +72,13 @@ def _decoded(file: str, data: bytes) -> str:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        place = _place(file, data[: error.start].decode("utf-8", "replace"))
+        place = Place.behind(file, data[: error.start].decode("utf-8", "replace"))
         what = f"the byte 0x{data[error.start]:02X} is not UTF-8 text: save the file as UTF-8"
         raise Unreadable(place, what) from error
     if (strange := Reader.NON_PRINTABLE.search(text)) is not None:
         what = f"the character U+{ord(strange[0]):04X} is not allowed: is this a text file?"
-        raise Unreadable(_place(file, text[: strange.start()]), what)
+        raise Unreadable(Place.behind(file, text[: strange.start()]), what)
     return text
-
-
-def _place(file: str, before: str) -> Place:
-    return Place(file, before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1)
 
 
 def _why(error: OSError) -> str:

@@ -7,6 +7,7 @@ from cadenza.domain.definition import EndpointDefinition, JobDefinition
 from cadenza.domain.endpoint import Baseline, CronLine, Every
 from cadenza.domain.target import DEFAULT_TIMEOUT, KEPT, HttpTarget, Target
 from cadenza.manifest.durations import format_duration
+from cadenza.manifest.rules import planner_document, rule_document
 
 
 def job_document(definition: JobDefinition) -> dict[str, Any]:
@@ -14,6 +15,8 @@ def job_document(definition: JobDefinition) -> dict[str, Any]:
         {
             "name": definition.name,
             "description": definition.description,
+            "planner": planner_document(definition.planner_mode, definition.probe_budget),
+            "rules": [rule_document(each) for each in definition.rules],
             "endpoints": [endpoint_document(each) for each in definition.endpoints],
         }
     )

@@ -26,12 +26,18 @@ from yaml.events import (
 )
 
 from cadenza.domain.errors import InvalidInput
+from cadenza.domain.target import Secret
 from cadenza.manifest.problems import Place, Problem
 from cadenza.manifest.scalars import plain_value
 from cadenza.manifest.yaml_advice import advice_on
 
 MAX_DEPTH = 40
-MAX_VALUES = 1_000_000
+_OTHER_BREAKS = re.compile(
+    "[\x85\u2028\u2029]"
+)  # line ends in YAML 1.1, letters in 1.2 and in JSON
+_WRITE_ESCAPED = r'write it in double quotes, like "\u2028"'
+MAX_VALUES = 300_000
+MAX_PROBLEMS = 1000  # in a file that has more, something else is wrong
 _PAIR = re.compile(
     r"(?<!\\)((?:\\\\)*)(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})"
 )
@@ -54,17 +60,20 @@ class Tree:
     def place_of(self, path: str, *, of_key: bool = False) -> Place:
         """The place of a field, or of the nearest thing around it that was written."""
         places = self.keys if of_key else self.values
-        while path:
-            for each in (path, f"{path}_ms"):
-                if each in places:
-                    return places[each]
-            path = path[: max(path.rfind("."), path.rfind("["), 0)]
+        for each in _upwards(path):
+            if place := places.get(each) or places.get(f"{each}_ms"):
+                return place
         return self.values.get("", Place(self.file, 1, 1))
 
     def is_broken(self, path: str) -> bool:
-        return any(
-            path == each or path.startswith((f"{each}.", f"{each}[")) for each in self.broken
-        )
+        return any(each in self.broken for each in _upwards(path))
+
+
+def _upwards(path: str) -> Iterator[str]:
+    """`a[0].b`, `a[0]`, `a`."""
+    while path:
+        yield path
+        path = path[: max(path.rfind("."), path.rfind("["), 0)]
 
 
 class _Hopeless(Exception):
@@ -77,6 +86,10 @@ class _Hopeless(Exception):
 
 def read_tree(file: str, text: str, loader: Any = _LOADER) -> Tree:
     tree = Tree(file)
+    if (strange := _OTHER_BREAKS.search(text)) is not None:
+        what = f"U+{ord(strange[0]):04X} ends a line to some and not to others: {_WRITE_ESCAPED}"
+        tree.problems.append(Problem(Place.behind(file, text[: strange.start()]), "", what))
+        return tree
     try:
         events = cast("Iterator[Event]", _events(_without_pairs(text), Loader=loader))
         _Reader(tree, events).read()
@@ -172,11 +185,10 @@ class _Reader:
             if isinstance(value, str):
                 return value
             what = f"the name {event.value[:80]!r} is not text: put it in quotes"
-            self._tree.problems.append(self._problem(event, path, what))
+            self._tell(event, path, what, breaks=False)
         elif not isinstance(event, AliasEvent):
             self._value(event, f"{path}.?", depth + 1)
-            what = "a name cannot be a list or an object"
-            self._tree.problems.append(self._problem(event, path, what))
+            self._tell(event, path, "a name cannot be a list or an object", breaks=False)
         return None
 
     def _scalar(self, event: ScalarEvent, path: str) -> Any:
@@ -185,15 +197,19 @@ class _Reader:
         try:
             return plain_value(event.value)
         except ValueError as error:
-            invalid = InvalidInput(path, event.value, str(error))
+            shown = Secret("") if "secret" in path.lower() else event.value
+            invalid = InvalidInput(path, shown, str(error))
             self._tell(event, path, str(invalid).removeprefix(f"{path}: "))
             return None
 
     # --- Problems ---------------------------------------------------------------------------
 
-    def _tell(self, event: Event, path: str, what: str) -> None:
-        self._tree.broken.add(path)
+    def _tell(self, event: Event, path: str, what: str, *, breaks: bool = True) -> None:
+        if breaks:
+            self._tree.broken.add(path)
         self._tree.problems.append(self._problem(event, path, what))
+        if len(self._tree.problems) >= MAX_PROBLEMS:
+            raise _Hopeless(self._problem(event, path, "too many problems; mend these first"))
 
     def _problem(self, event: Event, path: str, what: str) -> Problem:
         return Problem(self._place(event), path, f"{path}: {what}" if path else what)

@@ -30,6 +30,7 @@ from cadenza.adapters.system.ids import new_id
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.domain.access import hash_of
 from cadenza.domain.definition import DoorRules
+from cadenza.domain.rule import NAMES
 from cadenza.roots.database import database_url, opened_database
 from cadenza.roots.dispatch import dispatcher
 from cadenza.roots.first_start import first_key
@@ -140,6 +141,7 @@ def door_rules(settings: Settings) -> DoorRules:
         closed_ports=parse_ports(settings.closed_ports),
         shell_allowed=settings.shell_allowed,
         check_expression=partial(CelExpressions().check, names=("status", "body")),
+        check_rule=partial(CelExpressions().check, names=NAMES),
     )
 
 

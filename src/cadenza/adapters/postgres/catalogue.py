@@ -1,6 +1,6 @@
 """Jobs and endpoints with their definitions: searched, read and changed by their owners."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -13,6 +13,7 @@ from cadenza.adapters.postgres.definitions import (
     with_secrets,
 )
 from cadenza.adapters.postgres.endpoints import save_acts, wake_workers
+from cadenza.adapters.postgres.jobs import declared_values, job_of
 from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.recording import created_before, names_told_apart, record
 from cadenza.adapters.postgres.rows import Row, endpoint_of, like, target_json, to_text
@@ -74,7 +75,7 @@ class PostgresCatalogue:
                 job.id,
                 job.tenant_id,
                 to_text(job.name),
-                to_text(job.description),
+                *declared_values(job),
             )
             await record(connection, job.tenant_id, deed, job.id)
         return job.id
@@ -85,24 +86,25 @@ class PostgresCatalogue:
         job_id: UUID,
         change: ChangeJob,
         deed: Deed,
-        revision: int | None = None,
+        seen: Collection[int] | None = None,
     ) -> StoredJob:
-        async with names_told_apart("name"), self._database.transaction() as connection:
+        async with self._database.transaction() as connection:
             row = await connection.fetchrow(query("lock_job"), tenant_id, job_id)
             if row is None:
                 raise NotFound(f"no job {job_id}")
-            _check_revision(row, revision)
-            before = _job(row)
+            _check_revision(row, seen)
+            before = job_of(row)
             after = change(before, row["now"])
             if after != before:
-                await connection.execute(
-                    query("save_job"),
-                    job_id,
-                    to_text(after.name),
-                    to_text(after.description),
-                    after.paused_until,
-                    after.archived_at,
-                )
+                async with names_told_apart(after.name):
+                    await connection.execute(
+                        query("save_job"),
+                        job_id,
+                        to_text(after.name),
+                        *declared_values(after),
+                        after.paused_until,
+                        after.archived_at,
+                    )
                 await self._carry_over(connection, before, after)
                 await record(connection, tenant_id, deed, job_id)
             return await _get_job(connection, tenant_id, job_id)
@@ -172,13 +174,13 @@ class PostgresCatalogue:
         endpoint_id: UUID,
         redefine: Redefine,
         deed: Deed,
-        revision: int | None = None,
+        seen: Collection[int] | None = None,
     ) -> StoredEndpoint:
-        async with names_told_apart("name"), self._database.transaction() as connection:
+        async with self._database.transaction() as connection:
             row = await connection.fetchrow(query("lock_stored_endpoint"), tenant_id, endpoint_id)
             if row is None:
                 raise NotFound(f"no endpoint {endpoint_id}")
-            _check_revision(row, revision)
+            _check_revision(row, seen)
             present = stored_endpoint(row, self._spread)
             if present.endpoint.archived_at is not None:
                 raise Refused("it is archived, and can no longer be changed")
@@ -201,7 +203,8 @@ class PostgresCatalogue:
         await connection.execute(
             query("set_target"), edited.id, target_json(target), target.host, sealed
         )
-        await save_acts(connection, [(present.endpoint, edited)])
+        async with names_told_apart(wanted.name):
+            await save_acts(connection, [(present.endpoint, edited)])
         return True
 
     async def steer_endpoint(
@@ -258,23 +261,12 @@ def _pause_like(job: Job) -> Act:
     return act
 
 
-def _check_revision(row: Row, seen: int | None) -> None:
-    if seen is not None and row["revision"] != seen:
+def _check_revision(row: Row, seen: Collection[int] | None) -> None:
+    if seen is not None and row["revision"] not in seen:
         raise Outdated(
-            f"it has changed: its revision is {row['revision']}, you gave {seen}; read it again"
+            f"it has changed: its revision is {row['revision']}, not what you gave; read it again"
         )
 
 
 def _stored_job(row: Row) -> StoredJob:
-    return StoredJob(_job(row), row["revision"], row["created_at"], row["endpoint_count"])
-
-
-def _job(row: Row) -> Job:
-    return Job(
-        row["id"],
-        row["tenant_id"],
-        row["name"],
-        row["description"],
-        row["paused_until"],
-        row["archived_at"],
-    )
+    return StoredJob(job_of(row), row["revision"], row["created_at"], row["endpoint_count"])

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -16,6 +16,7 @@ from cadenza.adapters.postgres.definitions import (
     with_secrets,
 )
 from cadenza.adapters.postgres.endpoints import save_acts, wake_workers
+from cadenza.adapters.postgres.jobs import declared_values, definition_of
 from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.recording import record
 from cadenza.adapters.postgres.rows import Row, endpoint_values, target_json, to_text
@@ -43,10 +44,7 @@ class _Declared:
         of_job: dict[str, list[EndpointDefinition]] = defaultdict(list)
         for (job_name, _), stored in self.endpoints.items():
             of_job[job_name].append(stored.definition)
-        return [
-            JobDefinition(name, row["description"], tuple(of_job[name]))
-            for name, row in self.jobs.items()
-        ]
+        return [definition_of(row, of_job[name]) for name, row in self.jobs.items()]
 
 
 class PostgresManifests:
@@ -113,15 +111,15 @@ class PostgresManifests:
         new = [(self._new_id(), job) for job in wanted if job.name not in present.jobs]
         await connection.executemany(
             query("create_job"),
-            [(each, tenant_id, to_text(job.name), to_text(job.description)) for each, job in new],
+            [(each, tenant_id, to_text(job.name), *declared_values(job)) for each, job in new],
         )
         await connection.executemany(
-            query("describe_job"),
+            query("declare_job"),
             [
-                (present.jobs[job.name]["id"], to_text(job.description))
+                (present.jobs[job.name]["id"], *declared_values(job))
                 for job in wanted
                 if job.name in present.jobs
-                and present.jobs[job.name]["description"] != job.description
+                and replace(job, endpoints=()) != definition_of(present.jobs[job.name])
             ],
         )
         await connection.executemany(

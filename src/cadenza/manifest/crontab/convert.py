@@ -54,7 +54,7 @@ def convert(text: str, checks: Checks, *, system: bool, timezone: str | None) ->
             entries.append(each)
             _convert_entry(each, converted, checks, timezone)
         elif isinstance(each, Setting):
-            if each.name in _SAID:
+            if each.name in _SAID and each.value:
                 converted.note(each.line, f"{each.name}: {_SAID[each.name]}")
         else:
             _tell_unread(each, converted)
@@ -85,7 +85,9 @@ def _convert_entry(
     document = {"name": name, **described, "endpoints": [endpoint]}
     errors = check_manifest({"jobs": [document]}, checks).errors
     for error in errors:
-        converted.note(entry.line, f"left out: {error.field.rpartition('.')[2]}: {error.fix}")
+        what = f"{error.field.rpartition('.')[2]}: {error.fix}"
+        shown = f"{entry.schedule} {entry.command}"[:200]
+        converted.note(entry.line, f"left out: {shown} ({what})")
     if not errors:
         converted.documents.append(document)
         if entry.user is not None and "command" in endpoint:

@@ -29,7 +29,7 @@ def _of_url(url: str) -> str:
 
 def _of_command(command: str) -> str:
     """The first word that says something: `backup` of `cd /srv && ./backup.sh --all`."""
-    for word in re.findall(r"[^\s;&|()'\"<>]+", re.sub(r"\bcd\s+\S+", "", command)):
+    for word in re.findall(r"[^\s;&|()'\"<>]+", re.sub(r"\bcd\s+\S+|\s-u\s+\S+", "", command)):
         name = word.rpartition("/")[2].partition(".")[0]
         says_something = not word.startswith(("-", "$", "[")) and "=" not in word
         if says_something and not _SAYS_NOTHING.fullmatch(name):

@@ -24,8 +24,10 @@ from cadenza.domain.errors import (
 from cadenza.manifest.reading import field_errors
 
 MEDIA_TYPE = "application/problem+json"
+SEND_A_KEY = "send a key as `Authorization: Bearer cdz_…`"
 _log = structlog.get_logger()
 _MAX_ERRORS = 100
+_MAX_FIELD = 200
 
 
 class FieldProblem(BaseModel):
@@ -129,7 +131,8 @@ def storable(text: str) -> str:
 def _field_problem(error: InvalidInput) -> FieldProblem:
     shown = str(error).removeprefix(f"{error.field}: ")
     value = shown.removesuffix(f" is not valid: {error.fix}")
-    return FieldProblem(field=storable(error.field), value=storable(value), fix=storable(error.fix))
+    field = storable(error.field[:_MAX_FIELD])
+    return FieldProblem(field=field, value=storable(value), fix=storable(error.fix))
 
 
 async def _on_our_error(request: Request, error: Exception) -> Response:
@@ -184,4 +187,24 @@ async def _on_http_error(request: Request, error: Exception) -> Response:
     kind = _TITLES.get(error.status_code, "refused")
     detail = str(error.detail)
     headers = dict(error.headers or {})
+    if error.status_code == 405:
+        headers["Allow"] = ", ".join(_methods_of(request))
     return problem_response(request, error.status_code, kind, detail, detail, headers=headers)
+
+
+def _methods_of(request: Request) -> list[str]:
+    """All that the path takes; the router knows only those of the first route that it found."""
+    asked = request.url.path.split("/")
+    paths: dict[str, dict[str, Any]] = request.app.openapi()["paths"]
+    return sorted(
+        method.upper()
+        for path, methods in paths.items()
+        if _fits(path.split("/"), asked)
+        for method in methods
+    )
+
+
+def _fits(path: list[str], asked: list[str]) -> bool:
+    return len(path) == len(asked) and all(
+        part == given or part.startswith("{") for part, given in zip(path, asked, strict=True)
+    )
