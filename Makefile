@@ -18,6 +18,10 @@ $(READY): pyproject.toml constraints.txt
 .PHONY: install
 install: $(READY) ## Make .venv and install Cadenza with its development tools
 
+.PHONY: up
+up: $(READY) ## Run Cadenza on this machine: database, API, workers and a sample service
+	@$(BIN)/cadenza up
+
 .PHONY: sim
 sim: $(READY) ## Live through a flash sale in simulated time
 	@$(BIN)/cadenza sim flash-sale

@@ -108,7 +108,9 @@ class Worker:
 
 
 class Bench:
-    def __init__(self, seed: int = 1, tokens_per_month: int | None = None) -> None:
+    def __init__(
+        self, seed: int = 1, tokens_per_month: int | None = None, money: float | None = None
+    ) -> None:
         self.chance = SeededChance(seed)
         self.clock = SimulatedClock(NOON)
         self.log = EventLog()
@@ -116,7 +118,7 @@ class Bench:
         self.endpoints = MemoryEndpointStore(self.tables)
         self.queue = MemoryRunQueue(self.tables)
         self.insights = MemoryInsights(self.tables)
-        self.quota = MemoryQuota(self.tables, tokens_per_month)
+        self.quota = MemoryQuota(self.tables, tokens_per_month, money)
         self._ids: dict[str, tuple[UUID, UUID]] = {}
 
     @property
@@ -238,6 +240,7 @@ class Thinker:
     thought: Callable[[Material, Tools], Awaitable[None]] = _idle
     attention: Attention = Attention.OWN_RUNS
     reserved_tokens: int = 0
+    reserved_cost: float = 0.0
     usage: Usage = field(default_factory=Usage)
     name: str = "thinker"
     looks: list[str] = field(default_factory=list[str])

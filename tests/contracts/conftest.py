@@ -59,7 +59,7 @@ def memory_store() -> Store:
         endpoints=MemoryEndpointStore(tables),
         history=MemoryRunHistory(tables),
         insights=MemoryInsights(tables),
-        quota=MemoryQuota(tables, tokens_per_month=1000),
+        quota=MemoryQuota(tables, tokens_per_month=1000, money_per_month=2.0),
     )
 
 
@@ -83,7 +83,7 @@ async def postgres_store() -> AsyncIterator[Store]:
             endpoints=PostgresEndpointStore(database, CRON, BOX, no_spread),
             history=PostgresRunHistory(database),
             insights=PostgresInsights(database, no_spread),
-            quota=PostgresQuota(database, tokens_per_month=1000),
+            quota=PostgresQuota(database, tokens_per_month=1000, money_per_month=2.0),
             add_tenant=add_tenant,
         )
 

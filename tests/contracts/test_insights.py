@@ -1,16 +1,19 @@
 """What a planner reads: who needs a look, the material, the answers, and the quota."""
 
 import asyncio
+from typing import Any
 from uuid import uuid4
 
+import pytest
+
 from cadenza.domain import steering
-from cadenza.domain.analysis import Attention
+from cadenza.domain.analysis import LONGEST_RECENT_BODY, RECENT_RESPONSES, Attention
 from cadenza.domain.endpoint import Endpoint, OnDemand
 from cadenza.domain.hint import Author
 from cadenza.domain.run import Outcome, RunStatus
 from cadenza.domain.session import Session, SessionEnd, ToolCall
 from tests.contracts.harness import OTHER_JOB, OTHER_TENANT, Store
-from tests.factories import FAILED, NOON, id_of, interval_hint, minutes, seconds
+from tests.factories import FAILED, NOON, OK, id_of, interval_hint, minutes, seconds
 
 
 async def look(store: Store, endpoint: Endpoint, **fields: object) -> None:
@@ -168,6 +171,43 @@ async def test_parallel_sessions_cannot_overspend(store: Store) -> None:
     assert await store.quota.reserve(tenant_id, 970) is not None
 
 
+async def test_settling_again_changes_nothing(store: Store) -> None:
+    tenant_id = id_of("tenant")
+    await store.add()
+    first = await store.quota.reserve(tenant_id, 300)
+    second = await store.quota.reserve(tenant_id, 300)
+    assert first is not None
+    assert second is not None
+    for _ in range(3):
+        await store.quota.settle(first, used=100)
+    assert await store.quota.reserve(tenant_id, 601) is None
+    assert await store.quota.reserve(tenant_id, 600) is not None
+
+
+async def test_money_is_counted_beside_tokens(store: Store) -> None:
+    tenant_id = id_of("tenant")
+    await store.add()
+    first = await store.quota.reserve(tenant_id, 1, 1.5)
+    assert first is not None
+    assert await store.quota.reserve(tenant_id, 1, 0.75) is None
+    told = await store.quota.settle(first, 1, 1.75)
+    assert [(each.of, each.percent, each.used) for each in told] == [("money", 80, 1.75)]
+    assert await store.quota.reserve(tenant_id, 1, 0.5) is None
+    assert await store.quota.reserve(tenant_id, 1, 0.25) is not None
+
+
+async def test_a_warning_is_told_once(store: Store) -> None:
+    tenant_id = id_of("tenant")
+    await store.add()
+    told: list[object] = []
+    for _ in range(5):
+        reservation = await store.quota.reserve(tenant_id, 200)
+        assert reservation is not None
+        for _ in range(2):
+            told += [each.percent for each in await store.quota.settle(reservation, used=200)]
+    assert told == [80, 100]
+
+
 async def test_a_new_month_is_a_new_allowance(store: Store) -> None:
     tenant_id = id_of("tenant")
     await store.add()
@@ -206,3 +246,92 @@ async def test_renewing_a_hint_is_no_news_for_siblings(store: Store) -> None:
     await store.advance(seconds(1))
     await hint(20)
     assert list(await store.insights.find_for_analysis(Attention.ON_CHANGE, 10)) == []
+
+
+async def test_the_material_brings_the_recent_answers_newest_first(store: Store) -> None:
+    endpoint = await store.add("watched")
+    for number in range(3):
+        await store.clock.set(NOON + minutes(number))
+        answered = Outcome(RunStatus.SUCCESS, body={"depth": number}, status_code=200 + number)
+        await store.finish(await store.claim_one(), answered, takes=seconds(2))
+    (material,) = await store.insights.material_for([endpoint.id])
+    assert [each.body for each in material.recent] == [{"depth": n} for n in (2, 1, 0)]
+    assert [each.status_code for each in material.recent] == [202, 201, 200]
+    newest = material.recent[0]
+    assert (newest.slot_at, newest.duration) == (NOON + minutes(2), seconds(2))
+    assert list(material.recent) == list(await store.insights.responses(endpoint.id, limit=9))
+
+
+async def test_the_material_brings_no_more_answers_than_a_brain_can_use(store: Store) -> None:
+    endpoint = await store.add("watched")
+    for number in range(RECENT_RESPONSES + 2):
+        await store.clock.set(NOON + minutes(number))
+        await store.finish(await store.claim_one())
+    (material,) = await store.insights.material_for([endpoint.id])
+    assert len(material.recent) == RECENT_RESPONSES
+    assert material.recent[0].slot_at == NOON + minutes(RECENT_RESPONSES + 1)
+
+
+@pytest.mark.parametrize(
+    ("body", "is_kept"),
+    [
+        ("x" * (LONGEST_RECENT_BODY - 2), True),  # and the two quotes around it
+        ("x" * (LONGEST_RECENT_BODY - 1), False),
+        ({"rows": ["é" * 10] * 500}, True),
+        ({"rows": ["é" * 10] * 600}, False),
+    ],
+)
+async def test_a_long_body_is_left_out_of_the_recent_answers(
+    store: Store, body: Any, is_kept: bool
+) -> None:
+    endpoint = await store.add("watched")
+    await store.finish(await store.claim_one(), Outcome(RunStatus.SUCCESS, body=body))
+    (material,) = await store.insights.material_for([endpoint.id])
+    assert material.recent[0].body == (body if is_kept else None)
+
+
+async def test_the_material_of_many_brings_each_its_own_siblings_by_name(store: Store) -> None:
+    second = await store.add("b second")
+    first = await store.add("a first")
+    idle = await store.add("c idle", baseline=OnDemand())
+    gone = await store.add("d gone", baseline=OnDemand())
+    stranger = await store.add("stranger", tenant_id=OTHER_TENANT, job_id=OTHER_JOB)
+    await store.endpoints.change_endpoint(gone.tenant_id, gone.id, steering.archive)
+    for claim in (await store.claim()).claims:
+        body = {"from": claim.endpoint_name}
+        await store.finish(claim, Outcome(RunStatus.SUCCESS, body=body, status_code=200))
+    asked = [second.id, stranger.id, first.id, idle.id]
+    materials = await store.insights.material_for(asked)
+    assert [each.endpoint.id for each in materials] == asked
+    assert [each.sibling_names for each in materials] == [
+        ("a first", "c idle"),
+        (),
+        ("b second", "c idle"),
+        ("a first", "b second"),
+    ]
+    for material in materials:
+        found = [each.endpoint.name for each in material.siblings]
+        assert tuple(found) == material.sibling_names
+    of_second = materials[0].siblings
+    assert of_second[0].endpoint == await store.get(first)
+    assert of_second[0].latest is not None
+    assert of_second[0].latest.body == {"from": "a first"}
+    assert of_second[0].latest.status_code == 200
+    assert of_second[1].latest is None
+
+
+async def test_health_tells_how_often_it_went_down_and_when_it_last_changed(store: Store) -> None:
+    endpoint = await store.add("watched", max_interval=minutes(1))
+    cancelled = Outcome(RunStatus.CANCELLED)
+    lives = [FAILED, OK, FAILED, FAILED, cancelled, OK, cancelled, FAILED, OK, OK]
+    ended = [NOON]
+    for number, outcome in enumerate(lives):
+        await store.clock.set(NOON + minutes(number))
+        await store.finish(await store.claim_one(), outcome)
+        ended.append(await store.clock.now())
+    (material,) = await store.insights.material_for([endpoint.id])
+    assert material.health.outages == 2  # it is not known how the first failure began
+    assert material.health.changed_at == ended[9]
+    await store.clock.set(NOON + minutes(24 * 60 + 30))
+    (material,) = await store.insights.material_for([endpoint.id])
+    assert (material.health.outages, material.health.changed_at) == (0, None)

@@ -6,7 +6,7 @@ import pytest
 
 from cadenza.domain.health import Health, health_of
 from cadenza.domain.plan import Source
-from cadenza.domain.quota import Allowance
+from cadenza.domain.quota import Allowance, warnings_of
 from cadenza.domain.run import Run, RunStatus
 from tests.factories import NOON, id_of, minutes, seconds
 
@@ -153,3 +153,32 @@ def test_settling_twice_does_not_free_more_than_was_reserved() -> None:
     twice = allowance.settle(100, 50).settle(100, 0)
 
     assert twice.left == 950
+
+
+def test_money_is_reserved_like_tokens_and_either_can_refuse() -> None:
+    allowance = Allowance(limit=1_000, cost_limit=2.0).reserve(100, 1.5)
+    assert allowance is not None
+
+    assert allowance.reserve(100, 0.6) is None
+    assert allowance.reserve(901, 0.1) is None
+    assert allowance.settle(100, 50, 1.5, 0.25).cost_left == 1.75
+
+
+def test_a_warning_comes_once_with_the_use_that_reached_it() -> None:
+    allowance, told = Allowance(limit=1_000, cost_limit=1.0), list[tuple[str, int]]()
+    for _ in range(12):
+        allowance = allowance.settle(0, 100, 0.0, 0.05)
+        told += [(each.of, each.percent) for each in warnings_of(allowance, 100, 0.05)]
+
+    assert told == [("tokens", 80), ("tokens", 100)]
+
+
+def test_one_use_can_reach_both_marks_of_both_limits() -> None:
+    allowance = Allowance(limit=10, cost_limit=1.0).settle(0, 50, 0.0, 5.0)
+    told = [(each.of, each.percent, each.used) for each in warnings_of(allowance, 50, 5.0)]
+
+    assert told == [("tokens", 80, 50), ("tokens", 100, 50), ("money", 80, 5), ("money", 100, 5)]
+
+
+def test_without_a_limit_nobody_is_warned() -> None:
+    assert warnings_of(Allowance(limit=None).settle(0, 10**9), 10**9, 0.0) == ()

@@ -1,5 +1,6 @@
 """Targets at the door: everything that nobody may ask us to call, with field, value and reason."""
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -89,8 +90,15 @@ def test_an_ordinary_url_passes(url: str) -> None:
 )  # fmt: skip
 def test_a_url_that_may_not_be_called_is_refused_with_the_reason(url: str, told: str) -> None:
     error = refused(url)
-    assert (error.field, error.value) == ("url", url)
+    assert error.field == "url"
+    assert error.value == (url if "@" not in url else re.sub(r"//[^/?#]*@", "//***@", url))
     assert told in error.fix
+
+
+def test_a_password_in_a_url_is_not_repeated_in_the_error() -> None:
+    error = refused("https://jane:hunter2@example.com/a")
+    assert "hunter2" not in str(error)
+    assert "https://***@example.com/a" in str(error)
 
 
 # --- Methods, headers, bodies ---------------------------------------------------------------

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
 from uuid import UUID
 
 from cadenza.application.ports.brain import Brain, Usage
@@ -17,12 +18,16 @@ from cadenza.application.ports.events import Event, Events
 from cadenza.application.ports.insights import Insights
 from cadenza.application.ports.quota import Quota, Reservation
 from cadenza.application.shown_text import clean_text
-from cadenza.application.tools import Toolbox
+from cadenza.application.tools import Submission, Toolbox
 from cadenza.application.waiting import until_set
-from cadenza.domain.analysis import Material
-from cadenza.domain.bounds import MAX_PAUSE
-from cadenza.domain.errors import StoreUnavailable
+from cadenza.domain.analysis import Attention, Material
+from cadenza.domain.bounds import MAX_PAUSE, MIN_NEXT_ANALYSIS
+from cadenza.domain.breaker import Breaker
+from cadenza.domain.errors import BrainFailed, ProviderFailed, StoreUnavailable
+from cadenza.domain.instants import spoken
 from cadenza.domain.session import Session, SessionEnd
+
+UNASKED_LOOK = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +37,7 @@ class PlannerOptions:
     batch: int = 200
     max_pause: timedelta = MAX_PAUSE
     retry_store_after: timedelta = timedelta(seconds=1)
+    session_limit: timedelta = timedelta(seconds=120)  # a brain that hangs is cut off
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +47,12 @@ class Round:
     sessions: int = 0
     acted: int = 0
     over_quota: int = 0
+    put_off: int = 0  # the provider is failing
+
+
+class Skipped(StrEnum):
+    OVER_QUOTA = "over-quota"
+    PUT_OFF = "put-off"
 
 
 class Planner:
@@ -64,6 +76,7 @@ class Planner:
         self._new_id = new_id
         self._options = options or PlannerOptions()
         self._over_quota: dict[UUID, datetime] = {}  # tenants, and when to ask for them again
+        self._breaker = Breaker()
         self._wake = asyncio.Event()
         self._stopping = False
 
@@ -71,12 +84,13 @@ class Planner:
         """Look whenever runs have finished, and once a cycle in any case, until stopped."""
         while not self._stopping:
             try:
-                found = (await self.run_once()).sessions
+                found = await self.run_once()
             except StoreUnavailable:
                 await self._clock.sleep(self._options.retry_store_after)
                 continue
-            if found < self._options.batch:
-                await until_set(self._wake, at_most=self._options.cycle)
+            recovered = found.put_off and self.refusal is None
+            if found.sessions < self._options.batch and not recovered:
+                await until_set(self._wake, at_most=self._until_next_look())
             self._wake.clear()
 
     def wake(self) -> None:
@@ -88,6 +102,8 @@ class Planner:
 
     async def run_once(self) -> Round:
         """Analyse every endpoint that needs a look now, several at once."""
+        if self.refusal is not None:
+            return Round()
         ids = await self._insights.find_for_analysis(
             self._brain.attention, self._options.batch, self._tenants_to_pass_over()
         )
@@ -95,7 +111,7 @@ class Planner:
             return Round()
         gate = asyncio.Semaphore(self._options.sessions_at_once)
 
-        async def within_gate(material: Material) -> Session | None:
+        async def within_gate(material: Material) -> Session | Skipped:
             async with gate:
                 return await self.analyse(material)
 
@@ -105,51 +121,100 @@ class Planner:
         )
         # One that found the store away ends this round, but only when the others have ended too.
         sessions = [_raised_or(end) for end in ends]
-        held = [session for session in sessions if session is not None]
+        held = [session for session in sessions if isinstance(session, Session)]
         acted = sum(any(call.took_effect for call in session.tool_calls) for session in held)
-        return Round(len(held), acted, len(sessions) - len(held))
+        over_quota, put_off = sessions.count(Skipped.OVER_QUOTA), sessions.count(Skipped.PUT_OFF)
+        return Round(len(held), acted, over_quota, put_off)
+
+    @property
+    def refusal(self) -> str | None:
+        """Why no session is held at present: the provider fails, and the baseline goes on."""
+        return self._breaker.refusal(self._clock.now())
+
+    def _until_next_look(self) -> timedelta:
+        rest_until, cycle = self._breaker.rest_until, self._options.cycle
+        if rest_until is None:
+            return cycle
+        rest = rest_until - self._clock.now()
+        return min(rest, cycle) if rest > timedelta(0) else cycle
 
     def _tenants_to_pass_over(self) -> frozenset[UUID]:
         """Those that were over their quota a moment ago; they must not hide the others."""
         now = self._clock.now()
         return frozenset(tenant for tenant, until_at in self._over_quota.items() if until_at > now)
 
-    async def analyse(self, material: Material) -> Session | None:
-        """One session; None where the tenant's quota does not allow it."""
+    async def analyse(self, material: Material) -> Session | Skipped:
+        """One session, where the provider answers and the tenant's quota allows it."""
+        refusal = self.refusal
+        if refusal is not None:
+            self._emit("session.put_off", material, reason=refusal)
+            return Skipped.PUT_OFF
+        self._breaker = self._breaker.begun(self._clock.now(), self._options.session_limit)
         reservation = None
         if self._brain.reserved_tokens:
             tenant_id = material.endpoint.tenant_id
-            reservation = await self._quota.reserve(tenant_id, self._brain.reserved_tokens)
+            reservation = await self._quota.reserve(
+                tenant_id, self._brain.reserved_tokens, self._brain.reserved_cost
+            )
             if reservation is None:
+                self._breaker = self._breaker.abandoned()
                 self._over_quota[tenant_id] = self._clock.now() + self._options.cycle
                 self._emit("session.over_quota", material)
-                return None
+                return Skipped.OVER_QUOTA
         return await self._hold_session(material, reservation)
 
     async def _hold_session(self, material: Material, reservation: Reservation | None) -> Session:
         tools = Toolbox(
             material, self._endpoints, self._insights, self._clock, self._options.max_pause
         )
-        usage, warnings = Usage(), ()
+        failure: str | None = None
         try:
-            usage = await self._brain.analyse(material, tools)
+            tools.report_usage(await self._think(material, tools))
+            self._breaker = self._breaker.answered(self._clock.now())
         except StoreUnavailable:
             raise
         except Exception as error:  # noqa: BLE001 - a brain may fail in any way, and is recorded
-            said = clean_text(f"{type(error).__name__}: {error}"[:500])
-            warnings = (f"the brain failed: {said}",)
-        finally:
+            failure = clean_text(_reason(error)[:500])
+            self._learn_from(error, failure, material)
+        finally:  # also where the session is cut off: what it used, it used
             if reservation is not None:
-                await self._quota.settle(reservation, usage.tokens)
-        session = self._session(material, tools, usage, warnings)
+                await self._settle(material, reservation, tools.usage)
+        session = self._session(material, tools, failure)
         await self._insights.record_look(session)
         self._tell(material, session)
         return session
 
-    def _session(
-        self, material: Material, tools: Toolbox, usage: Usage, warnings: tuple[str, ...]
-    ) -> Session:
-        submission = tools.submission
+    async def _think(self, material: Material, tools: Toolbox) -> Usage:
+        at_most = self._options.session_limit
+        limit = asyncio.timeout(at_most.total_seconds())
+        try:
+            async with limit:
+                return await self._brain.analyse(material, tools)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            # One that costs has a provider, and that one is too slow at present.
+            failed = ProviderFailed if self._brain.reserved_tokens else BrainFailed
+            raise failed(f"the session took longer than {spoken(at_most)}") from None
+
+    def _learn_from(self, error: Exception, failure: str, material: Material) -> None:
+        now = self._clock.now()
+        if not isinstance(error, ProviderFailed):
+            self._breaker = self._breaker.answered(now)
+            return
+        known = self._breaker.failures
+        self._breaker = self._breaker.failed(now, failure, error.retry_after)
+        if self._breaker.failures > known:
+            self._emit("provider.away", material, reason=self.refusal)
+
+    async def _settle(self, material: Material, reservation: Reservation, usage: Usage) -> None:
+        for warning in await self._quota.settle(reservation, usage.tokens, usage.cost):
+            about = {"of": warning.of, "used": warning.used, "limit": warning.limit}
+            self._emit("quota.warning", material, percent=warning.percent, **about)
+
+    def _session(self, material: Material, tools: Toolbox, failure: str | None) -> Session:
+        submission, usage = tools.submission, tools.usage
+        failed = (f"the brain failed: {failure}",) if failure is not None else ()
         return Session(
             id=self._new_id(),
             tenant_id=material.endpoint.tenant_id,
@@ -158,15 +223,24 @@ class Planner:
             brain=self._brain.name,
             started_at=material.now,
             duration=self._clock.now() - material.now,
-            end=_ending(tools, failed=bool(warnings)),
+            end=_ending(tools, failed=bool(failed)),
             tool_calls=tuple(tools.calls),
             reasoning=submission.reasoning if submission else "",
             confidence=submission.confidence if submission else None,
             tokens=usage.tokens,
             cost=usage.cost,
-            warnings=warnings,
-            next_analysis_at=submission.next_analysis_at if submission else None,
+            warnings=(*usage.warnings, *failed),
+            next_analysis_at=self._next_analysis_at(submission),
+            prompt_version=usage.prompt_version,
         )
+
+    def _next_analysis_at(self, submission: Submission | None) -> datetime | None:
+        if submission is not None and submission.next_analysis_at is not None:
+            return submission.next_analysis_at
+        if self._brain.attention is not Attention.ON_CHANGE:
+            return None
+        # Nobody said when, and a brain that looks on changes might never come back.
+        return self._clock.now() + (UNASKED_LOOK if submission else MIN_NEXT_ANALYSIS)
 
     def _tell(self, material: Material, session: Session) -> None:
         for call in session.tool_calls:
@@ -182,10 +256,14 @@ class Planner:
         self._events.emit(Event(now, kind, endpoint.tenant_id, endpoint.id, endpoint.name, data))
 
 
-def _raised_or(end: Session | BaseException | None) -> Session | None:
+def _raised_or(end: Session | Skipped | BaseException) -> Session | Skipped:
     if isinstance(end, BaseException):
         raise end
     return end
+
+
+def _reason(error: Exception) -> str:
+    return error.reason if isinstance(error, BrainFailed) else f"{type(error).__name__}: {error}"
 
 
 def _ending(tools: Toolbox, *, failed: bool) -> SessionEnd:

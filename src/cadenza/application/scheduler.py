@@ -41,7 +41,7 @@ class SchedulerOptions:
     retry_store_after: timedelta = timedelta(seconds=1)
     gather: timedelta = timedelta(milliseconds=10)  # how long freed slots wait for company
     finish_batch: int = 500
-    unsaved: int = 2000  # results that may wait for the store before claiming stops
+    unsaved: int = 600  # results, each with its body, that may wait for the store
 
 
 @dataclass(slots=True)

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from cadenza.application.arguments import Arguments
+from cadenza.application.ports.brain import Usage
 from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.endpoints import Act, EndpointStore
 from cadenza.application.ports.insights import Insights
@@ -71,6 +72,7 @@ class Toolbox:
         self.calls: list[ToolCall] = []
         self.out_of_calls = False
         self.submission: Submission | None = None
+        self.usage = Usage()
         self._tools: dict[str, Callable[[Arguments], Awaitable[Answer]]] = {
             "get_latest_response": self._get_latest_response,
             "get_response_history": self._get_response_history,
@@ -94,6 +96,9 @@ class Toolbox:
             if len(self.calls) < MAX_RECORDED:
                 self.calls.append(ToolCall(name, shortened(given), answer, self._took_effect))
         return answer
+
+    def report_usage(self, usage: Usage) -> None:
+        self.usage = usage
 
     async def _answer(self, tool: str, arguments: dict[str, Any]) -> Answer:
         run = self._tools.get(tool)

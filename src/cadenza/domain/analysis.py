@@ -8,6 +8,9 @@ from cadenza.domain.endpoint import Endpoint, Job
 from cadenza.domain.health import Health
 from cadenza.domain.run import Body, RunStatus
 
+RECENT_RESPONSES = 48  # a day of half hours: less, and every morning looks like news
+LONGEST_RECENT_BODY = 8_000  # characters of JSON: a batch of hundreds must fit in memory
+
 
 class Attention(StrEnum):
     """How often a brain wants to look."""
@@ -24,6 +27,11 @@ class Response:
     status: RunStatus
     body: Body
     duration: timedelta | None = None
+    status_code: int | None = None
+
+    @property
+    def is_well(self) -> bool:
+        return self.status is RunStatus.SUCCESS
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +56,8 @@ class Material:
     health: Health
     sibling_names: tuple[str, ...]
     last_analysis: LastAnalysis | None = None
+    recent: tuple[Response, ...] = ()  # newest first; a long body is left out
+    siblings: tuple[SiblingState, ...] = ()  # by name
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,15 @@
 """Definitions: what an owner declares about a job and its endpoints, and what is wrong with it."""
 
-from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 
 from cadenza.domain.cron import Cron
-from cadenza.domain.endpoint import PLATFORM_MIN_INTERVAL, Baseline, CronLine, Every
-from cadenza.domain.errors import InvalidInput
+from cadenza.domain.endpoint import PLATFORM_MIN_INTERVAL, Baseline, CronLine, Every, Job
+from cadenza.domain.errors import InvalidCron, InvalidInput
 from cadenza.domain.instants import spoken
+from cadenza.domain.rule import Mode, Rule
 from cadenza.domain.target import HttpTarget, Target
 from cadenza.domain.target_rules import check_http_target, check_shell_target
 
@@ -33,6 +33,9 @@ class JobDefinition:
     name: str
     description: str = ""
     endpoints: tuple[EndpointDefinition, ...] = ()
+    rules: tuple[Rule, ...] = ()
+    planner_mode: Mode | None = None
+    probe_budget: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,7 @@ class DoorRules:
     closed_ports: frozenset[int] = frozenset()
     shell_allowed: bool = False
     check_expression: Callable[[str, str], None] | None = None
+    check_rule: Callable[[str, str], None] | None = None  # an expression of a declared rule
 
 
 def check_job(definition: JobDefinition) -> None:
@@ -56,23 +60,88 @@ def check_job(definition: JobDefinition) -> None:
         seen.add(endpoint.name)
 
 
+def declared(job: Job) -> JobDefinition:
+    """What an owner declares about a job, without its endpoints."""
+    return JobDefinition(
+        job.name, job.description, (), job.rules, job.planner_mode, job.probe_budget
+    )
+
+
+def with_declared(job: Job, wanted: JobDefinition) -> Job:
+    return replace(
+        job,
+        name=wanted.name,
+        description=wanted.description,
+        rules=wanted.rules,
+        planner_mode=wanted.planner_mode,
+        probe_budget=wanted.probe_budget,
+    )
+
+
+def rule_errors(rules: Sequence[Rule], door: DoorRules) -> Iterator[InvalidInput]:
+    """What is wrong with declared rules: names given twice, expressions that cannot be read."""
+    seen: set[str] = set()
+    for place, rule in enumerate(rules):
+        if rule.name in seen:
+            yield InvalidInput(f"rules[{place}].name", rule.name, "another rule of the job has it")
+        seen.add(rule.name)
+        yield from _name_errors(rule, f"rules[{place}]")
+        for field, expression in (("when", rule.when), ("then.run_at", rule.then.at)):
+            if expression is None or door.check_rule is None:
+                continue
+            try:
+                door.check_rule(f"rules[{place}].{field}", expression)
+            except InvalidInput as error:
+                yield error
+
+
+def _name_errors(rule: Rule, path: str) -> Iterator[InvalidInput]:
+    names = (
+        ("name", rule.name),
+        ("endpoint", rule.endpoint),
+        ("then.endpoint", rule.then.endpoint),
+    )
+    for field, name in names:
+        try:
+            if name is not None:
+                check_name(f"{path}.{field}", name)
+        except InvalidInput as error:
+            yield error
+
+
+def rule_warnings(rules: Sequence[Rule], names: Collection[str]) -> list[str]:
+    """Rules that name an endpoint which is not among these: such a rule does nothing."""
+    return [
+        f"the rule {rule.name!r} names {name!r}, which is no endpoint of the job"
+        for rule in rules
+        for name in (rule.endpoint, rule.then.endpoint)
+        if name is not None and name not in names
+    ]
+
+
 def check_endpoint(
     definition: EndpointDefinition, rules: DoorRules, now: datetime, cron: Cron
 ) -> None:
     """InvalidInput with the field, the value and the fix, for the first thing that is wrong."""
-    check_name("name", definition.name)
-    _check_baseline(definition.baseline, now, cron)
-    for field, interval in (
-        ("min_interval", definition.min_interval),
-        ("max_interval", definition.max_interval),
-    ):
-        if interval is not None:
-            _check_interval(field, interval)
-    least, most = definition.min_interval, definition.max_interval
-    if least is not None and most is not None and least > most:
-        fix = f"it is above max_interval ({spoken(most)}); lower one or raise the other"
-        raise InvalidInput("min_interval", spoken(least), fix)
-    _check_target(definition.target, rules)
+    for error in errors_in(definition, rules, now, cron):
+        raise error
+
+
+def errors_in(
+    definition: EndpointDefinition, rules: DoorRules, now: datetime, cron: Cron
+) -> Iterator[InvalidInput]:
+    """What is wrong with name, baseline, guardrails and target: the first thing of each."""
+    checks: tuple[Callable[[], None], ...] = (
+        lambda: check_name("name", definition.name),
+        lambda: _check_baseline(definition.baseline, now, cron),
+        lambda: _check_guardrails(definition.min_interval, definition.max_interval),
+        lambda: _check_target(definition.target, rules),
+    )
+    for check in checks:
+        try:
+            check()
+        except InvalidInput as error:
+            yield error
 
 
 def check_name(field: str, name: str) -> None:
@@ -82,15 +151,19 @@ def check_name(field: str, name: str) -> None:
         raise InvalidInput(field, name, f"1 to {MAX_NAME} characters, no space at either end")
     if "/" in name or not name.isprintable():
         raise InvalidInput(field, name, "no / and no control characters")
+    if name in (".", ".."):
+        raise InvalidInput(field, name, "in an address it means a folder; take another name")
 
 
 def warnings_of(definition: EndpointDefinition, now: datetime, cron: Cron) -> list[str]:
     """Where baseline and guardrails fight each other: allowed, but hardly what was meant."""
     found: list[str] = []
+    least, most = definition.min_interval, definition.max_interval
+    if least is None and most is None:
+        return found
     gaps = _gaps(definition.baseline, now, cron)
     if not gaps:
         return found
-    least, most = definition.min_interval, definition.max_interval
     if least is not None and least > min(gaps):
         found.append(
             f"min_interval {spoken(least)} is longer than the baseline's {spoken(min(gaps))}: "
@@ -122,6 +195,15 @@ def _check_baseline(baseline: Baseline, now: datetime, cron: Cron) -> None:
         cron.next_after(baseline.expression, baseline.timezone, now)
 
 
+def _check_guardrails(least: timedelta | None, most: timedelta | None) -> None:
+    for field, interval in (("min_interval", least), ("max_interval", most)):
+        if interval is not None:
+            _check_interval(field, interval)
+    if least is not None and most is not None and least > most:
+        fix = f"it is above max_interval ({spoken(most)}); lower one or raise the other"
+        raise InvalidInput("min_interval", spoken(least), fix)
+
+
 def _check_interval(field: str, interval: timedelta) -> None:
     if not PLATFORM_MIN_INTERVAL <= interval <= LONGEST_INTERVAL:
         raise InvalidInput(field, spoken(interval), "from 1 s to 366 days")
@@ -147,8 +229,10 @@ def _gaps(baseline: Baseline, now: datetime, cron: Cron) -> list[timedelta]:
     if not isinstance(baseline, CronLine):
         return []
     occurrences = [now]
-    with suppress(InvalidInput):  # it ends where a gap is longer than a cron may have (2096-2104)
+    try:
         for _ in range(_GAPS_LOOKED_AT):
-            after = occurrences[-1]
-            occurrences.append(cron.next_after(baseline.expression, baseline.timezone, after))
+            last_at = occurrences[-1]
+            occurrences.append(cron.next_after(baseline.expression, baseline.timezone, last_at))
+    except InvalidCron:  # 29 February has one every four years, and none around 2100
+        pass
     return [later - earlier for earlier, later in pairwise(occurrences[1:])]

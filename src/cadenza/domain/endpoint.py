@@ -7,6 +7,7 @@ from uuid import UUID
 from cadenza.domain.hint import IntervalHint, OneShotHint, Pause
 from cadenza.domain.instants import latest
 from cadenza.domain.plan import Plan, Source
+from cadenza.domain.rule import Mode, Rule
 
 PLATFORM_MIN_INTERVAL = timedelta(seconds=1)
 MAX_SPREAD = timedelta(seconds=3)
@@ -95,3 +96,6 @@ class Job:
     description: str = ""
     paused_until: datetime | None = None
     archived_at: datetime | None = None
+    rules: tuple[Rule, ...] = ()
+    planner_mode: Mode | None = None  # None: the tenant's
+    probe_budget: float = 1.0  # of what the baseline would use in a day; detectors stay within

@@ -9,10 +9,14 @@ CadenzaError
 │   ├── Outdated        somebody else has changed it since it was read
 │   └── NotAllowed      the key may not do this
 ├── NotFound            no such thing for this tenant
+├── BrainFailed         an analysis that could not go on, with a reason that holds no secret
+│   └── ProviderFailed  what the brain asks is away: the next sessions would most likely fail alike
 └── OperatorError       something around us is wrong (database, disk): says what to do
     ├── SecretUnreadable  a sealed value does not open: its key is missing, or it was moved
     └── StoreUnavailable  the database does not answer now; trying again may help
 """
+
+from datetime import timedelta
 
 
 class CadenzaError(Exception):
@@ -55,6 +59,22 @@ class NotAllowed(Refused):
 
 class NotFound(CadenzaError):
     """No such thing, or it belongs to somebody else."""
+
+
+class BrainFailed(CadenzaError):
+    """An analysis could not go on. The reason is for a person, and holds no secret."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(reason)
+
+
+class ProviderFailed(BrainFailed):
+    """What the brain asks is away or refuses, and may have said for how long."""
+
+    def __init__(self, reason: str, retry_after: timedelta | None = None) -> None:
+        self.retry_after = retry_after
+        super().__init__(reason)
 
 
 class OperatorError(CadenzaError):

@@ -27,22 +27,41 @@ class Health:
     windows: tuple[HealthWindow, ...]
     mean_duration: timedelta | None
     failure_streak: int
+    outages: int = 0  # how often it went from well to failing within the longest window
+    changed_at: datetime | None = None  # when it last went from one to the other, within it
+
+    @property
+    def runs_of_day(self) -> int:
+        return self.windows[-1].runs
 
 
 def health_of(runs: Iterable[Run], failure_streak: int, now: datetime) -> Health:
     """Health from finished runs; a cancelled run says nothing about its target."""
-    counted = [run for run in runs if run.status in _COUNTED and _age(run, now) < WINDOWS[-1]]
+    oldest = now - WINDOWS[-1]
+    counted = [run for run in runs if run.status in _COUNTED and _ended(run, now) > oldest]
     durations = [run.duration for run in counted if run.duration is not None]
     mean = sum(durations, timedelta(0)) / len(durations) if durations else None
     windows = tuple(_window(counted, length, now) for length in WINDOWS)
-    return Health(windows, mean, failure_streak)
+    outages, changed_at = _changes(counted, now)
+    return Health(windows, mean, failure_streak, outages, changed_at)
 
 
 def _window(runs: list[Run], length: timedelta, now: datetime) -> HealthWindow:
-    inside = [run for run in runs if _age(run, now) < length]
-    successes = sum(run.status is RunStatus.SUCCESS for run in inside)
-    return HealthWindow(length, len(inside), successes)
+    oldest = now - length
+    inside = [run.status is RunStatus.SUCCESS for run in runs if _ended(run, now) > oldest]
+    return HealthWindow(length, len(inside), sum(inside))
 
 
-def _age(run: Run, now: datetime) -> timedelta:
-    return now - (run.finished_at or now)
+def _changes(runs: list[Run], now: datetime) -> tuple[int, datetime | None]:
+    outages, changed_at, was_well = 0, None, None
+    for run in sorted(runs, key=lambda run: run.slot_at):
+        is_well = run.status is RunStatus.SUCCESS
+        if was_well is not None and is_well is not was_well:
+            changed_at = _ended(run, now)
+            outages += was_well
+        was_well = is_well
+    return outages, changed_at
+
+
+def _ended(run: Run, now: datetime) -> datetime:
+    return run.finished_at or now

@@ -39,6 +39,7 @@ class Session:
     cost: float = 0.0
     warnings: tuple[str, ...] = ()
     next_analysis_at: datetime | None = None
+    prompt_version: str | None = None  # of a brain that is told in words what to do
 
     @property
     def worth_keeping(self) -> bool:

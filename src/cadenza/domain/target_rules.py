@@ -3,6 +3,7 @@
 Only what a target says is judged here. Where its address leads is judged when it is called.
 """
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from datetime import timedelta
 from typing import NoReturn
@@ -12,6 +13,7 @@ from cadenza.domain.errors import InvalidInput
 from cadenza.domain.instants import spoken
 from cadenza.domain.target import MAX_TIMEOUT, HttpTarget, Secret, ShellTarget
 
+_USER_INFO = re.compile(r"//[^/?#]*@")  # may hold a password, which no error shows
 # (field, expression): InvalidInput where the expression cannot be read.
 CheckExpression = Callable[[str, str], None]
 
@@ -143,7 +145,7 @@ def _check_port(url: str, netloc: str, closed_ports: Collection[int]) -> None:
 
 
 def _bad_url(url: str, fix: str) -> NoReturn:
-    raise InvalidInput("url", url, fix)
+    raise InvalidInput("url", _USER_INFO.sub("//***@", url), fix)
 
 
 # --- Method, headers, body ------------------------------------------------------------------

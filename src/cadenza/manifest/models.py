@@ -10,6 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from cadenza.domain import target_rules
 from cadenza.domain.definition import MAX_DESCRIPTION, MAX_NAME
+from cadenza.domain.rule import MAX_RULES, MAX_RUNS
 from cadenza.domain.target import KEPT
 from cadenza.manifest.durations import EXPECTED, parse_duration
 
@@ -105,11 +106,66 @@ class EndpointDocument(Document):
     timeout_ms: Milliseconds | None = Field(default=None, description="The same as `timeout`.")
 
 
+class ThenDocument(Document):
+    """What a rule does: exactly one act, for the endpoint itself or for a sibling."""
+
+    interval: Duration | None = Field(default=None, description="Run at this interval.")
+    run_now: bool | None = None
+    run_in: Duration | None = None
+    run_at: Annotated[str, Field(min_length=1, max_length=1000)] | None = Field(
+        default=None, description="An expression that gives an instant, as text or timestamp."
+    )
+    pause: Duration | None = None
+    resume: bool | None = None
+    clear: bool | None = Field(default=None, description="Drop the planner's hints.")
+    endpoint: Name | None = Field(default=None, description="A sibling, by its name.")
+
+
+class RuleDocument(Document):
+    """A declared rule; it comes before every detector."""
+
+    model_config = ConfigDict(
+        extra="forbid", strict=True, hide_input_in_errors=True, populate_by_name=True
+    )
+
+    name: Name
+    endpoint: Name | None = Field(
+        default=None, description="Whose answers it reads; left out: those of each endpoint."
+    )
+    when: Annotated[str, Field(min_length=1, max_length=1000)] = Field(
+        description="A CEL expression over `response`, `health`, `endpoint`, `siblings`, `now`.",
+        examples=["response.queue_depth > 300"],
+    )
+    runs: Annotated[int, Field(ge=1, le=MAX_RUNS)] = Field(
+        default=1, alias="for", description="How many runs in a row it must hold for."
+    )
+    then: ThenDocument = Field(examples=[{"interval": "30s"}])
+    ttl: Duration | None = None
+    cooldown: Duration | None = None
+    reason: Annotated[str, Field(max_length=500)] = ""
+
+
+class PlannerDocument(Document):
+    """What a planner may do with a job."""
+
+    mode: Literal["off", "advise", "act"] | None = Field(
+        default=None, description="Left out: what the tenant's owner has set."
+    )
+    budget: Annotated[float, Field(ge=0.1, le=100)] | None = Field(
+        default=None,
+        description="Probes a day that detectors may use, times what the baseline would (1).",
+    )
+
+
 class JobFields(Document):
     name: Name
     description: Annotated[str, Field(max_length=MAX_DESCRIPTION)] = Field(
         default="", description="In plain words; for a planner it is the rule book."
     )
+    rules: Annotated[list[RuleDocument], Field(max_length=MAX_RULES)] = Field(
+        default_factory=list[RuleDocument]
+    )
+    planner: PlannerDocument | None = None
 
 
 class JobDocument(JobFields):
@@ -123,5 +179,5 @@ class JobDocument(JobFields):
 class ManifestDocument(Document):
     """A whole file of jobs."""
 
-    version: Literal[1] = 1
+    version: Annotated[int, Field(ge=1, le=1)] = 1
     jobs: Annotated[list[JobDocument], Field(max_length=MAX_JOBS)]

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, cast
 
@@ -10,9 +11,11 @@ from pydantic import ValidationError
 from cadenza.domain.definition import EndpointDefinition, JobDefinition
 from cadenza.domain.endpoint import Baseline, CronLine, Every, OnDemand
 from cadenza.domain.errors import InvalidInput
+from cadenza.domain.rule import Mode
 from cadenza.domain.target import DEFAULT_TIMEOUT, HttpTarget, Secret, ShellTarget, Target
 from cadenza.manifest.durations import parse_duration
-from cadenza.manifest.models import EndpointDocument, JobDocument
+from cadenza.manifest.models import EndpointDocument, JobDocument, JobFields
+from cadenza.manifest.rules import read_rules
 
 _OF_HTTP = (
     "url", "method", "headers", "secret_headers", "body", "max_redirects", "success_statuses",
@@ -20,11 +23,37 @@ _OF_HTTP = (
 )  # fmt: skip
 _OF_SHELL = ("command", "folder")
 _OF_BASELINE = ("every", "every_ms", "cron", "on_demand")
+_DURATIONS = ("every", "min_interval", "max_interval", "timeout")
+_HEADERS = ("headers", "secret_headers")
+NO_SUCH_FIELD = "there is no such field"
+_FIXES = {
+    "missing": "it is required",
+    "extra_forbidden": NO_SUCH_FIELD,
+    "string_type": "it must be text; put it in quotes",
+    "int_type": "it must be a whole number, without quotes",
+    "bool_type": "write true or false, without quotes",
+    "list_type": "it must be a list",
+    "dict_type": "it must be an object of names and values",
+    "model_type": "it must be an object of names and values",
+}
 
 
 def read_job(document: JobDocument) -> JobDefinition:
     endpoints = tuple(read_endpoint(each) for each in document.endpoints)
-    return JobDefinition(document.name, document.description, endpoints)
+    return replace(read_job_fields(document), endpoints=endpoints)
+
+
+def read_job_fields(document: JobFields) -> JobDefinition:
+    """A job without its endpoints."""
+    planner = document.planner
+    mode = planner.mode if planner else None
+    return JobDefinition(
+        document.name,
+        document.description,
+        rules=read_rules(document.rules),
+        planner_mode=Mode(mode) if mode is not None else None,
+        probe_budget=(planner.budget if planner else None) or 1.0,
+    )
 
 
 def read_endpoint(document: EndpointDocument) -> EndpointDefinition:
@@ -33,9 +62,21 @@ def read_endpoint(document: EndpointDocument) -> EndpointDefinition:
         name=document.name,
         baseline=_baseline(document),
         target=_target(document),
-        min_interval=_duration(document, "min_interval"),
-        max_interval=_duration(document, "max_interval"),
+        min_interval=_least(document),
+        max_interval=_most(document),
     )
+
+
+def contradictions_of(document: EndpointDocument) -> list[InvalidInput]:
+    """All that `read_endpoint` would refuse, not only the first."""
+    found: list[InvalidInput] = []
+    parts = (_baseline, _target, _least, _most)
+    for part in parts:
+        try:
+            part(document)
+        except InvalidInput as error:
+            found.append(error)
+    return found
 
 
 def merged(present: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
@@ -46,9 +87,10 @@ def merged(present: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, An
             kept.pop(field, None)
         if not patch.get("cron"):
             kept.pop("timezone", None)
-    for field in ("every", "min_interval", "max_interval", "timeout"):
-        if patch.get(f"{field}_ms") is not None:
+    for field in _DURATIONS:
+        if field in patch or f"{field}_ms" in patch:  # the twin speaks of the same thing
             kept.pop(field, None)
+            kept.pop(f"{field}_ms", None)
     if patch.get("url"):
         kept = {field: value for field, value in kept.items() if field not in _OF_SHELL}
     if patch.get("command"):
@@ -61,11 +103,18 @@ def _merge(present: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, An
     for field, value in patch.items():
         if value is None:
             result.pop(field, None)
-        elif isinstance(value, dict) and field in ("headers", "secret_headers"):
-            result[field] = _merge(result.get(field) or {}, cast("dict[str, Any]", value))
+        elif isinstance(value, dict) and field in _HEADERS:
+            given = cast("dict[str, Any]", value)
+            result[field] = _merge(_other_headers(result.get(field) or {}, given), given)
         else:
             result[field] = value
     return result
+
+
+def _other_headers(present: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Upper and lower case are the same in the name of a header."""
+    spoken_of = {name.lower() for name in given}
+    return {name: value for name, value in present.items() if name.lower() not in spoken_of}
 
 
 def errors_of(error: ValidationError) -> list[InvalidInput]:
@@ -78,7 +127,7 @@ def field_errors(errors: Iterable[Any]) -> list[InvalidInput]:
     found: dict[str, InvalidInput] = {}
     for each in errors:
         field = _path(each["loc"])
-        found.setdefault(field, InvalidInput(field, _shown(each), _fix(each["type"], each["msg"])))
+        found.setdefault(field, InvalidInput(field, _shown(each), _fix(field, each)))
     return list(found.values())
 
 
@@ -97,7 +146,7 @@ def _baseline(document: EndpointDocument) -> Baseline:
         if value is not None
     ]
     if len(given) != 1:
-        shown = " and ".join(given) or "none of them"
+        shown = Unquoted(" and ".join(given) or "none of them")
         raise InvalidInput("every", shown, "give exactly one of every, cron and on_demand: true")
     if document.timezone is not None and document.cron is None:
         raise InvalidInput("timezone", document.timezone, "it belongs to a cron; leave it out")
@@ -106,6 +155,14 @@ def _baseline(document: EndpointDocument) -> Baseline:
     if document.cron is not None:
         return CronLine(document.cron, document.timezone or "UTC")
     return OnDemand()
+
+
+def _least(document: EndpointDocument) -> timedelta | None:
+    return _duration(document, "min_interval")
+
+
+def _most(document: EndpointDocument) -> timedelta | None:
+    return _duration(document, "max_interval")
 
 
 def _duration(document: EndpointDocument, field: str) -> timedelta | None:
@@ -122,14 +179,14 @@ def _duration(document: EndpointDocument, field: str) -> timedelta | None:
 
 def _target(document: EndpointDocument) -> Target:
     if (document.url is None) == (document.command is None):
-        shown = "neither" if document.url is None else document.url
+        shown = Unquoted("neither") if document.url is None else document.url
         raise InvalidInput("url", shown, "give a url, or a command; one of the two")
     foreign = _OF_SHELL if document.command is None else _OF_HTTP
     for field in foreign:
-        if getattr(document, field) is not None:
+        if (value := getattr(document, field)) is not None:
             kind = "a url" if document.command is None else "a command"
-            # Not what was given: it may be a secret.
-            raise InvalidInput(field, "given", f"it does not go with {kind}; leave it out")
+            shown = Secret("") if field == "secret_headers" else value
+            raise InvalidInput(field, shown, f"it does not go with {kind}; leave it out")
     timeout = _duration(document, "timeout") or DEFAULT_TIMEOUT
     if document.command is not None:
         return ShellTarget(tuple(document.command), document.folder, timeout)
@@ -157,7 +214,11 @@ def _body(document: EndpointDocument) -> tuple[str | None, dict[str, str]]:
         return body, headers
     if not any(name.lower() == "content-type" for name in headers):
         headers["Content-Type"] = "application/json"
-    return json.dumps(body, ensure_ascii=False), headers
+    try:
+        return json.dumps(body, ensure_ascii=False, allow_nan=False), headers
+    except (RecursionError, ValueError) as error:  # NaN, or a number of thousands of digits
+        fix = "it cannot be written as JSON: no NaN, no infinity, no endless number or nesting"
+        raise InvalidInput("body", Unquoted("an object or a list"), fix) from error
 
 
 # --- Errors ---------------------------------------------------------------------------------
@@ -166,32 +227,41 @@ def _body(document: EndpointDocument) -> tuple[str | None, dict[str, str]]:
 def _path(places: tuple[int | str, ...]) -> str:
     """`endpoints[3].url`; what pydantic adds for the branches of a union is no place."""
     path = ""
-    for place in places:
+    for before, place in zip((None, *places), places, strict=False):
         if isinstance(place, int):
             path += f"[{place}]"
-        elif not place.startswith(
-            ("function-", "constrained-", "dict[", "list[")
-        ) and place not in (
-            "int",
-            "str",
-        ):
+        else:
             path += f".{place}" if path else place
+        if place == "body" and before not in _HEADERS:
+            break
     return path or "(the whole)"
 
 
 def _shown(error: Any) -> object:
-    """What was given, but never a secret."""
+    """What was given, but never a secret; an object or a list may hold one further down."""
     if any("secret" in str(place).lower() for place in error["loc"]):
         return Secret("")
-    given = error["input"] if error["type"] != "missing" else "nothing"
-    if isinstance(given, dict):  # it may hold a secret somewhere
-        return "an object"
-    return "a list" if isinstance(given, list) else given
+    if error["type"] == "missing":
+        return Unquoted("nothing")
+    given = error["input"]
+    if not error["loc"]:
+        return Unquoted("what is there")  # perhaps another kind of file, and not ours to show
+    if isinstance(given, dict):
+        return Unquoted("an object")
+    return Unquoted("a list") if isinstance(given, list) else given
 
 
-def _fix(kind: str, message: str) -> str:
-    if kind == "missing":
-        return "it is required"
-    if kind == "extra_forbidden":
-        return "there is no such field"
-    return message.removeprefix("Value error, ")
+class Unquoted(str):
+    """What was given, in words."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _fix(field: str, error: Any) -> str:
+    if field == "body" or field.endswith("].body"):
+        return "it must be text, a list or an object"
+    message: str = error["msg"]
+    return _FIXES.get(error["type"]) or message.removeprefix("Value error, ")

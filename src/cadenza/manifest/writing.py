@@ -7,13 +7,16 @@ from cadenza.domain.definition import EndpointDefinition, JobDefinition
 from cadenza.domain.endpoint import Baseline, CronLine, Every
 from cadenza.domain.target import DEFAULT_TIMEOUT, KEPT, HttpTarget, Target
 from cadenza.manifest.durations import format_duration
+from cadenza.manifest.rules import planner_document, rule_document
 
 
 def job_document(definition: JobDefinition) -> dict[str, Any]:
     return _given(
         {
             "name": definition.name,
-            "description": definition.description or None,
+            "description": definition.description,
+            "planner": planner_document(definition.planner_mode, definition.probe_budget),
+            "rules": [rule_document(each) for each in definition.rules],
             "endpoints": [endpoint_document(each) for each in definition.endpoints],
         }
     )
@@ -61,4 +64,9 @@ def _target(target: Target) -> dict[str, Any]:
 
 
 def _given(document: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in document.items() if value not in (None, [], {})}
+    """An empty body is one: with it the usual method is POST."""
+    return {
+        name: value
+        for name, value in document.items()
+        if value not in (None, "", [], {}) or (name == "body" and value is not None)
+    }

@@ -21,14 +21,20 @@ from cadenza.adapters.postgres.accounts import PostgresAccounts
 from cadenza.adapters.postgres.catalogue import PostgresCatalogue
 from cadenza.adapters.postgres.clock import DatabaseClock
 from cadenza.adapters.postgres.database import Database
+from cadenza.adapters.postgres.manifests import PostgresManifests
 from cadenza.adapters.postgres.migrate import migrate
+from cadenza.adapters.postgres.signing_keys import PostgresSigningKeys
+from cadenza.adapters.signing.standard_webhooks import new_signing_secret
 from cadenza.adapters.system.ids import new_id
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.domain.access import hash_of
 from cadenza.domain.definition import DoorRules
+from cadenza.domain.rule import NAMES
 from cadenza.roots.database import database_url, opened_database
 from cadenza.roots.dispatch import dispatcher
+from cadenza.roots.first_start import first_key
 from cadenza.roots.logging import set_up_logs
+from cadenza.roots.parent import end_with_parent
 from cadenza.roots.secrets import secret_box
 from cadenza.roots.settings import Settings, read_settings
 from cadenza.web.api.app import create_app
@@ -47,6 +53,7 @@ def register(app: typer.Typer) -> None:
         """Serve the REST API."""
         settings = read_settings()
         set_up_logs(as_json=settings.log_json)
+        end_with_parent()
         with (
             database_url(settings) as url,
             asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
@@ -57,9 +64,12 @@ def register(app: typer.Typer) -> None:
 async def _serve(settings: Settings, url: str, host: str, port: int) -> None:
     async with opened_database(settings, url) as database:
         await migrate(database)
+        address = f"http://{host}:{port}"
+        if (key := await first_key(database, settings.data_folder, address)) is not None:
+            typer.echo(f"The first admin key, shown this once: {key}")
         box = secret_box(settings, warn=log.warning)
         async with served_app(settings, database, box) as app:
-            log.info("api started", address=f"http://{host}:{port}")
+            log.info("api started", address=address)
             await uvicorn.Server(server_config(app, host, port)).serve()
 
 
@@ -94,6 +104,8 @@ async def served_app(
                 tenants=accounts,
                 jobs=catalogue,
                 endpoints=catalogue,
+                manifests=PostgresManifests(database, cron, box, new_id),
+                signing_keys=PostgresSigningKeys(database, box, new_id),
                 dispatcher=dispatch,
                 door=door_rules(settings),
                 cron=cron,
@@ -101,6 +113,7 @@ async def served_app(
                 rate_limit=RateLimit(settings.rate_limit),
                 new_id=new_id,
                 new_secret=lambda: secrets.token_urlsafe(32),
+                new_signing_secret=new_signing_secret,
                 monotonic=time.monotonic,
                 operator_hash=_operator_hash(settings),
             )
@@ -112,6 +125,7 @@ def door_rules(settings: Settings) -> DoorRules:
         closed_ports=parse_ports(settings.closed_ports),
         shell_allowed=settings.shell_allowed,
         check_expression=partial(CelExpressions().check, names=("status", "body")),
+        check_rule=partial(CelExpressions().check, names=NAMES),
     )
 
 

@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 from cadenza.domain.errors import CadenzaError
-from cadenza.roots import api, migrate, scheduler, secrets
+from cadenza.roots import api, files, migrate, scheduler, secrets
 from cadenza.roots.sim import command as sim
+from cadenza.roots.up import command as up
 
 app = typer.Typer(
     name="cadenza",
@@ -16,7 +17,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for each in (sim, scheduler, api, migrate, secrets):
+for each in (up, sim, scheduler, api, migrate, secrets, files):
     each.register(app)
 
 

@@ -5,7 +5,9 @@ import gc
 import os
 import signal
 import socket
+from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 
 import structlog
 import typer
@@ -18,6 +20,7 @@ from cadenza.adapters.postgres.listener import Listener
 from cadenza.adapters.postgres.maintenance import Maintenance
 from cadenza.adapters.postgres.migrate import migrate
 from cadenza.adapters.postgres.run_queue import PostgresRunQueue
+from cadenza.adapters.postgres.workers import BEAT_EVERY, PostgresWorkers
 from cadenza.adapters.system.clock import wall_clock
 from cadenza.adapters.system.events import LoggedEvents
 from cadenza.adapters.system.ids import new_id
@@ -31,6 +34,7 @@ from cadenza.domain.instants import spoken
 from cadenza.roots.database import database_url, opened_database
 from cadenza.roots.dispatch import dispatcher
 from cadenza.roots.logging import set_up_logs
+from cadenza.roots.parent import end_with_parent
 from cadenza.roots.secrets import secret_box
 from cadenza.roots.settings import Settings, read_settings
 
@@ -48,6 +52,7 @@ def scheduler() -> None:
     """
     settings = read_settings()
     set_up_logs(as_json=settings.log_json)
+    end_with_parent()
     _collect_garbage_less_often()
     with (
         database_url(settings) as url,
@@ -77,6 +82,8 @@ async def run_scheduler(settings: Settings, url: str) -> None:
             try:
                 await _run_beside(worker, _beside(settings, url, database, clock, worker))
             finally:
+                with suppress(StoreUnavailable):
+                    await PostgresWorkers(database).left(worker_name(settings))
                 log.info("scheduler stopped")
 
 
@@ -90,7 +97,9 @@ def _beside(
         await _compare_clocks(clock, database)
         await maintenance.run_once()
 
+    beat = partial(PostgresWorkers(database).beat, worker_name(settings), "scheduler")
     return [
+        asyncio.create_task(repeat(beat, clock, BEAT_EVERY, _trouble)),
         asyncio.create_task(Listener(url, {"cadenza_due": worker.wake}).run()),
         asyncio.create_task(repeat(keep_house, clock, MAINTENANCE_EVERY, _trouble)),
     ]
@@ -119,9 +128,12 @@ def make_scheduler(
         tick=timedelta(seconds=settings.tick_seconds),
         stop_grace=timedelta(seconds=settings.stop_seconds),
     )
-    name = settings.worker_name or f"{socket.gethostname()}-{os.getpid()}"
     queue = PostgresRunQueue(database, CronsimCron(), new_id, box, on_time=clock.hear)
-    return Scheduler(name, queue, calls, clock, LoggedEvents(), options)
+    return Scheduler(worker_name(settings), queue, calls, clock, LoggedEvents(), options)
+
+
+def worker_name(settings: Settings) -> str:
+    return settings.worker_name or f"{socket.gethostname()}-{os.getpid()}"
 
 
 async def _compare_clocks(clock: DatabaseClock, database: Database) -> None:

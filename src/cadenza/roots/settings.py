@@ -6,6 +6,7 @@ from typing import Annotated
 from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from cadenza.adapters.brains.llm.options import Provider
 from cadenza.domain.errors import OperatorError
 
 PREFIX = "CADENZA_"
@@ -81,8 +82,51 @@ class Settings(BaseSettings):
         min_length=16,
         description="Makes tenants and users over the API; without it nobody can.",
     )
+    expected_workers: str = Field(
+        default="",
+        description="Kinds of workers, with commas, without which /readyz is not content.",
+    )
     rate_limit: Annotated[int, Field(ge=1, le=10_000_000)] = Field(
         default=60_000, description="Requests a minute that one API key may make."
+    )
+    session_seconds: Annotated[float, Field(ge=1, le=3600)] = Field(
+        default=120, description="How long one analysis may take before it is cut off."
+    )
+    tokens_per_month: Annotated[int, Field(ge=0)] | None = Field(
+        default=None, description="Tokens that a tenant may use in a month; no limit if not set."
+    )
+    money_per_month: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = Field(
+        default=None, description="The same in money; needs the prices below."
+    )
+    llm_provider: Provider | None = Field(
+        default=None, description="Who is asked: openai, anthropic, google or openai-compatible."
+    )
+    llm_model: str | None = Field(default=None, description="The model, as its provider names it.")
+    llm_api_key: SecretStr | None = Field(
+        default=None, description="The provider's key; a local server may need none."
+    )
+    llm_base_url: str | None = Field(
+        default=None,
+        description="The provider's address, like http://localhost:11434/v1; needed for "
+        "openai-compatible.",
+    )
+    llm_timeout_seconds: Annotated[float, Field(gt=0, le=600)] = Field(
+        default=60, description="How long one request to a model may take."
+    )
+    llm_temperature: Annotated[float, Field(ge=0, le=2)] | None = Field(
+        default=None, description="Sent if set; some models take none."
+    )
+    llm_max_output_tokens: Annotated[int, Field(ge=100, le=1_000_000)] = Field(
+        default=2000, description="Tokens of one answer at most."
+    )
+    llm_session_tokens: Annotated[int, Field(ge=10_000, le=10_000_000)] = Field(
+        default=60_000, description="Tokens of one analysis at most; reserved before it."
+    )
+    llm_input_price: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
+        default=0, description="Price of a million input tokens."
+    )
+    llm_output_price: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
+        default=0, description="Price of a million output tokens."
     )
     log_json: bool = Field(default=False, description="Log as JSON lines.")
 

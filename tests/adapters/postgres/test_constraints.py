@@ -222,6 +222,25 @@ NEVER_ELSEWHERE = {
         "INSERT INTO quotas (tenant_id, month, reserved) SELECT id, '2026-03', -1 FROM tenants",
         "quotas_reserved_check",
     ),
+    "less than no money used": (
+        "INSERT INTO quotas (tenant_id, month, cost_used) SELECT id, '2026-03', -1 FROM tenants",
+        "quotas_cost_used_check",
+    ),
+    "less than no money reserved": (
+        "INSERT INTO quotas (tenant_id, month, cost_reserved)"
+        " SELECT id, '2026-03', -1 FROM tenants",
+        "quotas_cost_reserved_check",
+    ),
+    "a reservation of less than nothing": (
+        "INSERT INTO quota_reservations (id, tenant_id, month, tokens)"
+        " SELECT id, id, '2026-03', -1 FROM tenants",
+        "quota_reservations_tokens_check",
+    ),
+    "a reservation of less than no money": (
+        "INSERT INTO quota_reservations (id, tenant_id, month, tokens, cost)"
+        " SELECT id, id, '2026-03', 1, -1 FROM tenants",
+        "quota_reservations_cost_check",
+    ),
     "a signing key that can be read": (
         "INSERT INTO signing_keys SELECT id, id, 'hunter2', now() FROM tenants",
         "a_signing_key_is_sealed",
@@ -254,6 +273,22 @@ NEVER_ELSEWHERE = {
         " SELECT id, id, 'theirs' FROM other RETURNING id)"
         " UPDATE endpoints SET job_id = theirs.id FROM theirs",
         "its_job_is_of_its_tenant",
+    ),
+    "a job in a mode that nobody knows": (
+        "UPDATE jobs SET planner_mode = 'maybe'",
+        "jobs_planner_mode_check",
+    ),
+    "a job with no probes at all": (
+        "UPDATE jobs SET probe_budget = 0",
+        "jobs_probe_budget_check",
+    ),
+    "a tenant in a mode that nobody knows": (
+        "UPDATE tenants SET rules_mode = 'maybe'",
+        "tenants_rules_mode_check",
+    ),
+    "a tenant in an LLM mode that nobody knows": (
+        "UPDATE tenants SET llm_mode = 'maybe'",
+        "tenants_llm_mode_check",
     ),
     "an attempt noted twice": (
         "INSERT INTO run_attempts SELECT id, 1, id, id, now(), now()"

@@ -5,6 +5,7 @@ from datetime import datetime
 from itertools import islice, takewhile
 from uuid import UUID
 
+from cadenza.adapters.memory.responses import response_of
 from cadenza.adapters.memory.tables import EndpointRow, Tables
 from cadenza.domain.analysis import (
     Attention,
@@ -47,7 +48,7 @@ class MemoryInsights:
         self, endpoint_id: UUID, *, limit: int, offset: int = 0
     ) -> Sequence[Response]:
         newest = islice(self._newest_first(endpoint_id), offset, offset + limit)
-        return [_response(run) for run in newest]
+        return [response_of(run) for run in newest]
 
     async def siblings(self, endpoint_id: UUID) -> Sequence[SiblingState]:
         rows = self._tables.siblings_of(self._tables.endpoints[endpoint_id].endpoint)
@@ -65,13 +66,18 @@ class MemoryInsights:
     def _material(self, row: EndpointRow) -> Material:
         endpoint, now = row.endpoint, self._tables.clock.now()
         look = self._tables.last_looks.get(endpoint.id)
+        siblings = sorted(
+            self._tables.siblings_of(endpoint), key=lambda sibling: sibling.endpoint.name
+        )
         return Material(
             now=now,
             endpoint=endpoint,
             job=self._tables.jobs[endpoint.job_id],
             health=health_of(self._recent(endpoint.id, now), endpoint.failure_count, now),
-            sibling_names=tuple(each.endpoint.name for each in self._tables.siblings_of(endpoint)),
+            sibling_names=tuple(each.endpoint.name for each in siblings),
             last_analysis=LastAnalysis(look.started_at, look.reasoning) if look else None,
+            recent=tuple(row.recent),
+            siblings=tuple(_recent_state(each) for each in siblings),
         )
 
     def _facts(self, row: EndpointRow, attention: Attention) -> Facts:
@@ -107,9 +113,8 @@ def _finished_at(row: EndpointRow) -> datetime | None:
 
 
 def _latest(row: EndpointRow) -> Response | None:
-    return _response(row.latest) if row.latest else None
+    return response_of(row.latest) if row.latest else None
 
 
-def _response(run: Run) -> Response:
-    assert run.finished_at is not None
-    return Response(run.slot_at, run.finished_at, run.status, run.body, run.duration)
+def _recent_state(row: EndpointRow) -> SiblingState:
+    return SiblingState(row.endpoint, row.recent[0] if row.recent else None)

@@ -1,25 +1,42 @@
+from collections.abc import Sequence
 from uuid import UUID
 
 from cadenza.adapters.memory.tables import Tables
 from cadenza.application.ports.quota import Reservation
-from cadenza.domain.quota import Allowance
+from cadenza.domain.quota import Allowance, QuotaWarning, warnings_of
 
 
 class MemoryQuota:
-    def __init__(self, tables: Tables, tokens_per_month: int | None = None) -> None:
+    def __init__(
+        self,
+        tables: Tables,
+        tokens_per_month: int | None = None,
+        money_per_month: float | None = None,
+    ) -> None:
         self._tables = tables
-        self._limit = tokens_per_month
+        self._fresh = Allowance(tokens_per_month, cost_limit=money_per_month)
+        self._open: set[UUID] = set()
 
-    async def reserve(self, tenant_id: UUID, tokens: int) -> Reservation | None:
+    async def reserve(self, tenant_id: UUID, tokens: int, cost: float = 0.0) -> Reservation | None:
         month = f"{self._tables.clock.now():%Y-%m}"
-        allowance = self._tables.allowances.get((tenant_id, month), Allowance(self._limit))
-        reserved = allowance.reserve(tokens)
+        allowance = self._tables.allowances.get((tenant_id, month), self._fresh)
+        reserved = allowance.reserve(tokens, cost)
         if reserved is None:
             return None
         self._tables.allowances[tenant_id, month] = reserved
-        return Reservation(tenant_id, month, tokens)
+        reservation = Reservation(self._tables.new_id(), tenant_id, month, tokens, cost)
+        self._open.add(reservation.id)
+        return reservation
 
-    async def settle(self, reservation: Reservation, used: int) -> None:
+    async def settle(
+        self, reservation: Reservation, used: int, cost: float = 0.0
+    ) -> Sequence[QuotaWarning]:
+        if reservation.id not in self._open:
+            return ()
+        self._open.discard(reservation.id)
         key = (reservation.tenant_id, reservation.month)
-        allowance = self._tables.allowances[key]
-        self._tables.allowances[key] = allowance.settle(reservation.tokens, used)
+        settled = self._tables.allowances[key].settle(
+            reservation.tokens, used, reservation.cost, cost
+        )
+        self._tables.allowances[key] = settled
+        return warnings_of(settled, used, cost)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from cadenza.adapters.memory.responses import recent_response
 from cadenza.adapters.memory.tables import EndpointRow, Tables, Topic
 from cadenza.application.ports.run_queue import ClaimBatch, ClaimRequest, FinishReport
 from cadenza.domain.outcome import finish_run
@@ -159,6 +160,7 @@ class MemoryRunQueue:
         if outcome.failed:
             row.last_failed_at = now
         row.endpoint, row.latest = settled.endpoint, run
+        row.recent.appendleft(recent_response(run))
         row.run_id, row.lease_until = None, None
         return True
 

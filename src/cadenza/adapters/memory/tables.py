@@ -1,6 +1,6 @@
 """The rows, and what wakes those who wait for a change in them."""
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -8,6 +8,7 @@ from enum import StrEnum
 from uuid import UUID
 
 from cadenza.application.ports.clock import Clock
+from cadenza.domain.analysis import RECENT_RESPONSES, Response
 from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import Endpoint, Job
 from cadenza.domain.errors import NotFound
@@ -33,6 +34,9 @@ class EndpointRow:
     last_failed_at: datetime | None = None
     changed_at: datetime | None = None  # when response, hints, pause or failure state changed
     asked_at: datetime | None = None  # when a person asked for an analysis
+    recent: deque[Response] = field(
+        default_factory=lambda: deque[Response](maxlen=RECENT_RESPONSES)
+    )
 
     def is_lost(self, now: datetime) -> bool:
         """In flight, but nobody holds a lease on it."""

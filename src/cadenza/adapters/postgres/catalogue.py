@@ -14,6 +14,7 @@ from cadenza.adapters.postgres.definitions import (
     with_secrets_masked,
 )
 from cadenza.adapters.postgres.endpoints import save_acts, wake_workers
+from cadenza.adapters.postgres.jobs import declared_values, job_of
 from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.recording import created_before, names_told_apart, record
 from cadenza.adapters.postgres.rows import Row, endpoint_of, target_json, to_text
@@ -30,6 +31,7 @@ from cadenza.application.ports.secret_box import SecretBox
 from cadenza.domain import steering
 from cadenza.domain.audit import Deed, Once
 from cadenza.domain.cron import Cron
+from cadenza.domain.definition import EndpointDefinition
 from cadenza.domain.endpoint import MAX_SPREAD, Endpoint, Job
 from cadenza.domain.errors import NotFound, Outdated, Refused
 from cadenza.domain.target import Target
@@ -74,7 +76,7 @@ class PostgresCatalogue:
                 job.id,
                 job.tenant_id,
                 to_text(job.name),
-                to_text(job.description),
+                *declared_values(job),
             )
             await record(connection, job.tenant_id, deed, job.id)
         return job.id
@@ -92,7 +94,7 @@ class PostgresCatalogue:
             if row is None:
                 raise NotFound(f"no job {job_id}")
             _check_revision(row, seen)
-            before = _job(row)
+            before = job_of(row)
             after = change(before, row["now"])
             if after != before:
                 async with names_told_apart(after.name):
@@ -100,7 +102,7 @@ class PostgresCatalogue:
                         query("save_job"),
                         job_id,
                         to_text(after.name),
-                        to_text(after.description),
+                        *declared_values(after),
                         after.paused_until,
                         after.archived_at,
                     )
@@ -197,14 +199,7 @@ class PostgresCatalogue:
         masked = replace(wanted, target=with_secrets_masked(wanted.target))
         if masked == present.definition and sealed == secrets.stored_text:
             return False
-        edited = steering.edit(
-            replace(present.endpoint, name=wanted.name),
-            baseline=wanted.baseline,
-            min_interval=wanted.min_interval,
-            max_interval=wanted.max_interval,
-            now=present.read_at,
-            cron=self._cron,
-        )
+        edited = redefined(present, wanted, self._cron)
         target = wanted.target
         await connection.execute(
             query("set_target"), edited.id, target_json(target), target.host, sealed
@@ -245,6 +240,17 @@ class PostgresCatalogue:
         return stored_endpoint(row, self._spread)
 
 
+def redefined(stored: StoredEndpoint, wanted: EndpointDefinition, cron: Cron) -> Endpoint:
+    return steering.edit(
+        replace(stored.endpoint, name=wanted.name),
+        baseline=wanted.baseline,
+        min_interval=wanted.min_interval,
+        max_interval=wanted.max_interval,
+        now=stored.read_at,
+        cron=cron,
+    )
+
+
 async def _get_job(connection: Connection, tenant_id: UUID, job_id: UUID) -> StoredJob:
     row = await connection.fetchrow(query("get_job"), tenant_id, job_id)
     if row is None:
@@ -267,18 +273,7 @@ def _check_revision(row: Row, seen: Collection[int] | None) -> None:
 
 
 def _stored_job(row: Row) -> StoredJob:
-    return StoredJob(_job(row), row["revision"], row["created_at"], row["endpoint_count"])
-
-
-def _job(row: Row) -> Job:
-    return Job(
-        row["id"],
-        row["tenant_id"],
-        row["name"],
-        row["description"],
-        row["paused_until"],
-        row["archived_at"],
-    )
+    return StoredJob(job_of(row), row["revision"], row["created_at"], row["endpoint_count"])
 
 
 def _pattern(search: str | None) -> str | None:

@@ -80,19 +80,25 @@ async def add_endpoint(
         endpoint = replace(endpoint, job_paused_until=job["paused_until"])
     now = await connection.fetchval(query("database_time"))
     planned = steering.begin(endpoint, now, cron)
-    await connection.execute(
-        query("add_endpoint"),
-        planned.id,
-        planned.tenant_id,
-        planned.job_id,
-        to_text(planned.name),
-        planned.created_at,
+    await connection.execute(query("add_endpoint"), *new_endpoint_values(planned, target, secrets))
+    await connection.execute(query("save_endpoint"), *endpoint_values(planned), False)
+    return planned
+
+
+def new_endpoint_values(
+    endpoint: Endpoint, target: Target, secrets: "StoredSecrets"
+) -> tuple[Any, ...]:
+    """The parameters of add_endpoint, in its order."""
+    return (
+        endpoint.id,
+        endpoint.tenant_id,
+        endpoint.job_id,
+        to_text(endpoint.name),
+        endpoint.created_at,
         target_json(target),
         target.host,
         secrets.sealed(target),
     )
-    await connection.execute(query("save_endpoint"), *endpoint_values(planned), False)
-    return planned
 
 
 @dataclass(frozen=True, slots=True)

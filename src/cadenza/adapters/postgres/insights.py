@@ -1,14 +1,23 @@
 """What a planner reads and leaves behind."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 from cadenza.adapters.postgres.database import Database
+from cadenza.adapters.postgres.jobs import mode_of, rules_of
 from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.rows import Row, body_of, endpoint_of, to_json, to_text
-from cadenza.domain.analysis import Attention, LastAnalysis, Material, Response, SiblingState
+from cadenza.domain.analysis import (
+    LONGEST_RECENT_BODY,
+    RECENT_RESPONSES,
+    Attention,
+    LastAnalysis,
+    Material,
+    Response,
+    SiblingState,
+)
 from cadenza.domain.endpoint import MAX_SPREAD, Job
 from cadenza.domain.health import WINDOWS, Health, HealthWindow
 from cadenza.domain.instants import milliseconds
@@ -36,8 +45,15 @@ class PostgresInsights:
 
     async def material_for(self, endpoint_ids: Sequence[UUID]) -> Sequence[Material]:
         async with self._database.connection() as connection:
-            rows = await connection.fetch(query("material"), list(endpoint_ids))
-        return [self._material(row) for row in rows]
+            ids = list(endpoint_ids)
+            rows = await connection.fetch(
+                query("material"), ids, RECENT_RESPONSES, LONGEST_RECENT_BODY
+            )
+            members = await connection.fetch(query("job_members"), ids, LONGEST_RECENT_BODY)
+        by_job: dict[UUID, list[SiblingState]] = {}
+        for each in members:  # read once for all, however many siblings ask for it
+            by_job.setdefault(each["job_id"], []).append(self._state(each))
+        return [self._material(row, by_job.get(row["job_id"], [])) for row in rows]
 
     async def responses(
         self, endpoint_id: UUID, *, limit: int, offset: int = 0
@@ -49,13 +65,7 @@ class PostgresInsights:
     async def siblings(self, endpoint_id: UUID) -> Sequence[SiblingState]:
         async with self._database.connection() as connection:
             rows = await connection.fetch(query("siblings"), endpoint_id)
-        return [
-            SiblingState(
-                endpoint_of(row, self._spread),
-                _response(row, "latest_") if row["latest_slot_at"] is not None else None,
-            )
-            for row in rows
-        ]
+        return [self._state(row) for row in rows]
 
     async def record_look(self, session: Session) -> None:
         async with self._database.transaction() as connection:
@@ -70,7 +80,11 @@ class PostgresInsights:
             if session.worth_keeping:
                 await connection.execute(query("add_session"), *_session_values(session))
 
-    def _material(self, row: Row) -> Material:
+    def _state(self, row: Row) -> SiblingState:
+        latest = _response(row, "latest_") if row["latest_slot_at"] is not None else None
+        return SiblingState(endpoint_of(row, self._spread), latest)
+
+    def _material(self, row: Row, members: Sequence[SiblingState]) -> Material:
         endpoint = endpoint_of(row, self._spread)
         looked_at = row["looked_at"]
         return Material(
@@ -83,10 +97,15 @@ class PostgresInsights:
                 row["job_description"],
                 row["job_pause"],
                 row["job_archived_at"],
+                rules_of(row["job_rules"]),
+                mode_of(row["planner_mode"]),
+                row["probe_budget"],
             ),
             health=_health(row, endpoint.failure_count),
             sibling_names=tuple(row["sibling_names"]),
             last_analysis=LastAnalysis(looked_at, row["last_reasoning"]) if looked_at else None,
+            recent=_recent(row),
+            siblings=tuple(each for each in members if each.endpoint.id != endpoint.id),
         )
 
 
@@ -96,10 +115,12 @@ def _health(row: Row, failure_streak: int) -> Health:
         for length in WINDOWS
         for hours in [length // timedelta(hours=1)]
     )
-    return Health(windows, row["mean_duration"], failure_streak)
+    return Health(
+        windows, row["mean_duration"], failure_streak, row["outages"], row["state_changed_at"]
+    )
 
 
-def _response(row: Row, prefix: str) -> Response:
+def _response(row: Row | Mapping[str, Any], prefix: str) -> Response:
     started_at, finished_at = row[f"{prefix}started_at"], row[f"{prefix}finished_at"]
     return Response(
         slot_at=row[f"{prefix}slot_at"],
@@ -107,7 +128,16 @@ def _response(row: Row, prefix: str) -> Response:
         status=RunStatus(row[f"{prefix}status"]),
         body=body_of(row[f"{prefix}body"]),
         duration=finished_at - started_at if started_at else None,
+        status_code=row[f"{prefix}status_code"],
     )
+
+
+def _recent(row: Row) -> tuple[Response, ...]:
+    columns = ("slot_at", "started_at", "finished_at", "status", "status_code", "body")
+    if row["recent_slot_at"] is None:
+        return ()
+    each_run = zip(*(row[f"recent_{name}"] for name in columns), strict=True)
+    return tuple(_response(dict(zip(columns, run, strict=True)), "") for run in each_run)
 
 
 def _session_values(session: Session) -> tuple[Any, ...]:
@@ -136,4 +166,5 @@ def _session_values(session: Session) -> tuple[Any, ...]:
         session.cost,
         [to_text(warning) for warning in session.warnings],
         session.next_analysis_at,
+        session.prompt_version,
     )

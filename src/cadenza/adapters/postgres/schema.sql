@@ -20,7 +20,8 @@ CREATE TABLE public.analysis_sessions (
     tokens bigint DEFAULT 0 NOT NULL,
     cost double precision DEFAULT 0 NOT NULL,
     warnings text[] DEFAULT '{}'::text[] NOT NULL,
-    next_analysis_at timestamp with time zone
+    next_analysis_at timestamp with time zone,
+    prompt_version text
 );
 
 CREATE TABLE public.api_keys (
@@ -165,7 +166,12 @@ CREATE TABLE public.jobs (
     paused_until timestamp with time zone,
     archived_at timestamp with time zone,
     created_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
-    revision integer DEFAULT 1 NOT NULL
+    revision integer DEFAULT 1 NOT NULL,
+    rules jsonb DEFAULT '[]'::jsonb NOT NULL,
+    planner_mode text,
+    probe_budget double precision DEFAULT 1 NOT NULL,
+    CONSTRAINT jobs_planner_mode_check CHECK ((planner_mode = ANY (ARRAY['off'::text, 'advise'::text, 'act'::text]))),
+    CONSTRAINT jobs_probe_budget_check CHECK (((probe_budget >= (0.1)::double precision) AND (probe_budget <= (100)::double precision)))
 );
 
 CREATE TABLE public.late_results (
@@ -187,12 +193,40 @@ ALTER TABLE public.late_results ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY
     CACHE 1
 );
 
+CREATE TABLE public.looks (
+    endpoint_id uuid NOT NULL,
+    brain text NOT NULL,
+    looked_at timestamp with time zone,
+    next_analysis_at timestamp with time zone,
+    reasoning text DEFAULT ''::text NOT NULL,
+    idle_looks bigint DEFAULT 0 NOT NULL,
+    fired jsonb DEFAULT '{}'::jsonb NOT NULL,
+    leased_until timestamp with time zone,
+    leased_by text
+);
+
+CREATE TABLE public.quota_reservations (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    month text NOT NULL,
+    tokens bigint NOT NULL,
+    cost double precision DEFAULT 0 NOT NULL,
+    reserved_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    CONSTRAINT quota_reservations_cost_check CHECK ((cost >= (0)::double precision)),
+    CONSTRAINT quota_reservations_tokens_check CHECK ((tokens >= 0))
+);
+
 CREATE TABLE public.quotas (
     tenant_id uuid NOT NULL,
     month text NOT NULL,
     token_limit bigint,
     used bigint DEFAULT 0 NOT NULL,
     reserved bigint DEFAULT 0 NOT NULL,
+    cost_limit double precision,
+    cost_used double precision DEFAULT 0 NOT NULL,
+    cost_reserved double precision DEFAULT 0 NOT NULL,
+    CONSTRAINT quotas_cost_reserved_check CHECK ((cost_reserved >= (0)::double precision)),
+    CONSTRAINT quotas_cost_used_check CHECK ((cost_used >= (0)::double precision)),
     CONSTRAINT quotas_month_check CHECK ((month ~ '^[0-9]{4}-[0-9]{2}$'::text)),
     CONSTRAINT quotas_reserved_check CHECK ((reserved >= 0)),
     CONSTRAINT quotas_used_check CHECK ((used >= 0))
@@ -283,7 +317,11 @@ CREATE TABLE public.tenants (
     retention_days integer,
     created_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
     watched_until timestamp with time zone,
-    CONSTRAINT tenants_retention_days_check CHECK (((retention_days >= 1) AND (retention_days <= 3650)))
+    rules_mode text DEFAULT 'act'::text NOT NULL,
+    llm_mode text DEFAULT 'advise'::text NOT NULL,
+    CONSTRAINT tenants_llm_mode_check CHECK ((llm_mode = ANY (ARRAY['off'::text, 'advise'::text, 'act'::text]))),
+    CONSTRAINT tenants_retention_days_check CHECK (((retention_days >= 1) AND (retention_days <= 3650))),
+    CONSTRAINT tenants_rules_mode_check CHECK ((rules_mode = ANY (ARRAY['off'::text, 'advise'::text, 'act'::text])))
 );
 
 CREATE TABLE public.users (
@@ -291,6 +329,13 @@ CREATE TABLE public.users (
     tenant_id uuid NOT NULL,
     name text NOT NULL,
     created_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL
+);
+
+CREATE TABLE public.workers (
+    name text NOT NULL,
+    kind text NOT NULL,
+    started_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    seen_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL
 );
 
 ALTER TABLE ONLY public.runs ATTACH PARTITION public.runs_default DEFAULT;
@@ -322,6 +367,12 @@ ALTER TABLE ONLY public.jobs
 ALTER TABLE ONLY public.late_results
     ADD CONSTRAINT late_results_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.looks
+    ADD CONSTRAINT looks_pkey PRIMARY KEY (endpoint_id, brain);
+
+ALTER TABLE ONLY public.quota_reservations
+    ADD CONSTRAINT quota_reservations_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.quotas
     ADD CONSTRAINT quotas_pkey PRIMARY KEY (tenant_id, month);
 
@@ -352,6 +403,9 @@ ALTER TABLE ONLY public.users
 ALTER TABLE ONLY public.users
     ADD CONSTRAINT users_tenant_id_id_key UNIQUE (tenant_id, id);
 
+ALTER TABLE ONLY public.workers
+    ADD CONSTRAINT workers_pkey PRIMARY KEY (name);
+
 CREATE INDEX api_keys_of_tenant ON public.api_keys USING btree (tenant_id, created_at);
 
 CREATE INDEX api_keys_of_user ON public.api_keys USING btree (tenant_id, user_id);
@@ -365,6 +419,8 @@ CREATE INDEX endpoints_asked_for_now ON public.endpoints USING btree (manual_slo
 CREATE INDEX endpoints_due ON public.endpoints USING btree (next_run_at) WHERE (next_run_at IS NOT NULL);
 
 CREATE INDEX endpoints_due_by_tenant ON public.endpoints USING btree (tenant_id, next_run_at) WHERE (next_run_at IS NOT NULL);
+
+CREATE INDEX endpoints_finished ON public.endpoints USING btree (last_finished_at);
 
 CREATE INDEX endpoints_of_job ON public.endpoints USING btree (job_id, name);
 
@@ -393,6 +449,8 @@ CREATE UNIQUE INDEX one_signing_key_has_no_end ON public.signing_keys USING btre
 CREATE UNIQUE INDEX one_tenant_has_a_name ON public.tenants USING btree (name);
 
 CREATE UNIQUE INDEX one_user_has_a_name ON public.users USING btree (tenant_id, name);
+
+CREATE INDEX quota_reservations_of_tenant ON public.quota_reservations USING btree (tenant_id, reserved_at);
 
 CREATE INDEX run_attempts_by_age ON public.run_attempts USING btree (noted_at);
 
@@ -447,6 +505,12 @@ ALTER TABLE ONLY public.endpoints
 
 ALTER TABLE ONLY public.jobs
     ADD CONSTRAINT jobs_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.looks
+    ADD CONSTRAINT looks_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES public.endpoints(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.quota_reservations
+    ADD CONSTRAINT quota_reservations_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.quotas
     ADD CONSTRAINT quotas_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;

@@ -17,6 +17,7 @@ class FunctionBrain:
     name: str = "function"
     attention: Attention = Attention.OWN_RUNS
     reserved_tokens: int = 0
+    reserved_cost: float = 0.0
 
     async def analyse(self, material: Material, tools: Tools) -> Usage:
         await self.thought(material, tools)
@@ -39,6 +40,7 @@ class ScriptedBrain:
     name: str = "scripted"
     attention: Attention = Attention.OWN_RUNS
     reserved_tokens: int = 0
+    reserved_cost: float = 0.0
     _done: set[int] = field(default_factory=set[int])
 
     async def analyse(self, material: Material, tools: Tools) -> Usage:

@@ -13,6 +13,9 @@ TOLD = {
     "run.late": "warning",
     "run.lease_lost": "warning",
     "run.given_back": "info",
+    "provider.away": "warning",
+    "quota.warning": "warning",
+    "session.over_quota": "warning",
 }
 log = structlog.get_logger()
 

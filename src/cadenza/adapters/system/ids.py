@@ -5,6 +5,11 @@ import time
 from uuid import UUID
 
 
+def new_marker() -> str:
+    """A word that nobody can guess, to tell data from what is said about it."""
+    return os.urandom(8).hex()
+
+
 def new_id() -> UUID:
     """A version 7 UUID (RFC 9562): milliseconds, then chance."""
     chance = int.from_bytes(os.urandom(10))

@@ -8,13 +8,21 @@ from cadenza.domain.analysis import Attention, Material
 
 @dataclass(frozen=True, slots=True)
 class Usage:
+    """What a session has used, by which prompt, and what somebody should know about it."""
+
     tokens: int = 0
     cost: float = 0.0
+    prompt_version: str | None = None
+    warnings: tuple[str, ...] = ()
 
 
 class Tools(Protocol):
     async def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """Run one tool. A bad call is answered with `ok: false` and the reason, never raised."""
+        ...
+
+    def report_usage(self, usage: Usage) -> None:
+        """What the session has used so far: it counts also where the session is cut off."""
         ...
 
 
@@ -28,6 +36,11 @@ class Brain(Protocol):
     @property
     def reserved_tokens(self) -> int:
         """What a session may cost at most; 0 for a brain that is free."""
+        ...
+
+    @property
+    def reserved_cost(self) -> float:
+        """The same in money; asked only of a brain that reserves tokens."""
         ...
 
     async def analyse(self, material: Material, tools: Tools) -> Usage: ...

@@ -5,7 +5,7 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from cadenza.web.api import endpoints, jobs, keys, steering, tenants
+from cadenza.web.api import endpoints, jobs, keys, manifest, signing_keys, steering, tenants
 from cadenza.web.api.envelope import Envelope
 from cadenza.web.api.parts import Parts
 from cadenza.web.api.problems import handle_problems
@@ -18,6 +18,8 @@ RESOURCES = (
     keys.routes,
     keys.me_routes,
     tenants.routes,
+    manifest.routes,
+    signing_keys.routes,
 )
 
 

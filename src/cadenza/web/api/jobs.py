@@ -6,15 +6,23 @@ from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import Query, Request, Response
-from pydantic import Field
+from fastapi import Body, Query, Request, Response
+from pydantic import Field, ValidationError
 
 from cadenza.application.ports.catalogue import ChangeJob, JobSearch
-from cadenza.domain.definition import MAX_DESCRIPTION, JobDefinition, check_job
+from cadenza.domain.definition import (
+    JobDefinition,
+    check_job,
+    declared,
+    rule_errors,
+    with_declared,
+)
 from cadenza.domain.endpoint import Job
-from cadenza.domain.errors import InvalidInput, Refused
+from cadenza.domain.errors import Refused
 from cadenza.domain.instants import FOREVER
-from cadenza.manifest.models import Document, JobFields, Name
+from cadenza.manifest.models import Document, JobFields
+from cadenza.manifest.reading import errors_of, read_job_fields
+from cadenza.manifest.writing import job_document
 from cadenza.web.api.access import AnyParts, Operator, Reader, deed
 from cadenza.web.api.conditions import IdempotencyKey, IfMatch, once, tag, told_again
 from cadenza.web.api.instants import Instant
@@ -28,15 +36,12 @@ from cadenza.web.api.paging import (
     read_cursor,
     write_cursor,
 )
+from cadenza.web.api.parts import Parts
+from cadenza.web.api.problems import Invalid
 from cadenza.web.api.routes import router
 from cadenza.web.api.shown import JobShown, job_shown
 
 routes = router("Jobs", "/jobs")
-
-
-class JobChange(Document):
-    name: Name | None = None
-    description: Annotated[str, Field(max_length=MAX_DESCRIPTION)] | None = None
 
 
 class Until(Document):
@@ -53,9 +58,9 @@ async def create_job(
     parts: AnyParts,
     key: IdempotencyKey,
 ) -> JobShown:
-    check_job(JobDefinition(body.name, body.description))
+    wanted = _checked(body, parts)
     new_id = parts.new_id()
-    job = Job(new_id, caller.tenant_id, body.name, body.description)
+    job = with_declared(Job(new_id, caller.tenant_id, body.name), wanted)
     done = deed(caller, "job.create", name=body.name)
     job_id = await parts.jobs.create_job(job, done, once(request, key, body))
     told_again(response, job_id != new_id)
@@ -107,26 +112,39 @@ async def _change(
 @routes.patch("/{job_id}")
 async def change_job(
     job_id: UUID,
-    body: JobChange,
+    body: Annotated[
+        dict[str, Any],
+        Body(
+            description="A JSON merge patch of name, description, rules and planner: fields that "
+            "are left out stay, null takes one away.",
+            examples=[{"description": "Watch the checkout."}],
+        ),
+    ],
     response: Response,
     caller: Operator,
     parts: AnyParts,
     seen: IfMatch,
 ) -> JobShown:
-    given = body.model_dump(exclude_unset=True)
-    if "name" in given and given["name"] is None:
-        raise InvalidInput("name", None, "a job has a name; leave it out to keep the present one")
-    given["description"] = given.get("description") or "" if "description" in given else None
-    kept = {field: value for field, value in given.items() if value is not None}
-
     def change(job: Job, _now: datetime) -> Job:
         if job.archived_at is not None:
             raise Refused("the job is archived, and can no longer be changed")
-        changed = replace(job, **kept)
-        check_job(JobDefinition(changed.name, changed.description))
-        return changed
+        present = job_document(declared(job))
+        wanted = {name: value for name, value in {**present, **body}.items() if value is not None}
+        try:
+            return with_declared(job, _checked(JobFields.model_validate(wanted), parts))
+        except ValidationError as error:
+            raise Invalid(errors_of(error)) from error
 
-    return await _change(parts, caller, response, job_id, "change", change, kept, seen)
+    told = {"fields": sorted(body)}
+    return await _change(parts, caller, response, job_id, "change", change, told, seen)
+
+
+def _checked(body: JobFields, parts: Parts) -> JobDefinition:
+    wanted = read_job_fields(body)
+    check_job(wanted)
+    if errors := list(rule_errors(wanted.rules, parts.door)):
+        raise Invalid(errors)
+    return wanted
 
 
 @routes.post("/{job_id}/pause")

@@ -10,8 +10,11 @@ from cadenza.application.ports.accounts import Keys, Tenants
 from cadenza.application.ports.catalogue import Endpoints, Jobs
 from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.dispatcher import Dispatcher
+from cadenza.application.ports.manifests import Manifests
+from cadenza.application.ports.signing_keys import SigningKeyStore
 from cadenza.domain.cron import Cron
 from cadenza.domain.definition import DoorRules
+from cadenza.domain.target import Secret
 from cadenza.web.api.rate_limit import RateLimit
 
 
@@ -21,6 +24,8 @@ class Parts:
     tenants: Tenants
     jobs: Jobs
     endpoints: Endpoints
+    manifests: Manifests
+    signing_keys: SigningKeyStore
     dispatcher: Dispatcher  # for test calls
     door: DoorRules
     cron: Cron
@@ -28,6 +33,7 @@ class Parts:
     rate_limit: RateLimit
     new_id: Callable[[], UUID]
     new_secret: Callable[[], str]  # 43 characters of chance
+    new_signing_secret: Callable[[], Secret]
     monotonic: Callable[[], float]
     operator_hash: bytes | None = None  # of the key that makes tenants
 

@@ -12,6 +12,7 @@ from cadenza.domain.hint import Hint, IntervalHint, Pause
 from cadenza.domain.instants import FOREVER, milliseconds
 from cadenza.domain.preview import Upcoming
 from cadenza.domain.target import HttpTarget, Target
+from cadenza.manifest.rules import rule_document
 
 
 class Shown(BaseModel):
@@ -28,6 +29,9 @@ class JobShown(Shown):
     archived_at: datetime | None
     endpoint_count: int
     revision: int
+    rules: list[dict[str, Any]] = Field(description="As they are written.")
+    planner_mode: str | None = Field(description="null: what the tenant's owner has set.")
+    probe_budget: float
 
 
 class BaselineShown(Shown):
@@ -114,6 +118,9 @@ def job_shown(stored: StoredJob, now: datetime) -> JobShown:
         archived_at=job.archived_at,
         endpoint_count=stored.endpoint_count,
         revision=stored.revision,
+        rules=[rule_document(each) for each in job.rules],
+        planner_mode=job.planner_mode,
+        probe_budget=job.probe_budget,
     )
 
 

@@ -31,6 +31,14 @@ CREATE TABLE api_keys (
 CREATE INDEX api_keys_of_tenant ON api_keys (tenant_id, created_at);
 CREATE INDEX api_keys_of_user ON api_keys (tenant_id, user_id);
 
+-- Which workers live; one that has not been seen for a while is gone.
+CREATE TABLE workers (
+    name text PRIMARY KEY,
+    kind text NOT NULL,
+    started_at timestamptz NOT NULL DEFAULT cadenza_now(),
+    seen_at timestamptz NOT NULL DEFAULT cadenza_now()
+);
+
 ALTER TABLE tenants ADD COLUMN watched_until timestamptz;  -- somebody follows its events
 CREATE UNIQUE INDEX one_tenant_has_a_name ON tenants (name);
 

@@ -1,0 +1,1 @@
+"""Whether adapting helps: traces of real and made-up targets, replayed under several policies."""

@@ -1,0 +1,191 @@
+"""One endpoint's life under the rules brain, through the real governor, tools, hints and acts.
+
+Time is a number that jumps from slot to slot. The store is the one in memory; nothing in it ever
+waits, so a coroutine ends at its first step.
+"""
+
+from collections import deque
+from collections.abc import Coroutine
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar
+from uuid import UUID, uuid5
+
+from benchmarks.adaptation.traces import Trace
+from cadenza.adapters.brains.rules.brain import RulesBrain
+from cadenza.adapters.cron.cronsim import CronsimCron
+from cadenza.adapters.memory.endpoints import MemoryEndpointStore
+from cadenza.adapters.memory.insights import MemoryInsights
+from cadenza.adapters.memory.tables import Tables
+from cadenza.application.tools import Toolbox
+from cadenza.domain.analysis import RECENT_RESPONSES, Material, Response
+from cadenza.domain.endpoint import Endpoint, Every, Job
+from cadenza.domain.health import WINDOWS, Health, HealthWindow
+from cadenza.domain.outcome import finish_run
+from cadenza.domain.plan import Source
+from cadenza.domain.run import Claim, FinishedRun, RunStatus
+from cadenza.domain.spending import Budget
+from cadenza.domain.target import HttpTarget
+
+T = TypeVar("T")
+EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
+SPACE = UUID("6ba7b811-9dad-11d1-80b4-00c04fd430c8")
+TARGET = HttpTarget("http://trace.invalid/")
+_ZERO = timedelta(0)
+
+
+@dataclass(slots=True)
+class Lived:
+    """When an endpoint was probed and whether it was down, and when a session named a change."""
+
+    probes: list[float] = field(default_factory=list[float])
+    downs: list[bool] = field(default_factory=list[bool])
+    named_at: list[float] = field(default_factory=list[float])
+
+
+@dataclass(slots=True)
+class JumpingClock:
+    at: datetime = EPOCH
+
+    def now(self) -> datetime:
+        return self.at
+
+    async def sleep(self, duration: timedelta) -> None:
+        raise AssertionError(f"nothing in a replay waits, and this for {duration}")
+
+
+class RunningHealth:
+    """The health of the day, kept up run by run; the same figures as `health_of`."""
+
+    def __init__(self) -> None:
+        self._runs = [deque[tuple[datetime, bool]]() for _ in WINDOWS]
+        self._well = [0 for _ in WINDOWS]
+        self._changes = deque[tuple[datetime, datetime, bool]]()
+        self._last: tuple[datetime, bool] | None = None
+
+    def add(self, at: datetime, is_well: bool) -> None:
+        for place, runs in enumerate(self._runs):
+            runs.append((at, is_well))
+            self._well[place] += is_well
+            while runs[0][0] <= at - WINDOWS[place]:
+                self._well[place] -= runs.popleft()[1]
+        if self._last is not None and self._last[1] is not is_well:
+            self._changes.append((self._last[0], at, is_well))
+        # A change is known while the run before it is, too.
+        while self._changes and self._changes[0][0] <= at - WINDOWS[-1]:
+            self._changes.popleft()
+        self._last = (at, is_well)
+
+    def health(self, failure_streak: int) -> Health:
+        windows = tuple(
+            HealthWindow(length, len(runs), well)
+            for length, runs, well in zip(WINDOWS, self._runs, self._well, strict=True)
+        )
+        outages = sum(not is_well for _, _, is_well in self._changes)
+        changed_at = self._changes[-1][1] if self._changes else None
+        return Health(windows, _ZERO, failure_streak, outages, changed_at)
+
+
+class Life:
+    def __init__(self, trace: Trace, baseline: float, least: float, phase: float) -> None:
+        self.trace = trace
+        self.clock = JumpingClock()
+        self.cron = CronsimCron()
+        self.tables = Tables(self.clock, self.cron, lambda: SPACE)
+        self.store = MemoryEndpointStore(self.tables)
+        self.insights = MemoryInsights(self.tables)
+        tenant_id, self.job = uuid5(SPACE, "tenant"), Job(SPACE, SPACE, "replay")
+        self.endpoint = Endpoint(
+            id=uuid5(SPACE, trace.name),
+            tenant_id=tenant_id,
+            job_id=self.job.id,
+            name=trace.name,
+            baseline=Every(timedelta(seconds=baseline)),
+            created_at=EPOCH + timedelta(seconds=phase),
+            min_interval=timedelta(seconds=least),
+            spread=_ZERO,
+        )
+        step(self.store.add_endpoint(self.endpoint, TARGET))
+        self.recent = deque[Response](maxlen=RECENT_RESPONSES)
+        self.health = RunningHealth()
+
+    def live(self, brain: RulesBrain) -> Lived:
+        row, lived = self.tables.endpoints[self.endpoint.id], Lived()
+        end = EPOCH + timedelta(seconds=self.trace.length)
+        while (slot_at := row.endpoint.next_run_at) is not None and slot_at < end:
+            self.clock.at = slot_at
+            at = (slot_at - EPOCH).total_seconds()
+            is_down = self._run(slot_at, at)
+            lived.probes.append(at)
+            lived.downs.append(is_down)
+            if self._look(brain):
+                lived.named_at.append(at)
+        return lived
+
+    def _run(self, slot_at: datetime, at: float) -> bool:
+        row = self.tables.endpoints[self.endpoint.id]
+        outcome = self.trace.answer(at)
+        finished = FinishedRun(_claim(row.endpoint, slot_at), outcome, slot_at, slot_at)
+        row.endpoint = finish_run(row.endpoint, finished, slot_at, self.cron).endpoint
+        is_well = outcome.status is RunStatus.SUCCESS
+        self.health.add(slot_at, is_well)
+        answered = Response(
+            slot_at, slot_at, outcome.status, outcome.body, _ZERO, outcome.status_code
+        )
+        self.recent.appendleft(answered)
+        return not is_well
+
+    def _look(self, brain: RulesBrain) -> bool:
+        """One session, as the planner holds it; whether it named a change of what is measured."""
+        endpoint = self.tables.endpoints[self.endpoint.id].endpoint
+        health = self.health.health(endpoint.failure_count)
+        material = Material(
+            self.clock.at, endpoint, self.job, health, (), recent=tuple(self.recent)
+        )
+        tools = Toolbox(material, self.store, self.insights, self.clock)
+        step(brain.analyse(material, tools))
+        return tools.submission is not None and names_a_change(tools.submission.reasoning)
+
+
+class Onlooker(Life):
+    """The same endpoint and detectors, but nobody acts: the fixed interval with eyes."""
+
+    def _look(self, brain: RulesBrain) -> bool:
+        row = self.tables.endpoints[self.endpoint.id]
+        before = row.endpoint
+        named = super()._look(brain)
+        row.endpoint = replace(before, planner_changes=())
+        return named
+
+
+def names_a_change(reasoning: str) -> bool:
+    sentences = reasoning.split(". ")
+    return any(each.startswith(("Level shift:", "Trend:", "Threshold:")) for each in sentences)
+
+
+def rules_brain(budget: Budget) -> RulesBrain:
+    return RulesBrain(CronsimCron(), budget=budget)
+
+
+def step(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run what never waits, without a loop."""
+    try:
+        coroutine.send(None)
+    except StopIteration as ended:
+        return ended.value
+    raise AssertionError("something waited in a replay")
+
+
+def _claim(endpoint: Endpoint, slot_at: datetime) -> Claim:
+    return Claim(
+        run_id=endpoint.id,
+        endpoint_id=endpoint.id,
+        tenant_id=endpoint.tenant_id,
+        job_id=endpoint.job_id,
+        endpoint_name=endpoint.name,
+        target=TARGET,
+        slot_at=slot_at,
+        source=endpoint.next_source or Source.BASELINE_INTERVAL,
+        epoch=1,
+        first_claimed_at=slot_at,
+    )

@@ -1,0 +1,125 @@
+"""Traces, in the two formats that they come in: when targets were down, and what they measured."""
+
+import csv
+import json
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+
+from cadenza.domain.run import Body, Outcome, RunStatus
+
+Span = tuple[float, float]  # seconds since the start of the trace
+DAY = 86_400.0
+_DOWN = Outcome(RunStatus.FAILURE, "status", "HTTP 503", status_code=500)
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What one target does over time: it is down in the outages, and measures something."""
+
+    name: str
+    length: float
+    outages: tuple[Span, ...] = ()
+    windows: tuple[Span, ...] = ()  # in which something was wrong with what it measured
+    times: tuple[float, ...] = ()
+    values: tuple[float, ...] = ()
+    field_name: str = "value"
+    limits: dict[str, float] = field(default_factory=dict[str, float])
+
+    @property
+    def tuned_on(self) -> bool:
+        """Half of the traces, by their name: the other half is only reported."""
+        return sha256(self.name.encode()).digest()[-1] % 2 == 0
+
+    def cut(self, length: float) -> "Trace":
+        """Its beginning."""
+        if length >= self.length:
+            return self
+        outages, windows = _clipped(self.outages, length), _clipped(self.windows, length)
+        return replace(self, length=length, outages=outages, windows=windows)
+
+    def is_down(self, at: float) -> bool:
+        place = bisect_right(self.outages, (at, float("inf"))) - 1
+        return place >= 0 and at < self.outages[place][1]
+
+    def next_change(self, at: float) -> float:
+        """When it next goes down or comes back."""
+        place = bisect_right(self.outages, (at, float("inf"))) - 1
+        if place >= 0 and at < self.outages[place][1]:
+            return self.outages[place][1]
+        return self.outages[place + 1][0] if place + 1 < len(self.outages) else float("inf")
+
+    def answer(self, at: float) -> Outcome:
+        """What a probe sees at this moment, and all that it sees."""
+        if self.is_down(at):
+            return _DOWN
+        return Outcome(RunStatus.SUCCESS, status_code=200, body=self._body(at))
+
+    def _body(self, at: float) -> Body:
+        if not self.times:
+            return None
+        place = max(0, bisect_right(self.times, at) - 1)
+        return {self.field_name: self.values[place], **self.limits}
+
+
+def load_uptime(path: Path) -> list[Trace]:
+    stored = json.loads(path.read_text())
+    _check_format(stored, "cadenza-uptime-trace/1", path)
+    return [_uptime_trace(each) for each in stored["endpoints"]]
+
+
+def _uptime_trace(stored: dict[str, object]) -> Trace:
+    begin, end = _instant(str(stored["from_at"])), _instant(str(stored["to_at"]))
+    pairs = stored["outages"]
+    assert isinstance(pairs, list)
+    spans = sorted((_instant(a) - begin, _instant(b) - begin) for a, b in pairs)
+    return Trace(str(stored["id"]), end - begin, outages=_clipped(spans, end - begin))
+
+
+def load_metrics(folder: Path) -> list[Trace]:
+    stored = json.loads((folder / "windows.json").read_text())
+    _check_format(stored, "cadenza-metric-trace/1", folder)
+    return [_metric_trace(folder / name, spans) for name, spans in stored["windows"].items()]
+
+
+def _metric_trace(path: Path, windows: list[list[str]]) -> Trace:
+    with path.open(newline="") as file:
+        rows = sorted(
+            (_instant(row["timestamp"]), float(row["value"])) for row in csv.DictReader(file)
+        )
+    begin, length = rows[0][0], rows[-1][0] - rows[0][0]
+    spans = sorted((_instant(a) - begin, _instant(b) - begin) for a, b in windows)
+    return Trace(
+        path.name,
+        length,
+        windows=_clipped(spans, length),
+        times=tuple(at - begin for at, _ in rows),
+        values=tuple(value for _, value in rows),
+    )
+
+
+def _clipped(spans: Iterable[Span], length: float) -> tuple[Span, ...]:
+    """Inside the trace, in order, and apart: what overlaps is one."""
+    merged: list[Span] = []
+    for begin, end in ((max(0.0, a), min(b, length)) for a, b in spans):
+        if end <= begin:
+            continue
+        if merged and begin <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((begin, end))
+    return tuple(merged)
+
+
+def _check_format(stored: dict[str, object], expected: str, path: Path) -> None:
+    found = stored.get("format")
+    if found != expected:
+        raise SystemExit(f"{path}: its format is {found!r}, expected {expected!r}")
+
+
+def _instant(text: str) -> float:
+    instant = datetime.fromisoformat(text)
+    return (instant if instant.tzinfo else instant.replace(tzinfo=UTC)).timestamp()

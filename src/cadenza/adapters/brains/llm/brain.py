@@ -1,0 +1,48 @@
+"""The Brain port over a language model."""
+
+from collections.abc import Callable
+
+from cadenza.adapters.brains.llm.client import bounded_client
+from cadenza.adapters.brains.llm.conversation import Conversation
+from cadenza.adapters.brains.llm.models import model_of, settings_of
+from cadenza.adapters.brains.llm.opening import opening
+from cadenza.adapters.brains.llm.options import LlmOptions
+from cadenza.adapters.brains.llm.prompt import load_prompt
+from cadenza.application.ports.brain import Tools, Usage
+from cadenza.domain.analysis import Attention, Material
+
+
+class LlmBrain:
+    def __init__(self, options: LlmOptions, new_marker: Callable[[], str]) -> None:
+        self._options = options
+        self._new_marker = new_marker
+        self._client = bounded_client(options.timeout)
+        self._model = model_of(options, self._client)
+        self._settings = settings_of(options)
+        self._prompt = load_prompt()
+
+    @property
+    def name(self) -> str:
+        return f"llm {self._options.provider} {self._options.model}"
+
+    @property
+    def attention(self) -> Attention:
+        return Attention.ON_CHANGE
+
+    @property
+    def reserved_tokens(self) -> int:
+        return self._options.session_tokens
+
+    @property
+    def reserved_cost(self) -> float:
+        return self._options.highest_cost
+
+    async def analyse(self, material: Material, tools: Tools) -> Usage:
+        marker = self._new_marker()
+        conversation = Conversation(
+            self._model, self._settings, self._options, self._prompt, marker, tools
+        )
+        return await conversation.hold(opening(material, marker, self._options.secrets))
+
+    async def close(self) -> None:
+        await self._client.aclose()

@@ -1,0 +1,201 @@
+"""One session with a model: ask, run the tools it calls, tell it the results, until it submits.
+
+The loop is ours, over the library's plain requests, and not the library's agent: every call, also a
+malformed one or one of a tool that does not exist, goes to the Toolbox, which answers and records
+it, and what was used is known after each answer, however the session ends. Nothing is streamed:
+nobody watches a session, and a tool can only be called when its arguments are whole.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from pydantic_ai.direct import model_request
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelMessagesTypeAdapter,
+    ModelRequest,
+    ModelResponse,
+    ModelResponsePart,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.settings import ModelSettings
+
+from cadenza.adapters.brains.llm.failures import failure_of
+from cadenza.adapters.brains.llm.offered_tools import NAMES, OFFERED
+from cadenza.adapters.brains.llm.opening import as_data, encodable
+from cadenza.adapters.brains.llm.options import LlmOptions
+from cadenza.adapters.brains.llm.prompt import Prompt
+from cadenza.application.ports.brain import Tools, Usage
+from cadenza.domain.bounds import MAX_TOOL_CALLS
+from cadenza.domain.redaction import redacted
+
+MAX_REQUESTS = MAX_TOOL_CALLS + 5  # each tool by itself, the end, and some mistakes
+MAX_AT_ONCE = 2 * MAX_TOOL_CALLS  # calls in one answer
+MAX_REMINDERS = 2
+MOST_TOKENS = 10_000_000  # that an answer may claim to have used
+CHARACTERS_PER_TOKEN = 3
+REMINDER = "Nobody reads text. Call a tool, or end the session with submit_analysis."
+
+
+class Conversation:
+    def __init__(
+        self,
+        model: Model[Any],
+        settings: ModelSettings,
+        options: LlmOptions,
+        prompt: Prompt,
+        marker: str,
+        tools: Tools,
+    ) -> None:
+        self._model = model
+        self._settings = settings
+        self._options = options
+        self._instructions = prompt.with_marker(marker)
+        self._marker = marker
+        self._tools = tools
+        self._messages: list[ModelMessage] = []
+        self._last_tokens = 0
+        self._said = 0  # characters since the last answer
+        self._reminders = 0
+        self._usage = Usage(prompt_version=prompt.version)
+
+    async def hold(self, opening: str) -> Usage:
+        self._tools.report_usage(self._usage)
+        self._say(UserPromptPart(opening))
+        for _ in range(MAX_REQUESTS):
+            response = await self._ask()
+            if await self._is_over(response):
+                return self._usage
+            if self._usage.tokens + self._next_tokens > self._options.session_tokens:
+                return self._ended("it ended where the next answer could pass its token limit")
+        return self._ended(f"it had not submitted after {MAX_REQUESTS} answers")
+
+    async def _is_over(self, response: ModelResponse) -> bool:
+        calls = response.tool_calls
+        if calls:
+            return await self._run(calls)
+        if response.finish_reason == "content_filter":
+            self._ended("the model refused to answer")
+            return True
+        self._reminders += 1
+        if self._reminders > MAX_REMINDERS:
+            self._ended("the model answered with text instead of tools")
+            return True
+        self._say(UserPromptPart(REMINDER))
+        return False
+
+    # --- Asking ---------------------------------------------------------------------------
+
+    async def _ask(self) -> ModelResponse:
+        try:
+            response = await self._request()
+            self._charge(response)
+            if response.parts:
+                self._messages.append(_sendable(response))
+            return response
+        except Exception as error:  # noqa: BLE001 - libraries of three vendors fail in many ways
+            # Without its cause: the provider's own error may show the request, key and all.
+            raise failure_of(error, self._options.secrets) from None
+
+    async def _request(self) -> ModelResponse:
+        return await model_request(
+            self._model,
+            self._messages,
+            model_settings=self._settings,
+            model_request_parameters=ModelRequestParameters(function_tools=list(OFFERED)),
+            instrument=False,
+        )
+
+    def _say(self, *parts: UserPromptPart | ToolReturnPart) -> None:
+        self._said = sum(len(str(part.content)) for part in parts)
+        self._messages.append(ModelRequest(parts, instructions=self._instructions))
+
+    # --- What it costs --------------------------------------------------------------------
+
+    @property
+    def _next_tokens(self) -> int:
+        """The next request holds what the last one did, its answer, and what was said since."""
+        said = self._said // CHARACTERS_PER_TOKEN
+        return self._last_tokens + said + self._options.max_output_tokens
+
+    def _charge(self, response: ModelResponse) -> None:
+        asked, given = response.usage.input_tokens, response.usage.output_tokens
+        if asked <= 0:  # a server that does not count is no free server
+            asked, given = _guess(self._messages), _guess([response])
+            self._warn("the provider did not say what was used; it was estimated")
+        asked, given = min(asked, MOST_TOKENS), min(max(given, 0), MOST_TOKENS)
+        self._last_tokens = asked + given
+        self._usage = replace(
+            self._usage,
+            tokens=self._usage.tokens + asked + given,
+            cost=self._usage.cost + self._options.cost(asked, given),
+        )
+        self._tools.report_usage(self._usage)
+
+    def _ended(self, warning: str) -> Usage:
+        self._warn(warning)
+        return self._usage
+
+    def _warn(self, warning: str) -> None:
+        if warning not in self._usage.warnings:
+            self._usage = replace(self._usage, warnings=(*self._usage.warnings, warning))
+            self._tools.report_usage(self._usage)
+
+    # --- Tools ----------------------------------------------------------------------------
+
+    async def _run(self, calls: Sequence[ToolCallPart]) -> bool:
+        """In the order they came; True where the session is over."""
+        results: list[ToolReturnPart] = []
+        submitted = False
+        for call in calls[:MAX_AT_ONCE]:
+            # Who is asked with a key knows it, and may write it anywhere.
+            name = redacted(call.tool_name, self._options.secrets)
+            arguments = redacted(_arguments(call), self._options.secrets)
+            answer = await self._tools.call(name, arguments)
+            submitted |= name == "submit_analysis" and answer.get("ok") is True
+            shown = as_data(answer, self._marker, self._options.secrets)
+            results.append(ToolReturnPart(_offered(call), shown, call.tool_call_id))
+        if len(calls) > MAX_AT_ONCE and not submitted:
+            self._warn(f"it asked for {len(calls)} tools at once")
+            return True
+        self._say(*results)
+        return submitted
+
+
+def _arguments(call: ToolCallPart) -> Any:
+    """What the model wrote, read where it is JSON: the Toolbox says what is wrong with the rest."""
+    if not isinstance(call.args, str):
+        return {} if call.args is None else call.args
+    try:
+        return json.loads(call.args) if call.args.strip() else {}
+    except (ValueError, RecursionError):
+        return call.args
+
+
+def _offered(call: ToolCallPart) -> str:
+    """Providers refuse a history with names that no tool can have."""
+    return call.tool_name if call.tool_name in NAMES else "unknown_tool"
+
+
+def _sendable(response: ModelResponse) -> ModelResponse:
+    """As it can be sent back: what a model wrote need not be text that has any encoding."""
+    return replace(response, parts=[_sendable_part(part) for part in response.parts])
+
+
+def _sendable_part(part: ModelResponsePart) -> ModelResponsePart:
+    if isinstance(part, TextPart):
+        return replace(part, content=encodable(part.content))
+    if isinstance(part, ToolCallPart):
+        given = part.args if isinstance(part.args, str) else json.dumps(part.args or {})
+        return replace(part, tool_name=_offered(part), args=encodable(given))
+    return part
+
+
+def _guess(messages: Sequence[ModelMessage]) -> int:
+    return len(ModelMessagesTypeAdapter.dump_json(list(messages))) // CHARACTERS_PER_TOKEN

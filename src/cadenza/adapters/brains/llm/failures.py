@@ -1,0 +1,83 @@
+"""Every way in which asking a provider can fail, as a reason that a person may read.
+
+What a provider says about a key it does not like may hold parts of that key, so its words are kept
+only where they are about the request, and never without redaction.
+"""
+
+from collections.abc import Collection
+from datetime import timedelta
+from math import isfinite
+from typing import Any, cast
+
+from pydantic_ai.exceptions import (
+    ContentFilterError,
+    ModelAPIError,
+    ModelAuthenticationError,
+    ModelConnectionError,
+    ModelHTTPError,
+    ModelNotFoundError,
+    ModelRequestRejectedError,
+    ModelRequestTimeout,
+    ModelTimeoutError,
+)
+
+from cadenza.application.shown_text import clean_text
+from cadenza.domain.errors import BrainFailed, ProviderFailed
+from cadenza.domain.redaction import redacted
+from cadenza.domain.target import Secret
+
+MAX_SAID = 200
+_DAY = 86_400.0
+
+
+def failure_of(error: Exception, secrets: Collection[Secret]) -> BrainFailed:
+    reason = clean_text(redacted(_reason(error), secrets))
+    if _is_only_this_request(error):
+        return BrainFailed(reason)
+    return ProviderFailed(reason, _retry_after(error))
+
+
+def _is_only_this_request(error: Exception) -> bool:
+    """Whether another session may well succeed; a wrong key or address fails all of them."""
+    if isinstance(error, ModelAuthenticationError | ModelNotFoundError):
+        return False
+    return isinstance(error, ModelRequestRejectedError | ContentFilterError)
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, ContentFilterError):
+        return "the provider's filter refused the request"
+    if isinstance(error, ModelRequestTimeout | ModelTimeoutError):
+        return "the provider did not answer in time"
+    if isinstance(error, ModelHTTPError):
+        return f"the provider answered HTTP {error.status_code}{_said(error)}"
+    if isinstance(error, ModelConnectionError):
+        return f"the provider could not be reached, or broke off{_cause(error)}"
+    # Anything else is a library that did not expect such an answer; its text may quote it.
+    return f"the provider's answer is not what its protocol says ({type(error).__name__})"
+
+
+def _said(error: ModelHTTPError) -> str:
+    about_the_request = isinstance(error, ModelRequestRejectedError)
+    if not about_the_request or isinstance(error, ModelAuthenticationError):
+        return ""
+    body: Any = error.body
+    inner = cast("dict[str, Any]", body).get("error", body) if isinstance(body, dict) else body
+    said = cast("dict[str, Any]", inner).get("message") if isinstance(inner, dict) else inner
+    return f": {said[:MAX_SAID]}" if isinstance(said, str) and said else ""
+
+
+def _cause(error: ModelConnectionError) -> str:
+    """What the transport says is our own library's text, not the provider's."""
+    cause: BaseException = error
+    while cause.__cause__ is not None:
+        cause = cause.__cause__
+    said = str(cause)[:MAX_SAID]
+    return f" ({said})" if said else ""
+
+
+def _retry_after(error: Exception) -> timedelta | None:
+    asked = error.retry_after if isinstance(error, ModelAPIError) else None
+    if asked is None or not isfinite(asked):
+        return None
+    return timedelta(seconds=min(max(asked, 0.0), _DAY))

@@ -1,0 +1,99 @@
+"""`cadenza validate`: what is wrong with a file, and where; no server is asked."""
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from cadenza.manifest.checking import Checks
+from cadenza.manifest.files import Manifest, read_manifest
+from cadenza.manifest.problems import Problem
+
+SHOWN = 200
+STDIN = Path("/dev/stdin")
+
+
+def register(
+    app: typer.Typer, checks: Callable[[], Checks], environment: Mapping[str, str]
+) -> None:
+    @app.command()
+    def validate(
+        file: Annotated[
+            Path,
+            typer.Option(
+                "--file", "-f", help="A file, a folder of *.yaml and *.yml, or - (stdin)."
+            ),
+        ] = Path("cadenza.yaml"),
+        secrets: Annotated[
+            bool,
+            typer.Option("--secrets", help="Also see that every ${NAME} of a secret is set."),
+        ] = False,
+        as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    ) -> None:
+        """Check a file or a folder of schedules with no server; ends with 1 where one is wrong.
+
+        Example: cadenza validate -f schedules/
+        """
+        path = STDIN if str(file) == "-" else file
+        manifest = read_manifest(path, checks(), environment if secrets else None)
+        if as_json:
+            typer.echo(json.dumps(_record(manifest), ensure_ascii=False))
+        else:
+            _show(manifest)
+        raise typer.Exit(1 if manifest.problems else 0)
+
+    del validate  # registered by its decorator
+
+
+def _record(manifest: Manifest) -> dict[str, Any]:
+    return {
+        "ok": not manifest.problems,
+        "files": manifest.files,
+        "jobs": len(manifest.jobs),
+        "endpoints": sum(len(job.endpoints) for job in manifest.jobs),
+        "problems": [_problem_record(each) for each in manifest.problems],
+        "warnings": [_problem_record(each) for each in manifest.warnings],
+    }
+
+
+def _problem_record(problem: Problem) -> dict[str, Any]:
+    place = problem.place
+    return {
+        "file": place.file,
+        "line": place.line or None,
+        "column": place.column or None,
+        "field": problem.field or None,
+        "message": problem.text,
+    }
+
+
+def _show(manifest: Manifest) -> None:
+    for each in manifest.warnings[:SHOWN]:
+        typer.echo(f"{each.place}: warning: {each.text}", err=True)
+    for each in manifest.problems[:SHOWN]:
+        typer.echo(str(each), err=True)
+    if (more := len(manifest.problems) - SHOWN) > 0:
+        typer.echo(f"and {more} more (--json lists them all)", err=True)
+    if count := len(manifest.problems):
+        typer.echo(f"{_counted(count, 'problem')}; nothing can be applied.", err=True)
+        return
+    if sys.stdout.isatty():
+        _show_table(manifest)
+    jobs, endpoints = len(manifest.jobs), sum(len(job.endpoints) for job in manifest.jobs)
+    typer.echo(f"Valid: {_counted(jobs, 'job')}, {_counted(endpoints, 'endpoint')}.")
+
+
+def _show_table(manifest: Manifest) -> None:
+    table = Table("job", "endpoints")
+    for job in manifest.jobs[:SHOWN]:
+        table.add_row(job.name, ", ".join(each.name for each in job.endpoints))
+    Console().print(table)
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"

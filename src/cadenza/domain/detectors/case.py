@@ -1,0 +1,52 @@
+"""An endpoint as detectors see it: what it answered, and the limits that they may move within."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import Any
+
+from cadenza.domain.analysis import Material, Response
+from cadenza.domain.endpoint import PLATFORM_MIN_INTERVAL, Endpoint
+from cadenza.domain.spending import Budget
+
+ENOUGH_RUNS = 10
+_FASTEST = 12  # no burst runs more often than so many times the baseline
+
+
+@dataclass(frozen=True)
+class Case:
+    material: Material
+    pace: timedelta | None  # what the baseline comes to between runs; None on demand
+    budget: Budget
+
+    @property
+    def now(self) -> datetime:
+        return self.material.now
+
+    @property
+    def endpoint(self) -> Endpoint:
+        return self.material.endpoint
+
+    @property
+    def recent(self) -> tuple[Response, ...]:
+        return self.material.recent
+
+    @property
+    def is_well(self) -> bool:
+        return bool(self.recent) and self.recent[0].is_well
+
+    @cached_property
+    def body(self) -> dict[str, Any]:
+        """The newest answer where it is an object, else nothing."""
+        return fields_of(self.recent[0]) if self.recent else {}
+
+    def fastest(self, pace: timedelta) -> timedelta:
+        return max(self.endpoint.min_interval or PLATFORM_MIN_INTERVAL, pace / _FASTEST)
+
+    def calm(self, pace: timedelta) -> timedelta:
+        return self.budget.calm(pace, self.endpoint.max_interval)
+
+
+def fields_of(response: Response) -> dict[str, Any]:
+    body = response.body
+    return body if isinstance(body, dict) else {}

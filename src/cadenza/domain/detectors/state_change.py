@@ -1,0 +1,60 @@
+"""A state change starts a burst that decays: what has lasted long will last on.
+
+Not "fast while down": outages have a heavy tail, and the few long ones would eat every probe. The
+interval is a share of the time since the change, so a burst costs the logarithm of its length.
+After a recovery the share depends on how often it went down within a day: what failed once is soon
+trusted again, what failed four times is not.
+"""
+
+from datetime import timedelta
+
+from cadenza.domain.backoff import MAX_DOUBLINGS
+from cadenza.domain.detectors.case import Case
+from cadenza.domain.detectors.finding import Finding, Want
+from cadenza.domain.instants import iso, spoken
+from cadenza.domain.spending import DAY
+
+NAME = "State change"
+WHILE_DOWN = 0.1  # of the time since it went down
+AFTER_ONE_OUTAGE = 0.5  # of the time since it came back
+AT_LEAST = 0.015
+WHILE_LONG_DOWN = 0.05
+
+
+def state_change(case: Case, pace: timedelta) -> Finding | None:
+    if case.is_well:
+        return _after_recovery(case, pace)
+    return _while_down(case, pace)
+
+
+def _while_down(case: Case, pace: timedelta) -> Finding:
+    """Watched for as long as it lasts: the baseline's own backoff would miss its end."""
+    changed_at = case.material.health.changed_at
+    lasted = DAY if changed_at is None else case.now - changed_at
+    slowest = min(max(2 * pace, WHILE_LONG_DOWN * lasted), 2**MAX_DOUBLINGS * pace)
+    interval = max(min(max(WHILE_DOWN * lasted, case.fastest(pace)), slowest), case.fastest(pace))
+    since = "for more than a day" if changed_at is None else f"since {iso(changed_at)}"
+    sentence = f"it fails {since}; its end is looked for every {_rounded(interval)}"
+    return Finding(NAME, sentence, Want.WATCH, interval, confidence=0.9)
+
+
+def _after_recovery(case: Case, pace: timedelta) -> Finding | None:
+    health = case.material.health
+    if health.changed_at is None:
+        return None
+    times = max(1, health.outages)
+    # Where calm has to give up much, bursts do too: both are paid from the same runs.
+    share = max(AT_LEAST, AFTER_ONE_OUTAGE / times**3) * case.budget.relax**3
+    interval = max(share * (case.now - health.changed_at), case.fastest(pace))
+    if interval >= min(pace, case.calm(pace)):
+        return None
+    often = "" if times == 1 else f" after going down {times} times within a day"
+    sentence = (
+        f"it answers again since {iso(health.changed_at)}{often}; it is watched every"
+        f" {_rounded(interval)}, less and less often"
+    )
+    return Finding(NAME, sentence, Want.WATCH, interval, confidence=0.8)
+
+
+def _rounded(interval: timedelta) -> str:
+    return spoken(timedelta(seconds=round(interval.total_seconds())))

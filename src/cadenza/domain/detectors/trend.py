@@ -1,0 +1,60 @@
+"""A trend: a number of the answers rises or falls over five points or more (Mann–Kendall)."""
+
+from datetime import timedelta
+from math import sqrt
+
+from cadenza.domain.detectors.case import Case
+from cadenza.domain.detectors.finding import Finding, Want
+from cadenza.domain.detectors.series import series_of, shown
+
+NAME = "Trend"
+LEAST_POINTS = 5
+MOST_POINTS = 10
+NEW_GROUND = 0.25  # of the range of what was before
+SIGNIFICANT = 2.2  # five points in a row in one direction, or more of them with less order
+
+
+def trend(case: Case, pace: timedelta) -> Finding | None:
+    for series in series_of(case, LEAST_POINTS):
+        if (direction := direction_of(series.values)) is not None:
+            first, last = _newest(series.values)[0], series.values[-1]
+            sentence = f"{series.name} {direction} from {shown(first)} to {shown(last)}"
+            interval = max(pace / 2, case.fastest(pace))
+            return Finding(NAME, sentence, Want.WATCH, interval, confidence=0.6)
+    return None
+
+
+def direction_of(values: list[float]) -> str | None:
+    """Whether the newest points rise or fall, beyond all that was there before them."""
+    newest = _newest(values)
+    score = mann_kendall(newest)
+    if abs(score) < SIGNIFICANT:
+        return None
+    earlier = values[: -len(newest)] or newest[:1]
+    low, high = min(earlier), max(earlier)
+    margin = NEW_GROUND * (high - low)  # a day that follows a day breaks no new ground
+    if score > 0:
+        return "rises" if newest[-1] == max(newest) > high + margin else None
+    return "falls" if newest[-1] == min(newest) < low - margin else None
+
+
+def mann_kendall(values: list[float]) -> float:
+    """The normal score of Kendall's S, with its variance corrected for ties."""
+    count = len(values)
+    s = sum(
+        (later > earlier) - (later < earlier)
+        for place, earlier in enumerate(values)
+        for later in values[place + 1 :]
+    )
+    variance = (_ordered(count) - sum(_ordered(values.count(v)) for v in set(values))) / 18
+    if s == 0 or variance <= 0:
+        return 0.0
+    return (s - 1 if s > 0 else s + 1) / sqrt(variance)
+
+
+def _ordered(count: int) -> int:
+    return count * (count - 1) * (2 * count + 5)
+
+
+def _newest(values: list[float]) -> list[float]:
+    return values[-min(MOST_POINTS, max(LEAST_POINTS, len(values) // 3)) :]

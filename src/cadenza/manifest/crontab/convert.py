@@ -1,0 +1,159 @@
+"""From the lines of a crontab to a file for `apply`, and what could not be taken over."""
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from cadenza.domain.definition import MAX_DESCRIPTION
+from cadenza.manifest.checking import Checks, check_manifest
+from cadenza.manifest.crontab.curl import NotExact, http_target
+from cadenza.manifest.crontab.lines import Entry, Setting, Unread, read_lines
+from cadenza.manifest.crontab.names import name_for
+from cadenza.manifest.crontab.words import plain_words, shell_script, split_input
+
+LONGEST = "30m"  # cron lets a command run for ever; this is the most that Cadenza does
+_SILENCED = re.compile(r"(?:(?:\s+(?:[12]|&)|\s*)>\s*/dev/null|\s+2>&1)+\s*$")
+_NO_MAIL = "output is not mailed; it is kept with each run"
+_COMMANDS = (
+    "commands need CADENZA_SHELL_ALLOWED=true, start in the first of CADENZA_SHELL_FOLDERS and "
+    f"not in the user's home, never overlap, and end after {LONGEST} at the latest"
+)
+_SAID = {
+    "MAILTO": _NO_MAIL,
+    "MAILFROM": _NO_MAIL,
+    "TZ": "given to the commands, as cron does; for the times use CRON_TZ, or --timezone",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something that is not as it was; line 0 is the whole file."""
+
+    line: int
+    text: str
+
+    def __str__(self) -> str:
+        return f"line {self.line}: {self.text}" if self.line else self.text
+
+
+@dataclass(slots=True)
+class Converted:
+    documents: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    notes: list[Note] = field(default_factory=list[Note])
+    variables: set[str] = field(default_factory=set[str])  # that hold the secrets
+
+    def note(self, line: int, text: str) -> None:
+        self.notes.append(Note(line, text))
+
+
+def convert(text: str, checks: Checks, *, system: bool, timezone: str | None) -> Converted:
+    converted = Converted()
+    entries: list[Entry] = []
+    for each in read_lines(text, system=system):
+        if isinstance(each, Entry):
+            entries.append(each)
+            _convert_entry(each, converted, checks, timezone)
+        elif isinstance(each, Setting):
+            if each.name in _SAID and each.value:
+                converted.note(each.line, f"{each.name}: {_SAID[each.name]}")
+        else:
+            _tell_unread(each, converted)
+    if timezone is None and any("CRON_TZ" not in each.settings for each in entries):
+        converted.note(0, "times are taken as UTC: give --timezone where the machine's differs")
+    if any("command" in each["endpoints"][0] for each in converted.documents):
+        converted.note(0, _COMMANDS)
+    return converted
+
+
+def _tell_unread(unread: Unread, converted: Converted) -> None:
+    converted.note(unread.line, f"cannot be read, and was left out: {unread.text[:200]}")
+
+
+def _convert_entry(
+    entry: Entry, converted: Converted, checks: Checks, timezone: str | None
+) -> None:
+    if entry.schedule.lower() == "@reboot":
+        converted.note(entry.line, f"@reboot has no counterpart, left out: {entry.command[:200]}")
+        return
+    zone = entry.settings.get("CRON_TZ") or timezone
+    baseline = {"cron": entry.schedule} | ({"timezone": zone} if zone else {})
+    target = _target(entry, converted, checks)
+    taken = {each["name"] for each in converted.documents}
+    name = name_for(target, entry.command, taken)
+    endpoint = {"name": name, **baseline, **_with_variables(target, name, entry.line, converted)}
+    described = {"description": entry.description[:MAX_DESCRIPTION]} if entry.description else {}
+    document = {"name": name, **described, "endpoints": [endpoint]}
+    errors = check_manifest({"jobs": [document]}, checks).errors
+    for error in errors:
+        what = f"{error.field.rpartition('.')[2]}: {error.fix}"
+        shown = f"{entry.schedule} {entry.command}"[:200]
+        converted.note(entry.line, f"left out: {shown} ({what})")
+    if not errors:
+        converted.documents.append(document)
+        if entry.user is not None and "command" in endpoint:
+            what = f"ran as {entry.user}; a command runs as the user of the Cadenza worker"
+            converted.note(entry.line, what)
+
+
+def _target(entry: Entry, converted: Converted, checks: Checks) -> dict[str, Any]:
+    command, given = split_input(entry.command)
+    words = plain_words(_SILENCED.sub("", command))
+    if _is_curl(command):
+        try:
+            return _http(words, given, entry, checks)
+        except NotExact as error:
+            converted.note(entry.line, f"this curl stays a command: {error}")
+    return _command(entry, command, given)
+
+
+def _is_curl(command: str) -> bool:
+    program = command.split(maxsplit=1)[0] if command.strip() else ""
+    return program == "curl" or program.endswith("/curl")
+
+
+def _http(
+    words: list[str] | None, given: str | None, entry: Entry, checks: Checks
+) -> dict[str, Any]:
+    if words is None or given is not None:
+        raise NotExact("a shell has to read it")
+    if any(name.lower().endswith("_proxy") for name in entry.settings):
+        raise NotExact("it goes through a proxy")
+    target = http_target(words)
+    document = {"name": "x", "endpoints": [{"name": "x", "on_demand": True, **target}]}
+    for error in check_manifest({"jobs": [document]}, checks).errors:
+        raise NotExact(error.fix)
+    return target
+
+
+def _command(entry: Entry, command: str, given: str | None) -> dict[str, Any]:
+    shell = entry.settings.get("SHELL") or "sh"
+    words = plain_words(command) if given is None else None
+    arguments = words or [shell, "-c", shell_script(command, given)]
+    variables = [
+        f"{name}={value}"
+        for name, value in entry.settings.items()
+        if name not in ("SHELL", "CRON_TZ", "MAILTO", "MAILFROM")
+    ]
+    return {
+        "command": ["env", *variables, *arguments] if variables else arguments,
+        "timeout": LONGEST,
+    }
+
+
+def _with_variables(
+    target: dict[str, Any], name: str, line: int, converted: Converted
+) -> dict[str, Any]:
+    """Secrets stay out of the file: they are given to `apply` in the environment."""
+    secrets: dict[str, str] = target.get("secret_headers", {})
+    if not secrets:
+        return target
+    hidden: dict[str, str] = {}
+    for header in secrets:
+        variable = re.sub(r"\W+", "_", f"cron_{name}_{header}".upper(), flags=re.ASCII)
+        if variable in converted.variables:
+            variable += f"_{line}"
+        converted.variables.add(variable)
+        hidden[header] = f"${{{variable}}}"
+        what = f"the value of {header} is not in the file: set {variable} for cadenza apply"
+        converted.note(line, what)
+    return {**target, "secret_headers": hidden}

@@ -1,0 +1,88 @@
+"""The lines of a crontab, read as cron reads them."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+_SETTING = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([A-Za-z_][A-Za-z0-9_]*))\s*=\s*(.*)""")
+_NICKNAME = re.compile(r"(@\S+)[ \t]+(.*)")
+_FIELDS = re.compile(r"((?:\S+[ \t]+){4}\S+)[ \t]+(.*)")
+_USER = re.compile(r"(\S+)[ \t]+(.*)")
+_LIKE_A_SCHEDULE = re.compile(r"(?:@\w+|(?:[\d*][\d*/,\-]*[ \t]+){4}\S+)[ \t]+\S")
+_HEADING = re.compile(r"m(?:in)?\s+h(?:our)?\s+(?:dom|day)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A line that runs something, with the settings that stand above it."""
+
+    line: int
+    schedule: str
+    command: str  # as it stands there, with its % signs
+    description: str = ""
+    user: str | None = None
+    settings: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    line: int
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    line: int
+    text: str
+
+
+def read_lines(text: str, *, system: bool) -> Iterator[Entry | Setting | Unread]:
+    """Comments right above a line describe it."""
+    settings: dict[str, str] = {}
+    comments: list[str] = []
+    for number, raw in enumerate(text.split("\n"), start=1):
+        line = raw.strip("\r").lstrip(" \t")
+        if line.startswith("#"):
+            comments.append(line.lstrip("#").strip())
+            continue
+        if line.strip():
+            found = _line(number, line, system=system, settings=settings, comments=comments)
+            if isinstance(found, Setting):
+                settings = {**settings, found.name: found.value}
+            yield found
+        comments = []
+
+
+def _line(
+    number: int, line: str, *, system: bool, settings: Mapping[str, str], comments: list[str]
+) -> Entry | Setting | Unread:
+    if (found := _SETTING.fullmatch(line)) is not None:
+        name = next(each for each in found.groups()[:3] if each is not None)
+        return Setting(number, name, _unquoted(found[4].strip()))
+    found = _NICKNAME.fullmatch(line) or _FIELDS.fullmatch(line)
+    if found is None:
+        return Unread(number, line)
+    schedule, command, user = " ".join(found[1].split()), found[2], None
+    if system:
+        owned = _USER.fullmatch(command)
+        if owned is None:
+            return Unread(number, line)
+        user, command = owned[1], owned[2]
+    if not command.strip():
+        return Unread(number, line)
+    return Entry(number, schedule, command.rstrip(" \t"), _described(comments), user, settings)
+
+
+def _unquoted(value: str) -> str:
+    if len(value) >= 2 and value[0] == value[-1] and value[0] in "'\"":
+        return value[1:-1]
+    return value
+
+
+def _described(comments: list[str]) -> str:
+    """Without lines that were taken out of use, and without the heading of the columns."""
+    kept = [
+        each for each in comments if not _LIKE_A_SCHEDULE.match(each) and not _HEADING.match(each)
+    ]
+    return "\n".join(kept).strip()

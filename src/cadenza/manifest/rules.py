@@ -1,0 +1,76 @@
+"""Declared rules, from documents to the domain and back."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from cadenza.domain.errors import InvalidInput
+from cadenza.domain.rule import DEFAULT_TTL, Mode, Rule, RuleAct, Then
+from cadenza.manifest.durations import format_duration, parse_duration
+from cadenza.manifest.models import RuleDocument, ThenDocument
+
+_WITH_DURATION = (RuleAct.INTERVAL, RuleAct.RUN_IN, RuleAct.PAUSE)
+
+
+def read_rules(documents: Sequence[RuleDocument]) -> tuple[Rule, ...]:
+    """InvalidInput where one names no act, or several."""
+    return tuple(_read_rule(each, f"rules[{place}]") for place, each in enumerate(documents))
+
+
+def _read_rule(document: RuleDocument, path: str) -> Rule:
+    return Rule(
+        name=document.name,
+        when=document.when,
+        then=_read_then(document.then, path),
+        endpoint=document.endpoint,
+        runs=document.runs,
+        ttl=parse_duration(document.ttl) if document.ttl is not None else DEFAULT_TTL,
+        cooldown=parse_duration(document.cooldown) if document.cooldown else timedelta(0),
+        reason=document.reason,
+    )
+
+
+def _read_then(document: ThenDocument, path: str) -> Then:
+    given = [act for act in RuleAct if getattr(document, act) not in (None, False)]
+    if len(given) != 1:
+        shown = " and ".join(given) or "none of them"
+        fix = f"give exactly one of {', '.join(RuleAct)}"
+        raise InvalidInput(f"{path}.then", shown, fix)
+    act, value = given[0], getattr(document, given[0])
+    return Then(
+        act,
+        duration=parse_duration(value) if act in _WITH_DURATION else None,
+        at=value if act is RuleAct.RUN_AT else None,
+        endpoint=document.endpoint,
+    )
+
+
+def rule_document(rule: Rule) -> dict[str, Any]:
+    document: dict[str, Any] = {
+        "name": rule.name,
+        "endpoint": rule.endpoint,
+        "when": rule.when,
+        "for": rule.runs if rule.runs > 1 else None,
+        "then": _then_document(rule.then),
+        "ttl": format_duration(rule.ttl) if rule.ttl != DEFAULT_TTL else None,
+        "cooldown": format_duration(rule.cooldown) if rule.cooldown else None,
+        "reason": rule.reason or None,
+    }
+    return {name: value for name, value in document.items() if value is not None}
+
+
+def _then_document(then: Then) -> dict[str, Any]:
+    value: object = True
+    if then.duration is not None:
+        value = format_duration(then.duration)
+    elif then.at is not None:
+        value = then.at
+    return {str(then.act): value, **({"endpoint": then.endpoint} if then.endpoint else {})}
+
+
+def planner_document(mode: Mode | None, budget: float) -> dict[str, Any]:
+    document: dict[str, Any] = {
+        "mode": str(mode) if mode is not None else None,
+        "budget": budget if budget != 1.0 else None,
+    }
+    return {name: value for name, value in document.items() if value is not None}

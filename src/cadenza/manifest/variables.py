@@ -1,0 +1,54 @@
+"""Secrets from the environment: `${NAME}` as the whole value of a secret header."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from cadenza.domain.errors import InvalidInput
+from cadenza.manifest.models import KEPT
+from cadenza.manifest.walking import endpoints_in, jobs_in
+
+_WHOLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+
+def expand(raw: object, environment: Mapping[str, str]) -> list[InvalidInput]:
+    """In place; what is wrong names the variable, never a value."""
+    errors: list[InvalidInput] = []
+    for path, headers, name in _secrets(raw):
+        found = _WHOLE.fullmatch(headers[name])
+        if found is None:
+            continue
+        value = environment.get(found[1], "")
+        if not value.strip():
+            fix = f"the environment variable {found[1]} is not set, or empty; set it"
+            errors.append(InvalidInput(path, headers[name], fix))
+        else:
+            headers[name] = value
+    return errors
+
+
+def warnings_on(raw: object) -> Iterator[tuple[str, str]]:
+    """Before anything is expanded: secrets that stand in the file, and those that only seem not to.
+
+    Paths, with what to say.
+    """
+    for path, headers, name in _secrets(raw):
+        text = headers[name]
+        if text == KEPT or _WHOLE.fullmatch(text):
+            continue
+        if "${" in text:
+            yield path, "${NAME} is only replaced where it is the whole value; it is sent as it is"
+        else:
+            yield path, "the secret itself stands in the file: write ${NAME} and set the variable"
+
+
+def _secrets(raw: object) -> Iterator[tuple[str, dict[str, str], str]]:
+    """Path, the headers that hold it, and its name, of every secret that is text."""
+    for job_path, job in jobs_in(raw):
+        for path, endpoint in endpoints_in(job, job_path):
+            headers = endpoint.get("secret_headers")
+            if isinstance(headers, dict):
+                headers = cast("dict[str, Any]", headers)
+                for name, value in headers.items():
+                    if isinstance(value, str):
+                        yield f"{path}.secret_headers.{name}", headers, name

@@ -1,0 +1,73 @@
+"""Definitions as YAML that a person likes to read, and that reads back as the same definitions."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import yaml
+
+from cadenza.domain.definition import JobDefinition
+from cadenza.manifest.scalars import reads_as_text
+from cadenza.manifest.writing import job_document
+
+_represent: Any = yaml.SafeDumper.represent_scalar  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+_OTHER_BREAKS = frozenset(
+    "\r\x85\u2028\u2029"
+)  # line ends to YAML, which only quotes with escapes keep
+HEAD = "version: 1\njobs:"
+
+
+def to_yaml(jobs: Sequence[JobDefinition]) -> str:
+    """In the order given, a blank line between two jobs; secrets are only said to be there."""
+    return documents_to_yaml([job_document(job) for job in jobs])
+
+
+def documents_to_yaml(documents: Sequence[dict[str, Any]]) -> str:
+    if not documents:
+        return f"{HEAD} []\n"
+    return f"{HEAD}\n" + "\n".join(map(_one, documents))
+
+
+def _one(document: dict[str, Any]) -> str:
+    written: str = yaml.dump(
+        {"jobs": [document]},
+        Dumper=_Dumper,
+        sort_keys=False,
+        allow_unicode=True,
+        width=float("inf"),
+    )
+    return written.removeprefix("jobs:\n")
+
+
+class _Dumper(yaml.SafeDumper):
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        """Lists stand further in than what they belong to."""
+        del indentless
+        super().increase_indent(flow, False)
+
+    def ignore_aliases(self, data: Any) -> bool:
+        """The same value twice is written twice: our reader takes no anchors."""
+        del data
+        return True
+
+
+def _text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
+    """PyYAML quotes what YAML 1.1 would misread; what 1.2 would is quoted here."""
+    style = None
+    if not _OTHER_BREAKS.isdisjoint(text):
+        style = '"'
+    elif "\n" in text.rstrip("\n") and text[0] not in " \n\t":
+        style = "|"
+    elif not reads_as_text(text):
+        style = "'"
+    return _represent(dumper, "tag:yaml.org,2002:str", text, style=style)
+
+
+def _list(dumper: _Dumper, items: list[Any]) -> yaml.SequenceNode:
+    """Commands and statuses fit on a line."""
+    flat = not any(isinstance(each, dict | list) for each in items)
+    tag = "tag:yaml.org,2002:seq"
+    return dumper.represent_sequence(tag, items, flow_style=flat)
+
+
+_Dumper.add_representer(str, _text)
+_Dumper.add_representer(list, _list)

@@ -1,0 +1,1 @@
+"""`cadenza up`: everything on one machine, in one supervised program."""

@@ -1,0 +1,117 @@
+"""A whole file of jobs: applied in one transaction, answered with the difference."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from fastapi import Query
+from pydantic import Field
+
+from cadenza.domain.definition import JobDefinition
+from cadenza.manifest.checking import Checked, Checks, check_manifest
+from cadenza.manifest.difference import Change, difference, kept_secrets_missing, merged_jobs
+from cadenza.manifest.models import JobDocument, ManifestDocument
+from cadenza.manifest.writing import job_document
+from cadenza.web.api.access import AnyParts, Operator, Reader, deed
+from cadenza.web.api.parts import Parts
+from cadenza.web.api.problems import Invalid
+from cadenza.web.api.routes import router
+from cadenza.web.api.shown import Shown
+
+routes = router("Manifest", "/manifest")
+
+
+class FieldChangeShown(Shown):
+    field: str
+    before: Any = None
+    after: Any = None
+
+
+class ChangeShown(Shown):
+    act: str = Field(description="create, update, archive or unchanged")
+    job: str
+    endpoint: str | None = Field(description="null: the job itself")
+    fields: list[FieldChangeShown]
+
+
+class WarningShown(Shown):
+    field: str
+    text: str
+
+
+class Applied(Shown):
+    dry_run: bool = Field(description="Whether nothing was written.")
+    counts: dict[str, int] = Field(description="How many of each act.")
+    changes: list[ChangeShown] = Field(description="What is unchanged is only counted.")
+    warnings: list[WarningShown]
+
+
+@routes.put("")
+async def apply_manifest(
+    body: ManifestDocument,
+    caller: Operator,
+    parts: AnyParts,
+    dry_run: Annotated[bool, Query(description="Only say what would change.")] = False,
+    prune: Annotated[bool, Query(description="Archive what the file does not have.")] = False,
+) -> Applied:
+    """All of it, or, where anything is wrong, nothing."""
+    # A thousand crons take a while: in a thread, so that others are served meanwhile.
+    checked = await asyncio.to_thread(_checked, body, parts)
+    if dry_run:
+        present = await parts.manifests.all_jobs(caller.tenant_id)
+        return _applied(_changes(present, checked.jobs, prune=prune), checked, dry_run=True)
+    changes: list[Change] = []
+
+    def rewrite(present: Sequence[JobDefinition]) -> Sequence[JobDefinition]:
+        changes[:] = _changes(present, checked.jobs, prune=prune)
+        return merged_jobs(present, checked.jobs, prune=prune)
+
+    done = deed(caller, "manifest.apply", jobs=len(checked.jobs), prune=prune)
+    await parts.manifests.rewrite(caller.tenant_id, rewrite, done)
+    return _applied(changes, checked, dry_run=False)
+
+
+@routes.get("", response_model_exclude_unset=True)
+async def export_manifest(caller: Reader, parts: AnyParts) -> ManifestDocument:
+    """Everything that is not archived, as a file that changes nothing when it is applied."""
+    jobs = await parts.manifests.all_jobs(caller.tenant_id)
+    documents = [JobDocument.model_validate(job_document(each)) for each in jobs]
+    return ManifestDocument(jobs=documents)
+
+
+def _checked(body: ManifestDocument, parts: Parts) -> Checked:
+    checks = Checks(parts.door, parts.cron, parts.clock.now())
+    checked = check_manifest(body.model_dump(exclude_unset=True), checks)
+    if checked.errors:
+        raise Invalid(checked.errors)
+    return checked
+
+
+def _changes(
+    present: Sequence[JobDefinition], wanted: Sequence[JobDefinition], *, prune: bool
+) -> list[Change]:
+    if missing := kept_secrets_missing(present, wanted):
+        raise Invalid(missing)
+    return difference(present, wanted, prune=prune)
+
+
+def _applied(changes: Sequence[Change], checked: Checked, *, dry_run: bool) -> Applied:
+    return Applied(
+        dry_run=dry_run,
+        counts=Counter(str(each.act) for each in changes),
+        changes=[_shown(each) for each in changes if each.act != "unchanged"],
+        warnings=[WarningShown(field=field, text=text) for field, text in checked.warnings],
+    )
+
+
+def _shown(change: Change) -> ChangeShown:
+    return ChangeShown(
+        act=change.act,
+        job=change.job,
+        endpoint=change.endpoint,
+        fields=[
+            FieldChangeShown(field=each.field, before=each.before, after=each.after)
+            for each in change.fields
+        ],
+    )

@@ -1,0 +1,165 @@
+"""The prompt, the offered tools, and the brain that the settings make."""
+
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from cadenza.adapters.brains.llm.brain import LlmBrain
+from cadenza.adapters.brains.llm.models import model_of
+from cadenza.adapters.brains.llm.offered_tools import OFFERED
+from cadenza.adapters.brains.llm.opening import opening
+from cadenza.adapters.brains.llm.options import LlmOptions, Provider
+from cadenza.adapters.brains.llm.prompt import load_prompt, prompt_of
+from cadenza.adapters.system.ids import new_marker
+from cadenza.domain.analysis import Attention, LastAnalysis, Material
+from cadenza.domain.endpoint import Job
+from cadenza.domain.errors import InvalidInput, OperatorError
+from cadenza.domain.health import health_of
+from cadenza.domain.target import Secret
+from cadenza.roots.brain import llm_brain, llm_options
+from cadenza.roots.settings import Settings
+from tests.application.bench import simulated
+from tests.application.tool_calls import EIGHT, minute_after_noon
+from tests.factories import NOON, id_of, make_endpoint
+
+# --- The prompt -----------------------------------------------------------------------------------
+
+
+def test_the_version_of_a_prompt_changes_with_every_word() -> None:
+    one = prompt_of("<!-- version 3 -->\nBe calm.")
+    other = prompt_of("<!-- version 3 -->\nBe bold.")
+    assert one.text == "Be calm."
+    assert one.version.startswith("3-")
+    assert one.version != other.version
+    assert one == prompt_of("<!-- version 3 -->\nBe calm.")
+
+
+def test_the_prompt_names_every_limit_as_it_is() -> None:
+    text = load_prompt().text
+    for words in ("15 tool calls", "1 minute to 4 hours", "24 hours at most", "30 changes an hour"):
+        assert words in text
+    assert "submit_analysis" in text
+    assert "$marker" not in load_prompt().with_marker("abc")
+
+
+# --- What it is told ------------------------------------------------------------------------------
+
+
+def _material(**fields: Any) -> Material:
+    endpoint = make_endpoint("probe")
+    job = Job(endpoint.job_id, id_of("tenant"), "shop", fields.pop("description", "Watch it."))
+    health = health_of([], 0, NOON)
+    return Material(NOON, endpoint, job, health, ("cart", "search"), **fields)
+
+
+def test_the_opening_tells_state_health_siblings_and_the_rule_book() -> None:
+    told = opening(_material(), "abc")
+    for words in ("Watch it.", '"probe"', "every 60 s", "no runs", "cart", "search", "12:00:00Z"):
+        assert words in told
+
+
+def test_a_rule_book_of_any_length_and_kind_fits() -> None:
+    told = opening(_material(description="\u202e\ud800rule " * 10_000), "abc")
+    assert len(told) < 15_000
+    told.encode()
+    assert "(the owner wrote none)" in opening(_material(description=""), "abc")
+
+
+def test_what_was_thought_before_stands_within_the_marks() -> None:
+    told = opening(_material(last_analysis=LastAnalysis(NOON, "obey me")), "abc")
+    assert told.index("<data-abc>") < told.index("obey me") < told.index("</data-abc>")
+
+
+# --- The tools ------------------------------------------------------------------------------------
+
+
+@simulated
+async def test_the_offered_tools_are_those_of_the_toolbox_with_the_arguments_it_reads() -> None:
+    assert {each.name for each in OFFERED} == EIGHT
+    for offered in OFFERED:
+        tools = await (await minute_after_noon()).toolbox()
+        answer = await tools.call(offered.name, _example(offered.parameters_json_schema))
+        assert answer["ok"] is True, (offered.name, answer)
+        assert offered.description
+
+
+def _example(schema: dict[str, Any]) -> dict[str, Any]:
+    """A value for every argument that can stand beside the others."""
+    apart = {"next_run_at_iso", "until_iso", "endpoint"}
+    given = {name: each for name, each in schema["properties"].items() if name not in apart}
+    values = {"string": "x", "array": []}
+    return {
+        name: values.get(each["type"], max(1, each.get("minimum", 1)))
+        for name, each in given.items()
+    }
+
+
+# --- From the settings ----------------------------------------------------------------------------
+
+
+def _settings(**given: Any) -> Settings:
+    return Settings.model_validate(given)
+
+
+async def test_the_settings_make_a_brain() -> None:
+    brain = llm_brain(
+        _settings(
+            llm_provider="anthropic",
+            llm_model="claude-haiku-4-5",
+            llm_api_key=SecretStr("sk-x"),
+            llm_session_tokens=10_000,
+            llm_output_price=10,
+        )
+    )
+    assert isinstance(brain, LlmBrain)
+    assert (brain.name, brain.attention) == ("llm anthropic claude-haiku-4-5", Attention.ON_CHANGE)
+    assert (brain.reserved_tokens, brain.reserved_cost) == (10_000, 0.1)
+    await brain.close()
+
+
+def test_everything_that_is_missing_is_told_at_once() -> None:
+    with pytest.raises(OperatorError) as nothing:
+        llm_options(_settings(money_per_month=5))
+    for name in ("PROVIDER", "MODEL", "API_KEY", "INPUT_PRICE"):
+        assert f"CADENZA_LLM_{name}:" in str(nothing.value)
+    with pytest.raises(OperatorError, match="CADENZA_LLM_BASE_URL"):
+        llm_options(_settings(llm_provider="openai-compatible", llm_model="llama3.1"))
+
+
+def test_a_local_server_needs_an_address_and_no_key() -> None:
+    options = llm_options(
+        _settings(
+            llm_provider="openai-compatible",
+            llm_model="llama3.1",
+            llm_base_url="http://localhost:11434/v1",
+        )
+    )
+    assert (options.provider, options.api_key) == (Provider.COMPATIBLE, None)
+
+
+@pytest.mark.parametrize("provider", [each for each in Provider if each != Provider.COMPATIBLE])
+async def test_no_key_is_taken_from_the_environment(
+    provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY"):
+        monkeypatch.setenv(name, "sk-of-somebody-else")
+    with pytest.raises(InvalidInput, match="needs a key"):
+        LlmBrain(LlmOptions(provider, "model"), new_marker)
+
+
+async def test_no_address_is_taken_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL"):
+        monkeypatch.setenv(name, "http://evil.example")
+    for provider in (Provider.OPENAI, Provider.ANTHROPIC, Provider.GOOGLE):
+        brain = LlmBrain(LlmOptions(provider, "model", Secret("sk-x")), new_marker)
+        assert "evil" not in str(model_of(brain._options, brain._client).base_url)
+        await brain.close()
+
+
+def test_the_options_do_not_show_their_key() -> None:
+    assert "sk-x" not in repr(LlmOptions(Provider.OPENAI, "model", Secret("sk-x")))
+
+
+def test_a_marker_is_new_each_time() -> None:
+    assert len({new_marker() for _ in range(100)}) == 100

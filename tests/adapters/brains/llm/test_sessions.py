@@ -1,0 +1,210 @@
+"""Sessions with a model over the wire of each provider."""
+
+import json
+from typing import Any
+
+import pytest
+
+from cadenza.adapters.brains.llm.options import Provider as Kind
+from cadenza.domain.session import SessionEnd
+from tests.adapters.brains.llm.provider import Answer, script
+from tests.adapters.brains.llm.support import (
+    EVERY_KIND,
+    FASTER,
+    KEY,
+    SUBMIT,
+    SUBMITS,
+    calls_of,
+    scene,
+)
+from tests.application.tool_calls import EIGHT
+
+every_kind = pytest.mark.parametrize("kind", EVERY_KIND)
+READ = ("get_latest_response", {})
+
+
+@every_kind
+async def test_a_session_reads_acts_and_submits(kind: Kind) -> None:
+    model = script(Answer([READ]), Answer([FASTER]), SUBMITS)
+    prices = {"input_price": 2.0, "output_price": 10.0}
+    async with scene(model, kind, body={"load": 0.9}, **prices) as at:
+        session = await at.session()
+        assert (session.end, session.reasoning) == (SessionEnd.SUBMITTED, "all is well")
+        assert calls_of(session) == [
+            ("get_latest_response", True),
+            ("propose_interval", True),
+            ("submit_analysis", True),
+        ]
+        assert session.tokens == 3 * 1050
+        assert session.cost == pytest.approx(3 * (1000 * 2 + 50 * 10) / 1e6)
+        assert session.warnings == ()
+        assert session.prompt_version is not None
+        assert at.bench.endpoint().interval_hint is not None
+        assert '\\"load\\": 0.9' in at.provider.asked[1].text
+        assert "ai-interval" in at.provider.asked[2].text
+
+
+@every_kind
+async def test_the_model_is_offered_the_eight_tools_with_their_schemas(kind: Kind) -> None:
+    async with scene(script(SUBMITS), kind) as at:
+        await at.session()
+        shown = at.provider.asked[0].text
+        assert all(f'"{name}"' in shown for name in EIGHT)
+        assert "next_analysis_in_ms" in shown
+        assert "rule book" in shown
+        assert "Watch it all." in shown
+
+
+@every_kind
+async def test_tools_called_in_one_breath_all_run_in_order(kind: Kind) -> None:
+    async with scene(script(Answer([READ, FASTER, SUBMIT])), kind) as at:
+        session = await at.session()
+        assert [name for name, _ in calls_of(session)] == [READ[0], FASTER[0], SUBMIT[0]]
+        assert (session.end, len(at.provider.asked)) == (SessionEnd.SUBMITTED, 1)
+
+
+@every_kind
+async def test_a_call_beside_the_final_one_is_refused_after_it_and_kept(kind: Kind) -> None:
+    async with scene(script(Answer([SUBMIT, FASTER])), kind) as at:
+        session = await at.session()
+        assert calls_of(session) == [("submit_analysis", True), ("propose_interval", False)]
+        assert at.bench.endpoint().interval_hint is None
+
+
+@every_kind
+async def test_a_call_that_makes_no_sense_is_answered_so_that_the_model_can_correct_it(
+    kind: Kind,
+) -> None:
+    wrong = Answer([("propose_interval", {"interval_ms": "fast"})])
+    async with scene(script(wrong, Answer([FASTER]), SUBMITS), kind) as at:
+        session = await at.session()
+        assert [ok for _, ok in calls_of(session)] == [False, True, True]
+        assert "expected a number" in at.provider.asked[1].text
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "{not json",
+        "[1, 2]",
+        '"text"',
+        "null",
+        "NaN",
+        '{"interval_ms": 1e999}',
+        "[" * 100_000,
+        '{"interval_ms": ' + "9" * 5000 + "}",
+        '{"interval_ms": 30000, "interval_ms": {}}',
+        "\u0000\ud83d",
+    ],
+    ids=lambda text: text[:12].encode("ascii", "replace").decode(),
+)
+async def test_arguments_that_are_no_object_are_answered_and_recorded(written: str) -> None:
+    wrong = Answer([("propose_interval", written)])
+    async with scene(script(wrong, Answer([FASTER]), SUBMITS)) as at:
+        session = await at.session()
+        assert [ok for _, ok in calls_of(session)] == [False, True, True]
+        assert session.end is SessionEnd.SUBMITTED
+
+
+@every_kind
+@pytest.mark.parametrize("name", ["delete_endpoint", "x" * 3000, "run; rm -rf /", ""])
+async def test_a_tool_that_does_not_exist_is_answered_and_recorded(kind: Kind, name: str) -> None:
+    async with scene(script(Answer([(name, {"id": 1})]), SUBMITS), kind) as at:
+        session = await at.session()
+        assert [ok for _, ok in calls_of(session)] == [False, True]
+        assert session.tool_calls[0].tool == name[:100]
+
+
+@every_kind
+async def test_a_model_that_writes_text_is_reminded_and_may_still_submit(kind: Kind) -> None:
+    async with scene(script(Answer(text="All is well."), SUBMITS), kind) as at:
+        session = await at.session()
+        assert (session.end, session.warnings) == (SessionEnd.SUBMITTED, ())
+        assert "Nobody reads text" in at.provider.asked[1].text
+
+
+@every_kind
+async def test_a_model_that_only_writes_text_is_given_up(kind: Kind) -> None:
+    async with scene(script(Answer(text="I would rather talk.")), kind) as at:
+        session = await at.session()
+        assert session.end is SessionEnd.UNFINISHED
+        assert session.warnings == ("the model answered with text instead of tools",)
+        assert (len(at.provider.asked), session.tokens) == (3, 3150)
+        assert session.next_analysis_at is not None
+
+
+@every_kind
+async def test_a_refusal_ends_the_session_and_is_told(kind: Kind) -> None:
+    async with scene(script(Answer(refusal="I cannot help with that.")), kind) as at:
+        session = await at.session()
+        assert session.end in (SessionEnd.UNFINISHED, SessionEnd.FAILED)
+        assert "refused" in " ".join(session.warnings)
+        assert at.planner.refusal is None
+
+
+async def test_a_model_that_never_ends_runs_out_of_calls() -> None:
+    async with scene(script(Answer([READ])), session_tokens=1_000_000) as at:
+        session = await at.session()
+        assert session.end is SessionEnd.OUT_OF_CALLS
+        assert [ok for _, ok in calls_of(session)] == [True] * 15 + [False] * 5
+        assert session.warnings == ("it had not submitted after 20 answers",)
+        assert session.tokens == 20 * 1050
+
+
+async def test_a_thousand_calls_in_one_answer_end_the_session() -> None:
+    async with scene(script(Answer([FASTER] * 1000))) as at:
+        session = await at.session()
+        assert session.end is SessionEnd.OUT_OF_CALLS
+        assert len(session.tool_calls) == 30
+        assert session.warnings == ("it asked for 1000 tools at once",)
+
+
+async def test_a_session_asks_no_more_than_its_tokens_allow() -> None:
+    model = script(Answer([READ], tokens=(4000, 100)))
+    async with scene(model, session_tokens=10_000, max_output_tokens=500) as at:
+        session = await at.session()
+        assert (session.tokens, len(at.provider.asked)) == (8200, 2)
+        assert "token limit" in session.warnings[0]
+        (allowance,) = at.bench.tables.allowances.values()
+        assert (allowance.used, allowance.reserved) == (8200, 0)
+
+
+async def test_what_the_tools_answered_counts_before_it_is_sent() -> None:
+    body = ["x" * 900]
+    model = script(Answer([("get_latest_response", {})] * 14, tokens=(1000, 100)), SUBMITS)
+    async with scene(model, body=body, session_tokens=6000, max_output_tokens=500) as at:
+        session = await at.session()
+        assert (session.tokens, len(at.provider.asked)) == (1100, 1)
+        assert "token limit" in session.warnings[0]
+
+
+@pytest.mark.filterwarnings("ignore:Failed to extract usage")
+@pytest.mark.parametrize("tokens", [None, (0, 0), (-5, -5)], ids=str)
+async def test_a_provider_that_does_not_count_is_charged_an_estimate(tokens: Any) -> None:
+    async with scene(script(Answer([SUBMIT], tokens=tokens))) as at:
+        session = await at.session()
+        assert session.end is SessionEnd.SUBMITTED
+        assert 500 < session.tokens < 10_000
+        assert session.warnings == ("the provider did not say what was used; it was estimated",)
+
+
+async def test_a_provider_that_claims_absurd_usage_is_not_believed() -> None:
+    async with scene(script(Answer([SUBMIT], tokens=(10**30, 10**30)))) as at:
+        assert (await at.session()).tokens == 20_000_000
+
+
+@every_kind
+async def test_what_was_set_reaches_the_provider(kind: Kind) -> None:
+    options: dict[str, Any] = {"temperature": 0.25, "max_output_tokens": 777}
+    async with scene(script(SUBMITS), kind, **options) as at:
+        await at.session()
+        asked = at.provider.asked[0]
+        assert "0.25" in asked.text
+        assert "777" in asked.text
+        assert KEY in json.dumps(asked.headers)
+        assert KEY not in asked.text
+
+
+async def test_a_local_server_needs_no_key() -> None:
+    async with scene(script(SUBMITS), Kind.COMPATIBLE, api_key=None) as at:
+        assert (await at.session()).end is SessionEnd.SUBMITTED

@@ -1,0 +1,126 @@
+"""What a planner leaves in PostgreSQL: sessions with their prompt, and quotas that stay right."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from cadenza.adapters.brains.llm.brain import LlmBrain
+from cadenza.adapters.brains.llm.options import LlmOptions, Provider
+from cadenza.adapters.brains.llm.prompt import load_prompt
+from cadenza.adapters.postgres.database import Database
+from cadenza.adapters.postgres.endpoints import PostgresEndpointStore
+from cadenza.adapters.postgres.insights import PostgresInsights
+from cadenza.adapters.postgres.quota import PostgresQuota
+from cadenza.adapters.simulated.log import EventLog
+from cadenza.adapters.system.ids import new_marker
+from cadenza.application.planner import Planner, Round
+from cadenza.domain.endpoint import Job
+from cadenza.domain.session import Session, SessionEnd
+from cadenza.domain.target import HttpTarget
+from tests.adapters.brains.llm.provider import Answer, script, served
+from tests.adapters.brains.llm.support import FASTER, SUBMIT, StandingClock
+from tests.factories import CRON, NOON, id_of, make_endpoint, seconds
+from tests.postgres import BOX, StoppedClock, emptied_database
+
+TENANT = id_of("tenant")
+
+
+@dataclass
+class Records:
+    database: Database
+    clock: StoppedClock
+    quota: PostgresQuota
+
+    async def row(self, statement: str) -> Any:
+        async with self.database.connection() as connection:
+            return await connection.fetchrow(statement)
+
+
+@pytest.fixture
+async def records() -> AsyncIterator[Records]:
+    async with emptied_database() as database:
+        clock = await StoppedClock.in_database(database, NOON)
+        async with database.connection() as connection:
+            await connection.execute("INSERT INTO tenants (id, name) VALUES ($1, 'one')", TENANT)
+        yield Records(database, clock, PostgresQuota(database, 1000, 10.0))
+
+
+async def test_a_session_is_stored_with_the_version_of_its_prompt(records: Records) -> None:
+    endpoint = make_endpoint()
+    store = PostgresEndpointStore(records.database, CRON, BOX)
+    await store.add_job(Job(endpoint.job_id, TENANT, "watch"))
+    await store.add_endpoint(endpoint, HttpTarget("http://probe.example/"))
+    ids = {"tenant_id": TENANT, "job_id": endpoint.job_id, "endpoint_id": endpoint.id}
+    end = SessionEnd.FAILED
+    told: dict[str, Any] = {"tokens": 12, "cost": 0.5, "prompt_version": "1-0123456789abcdef"}
+    session = Session(uuid4(), **ids, brain="llm", started_at=NOON, duration=seconds(1), end=end)
+    for each in (session, Session(**{**_fields(session), "id": uuid4(), **told})):
+        await PostgresInsights(records.database).record_look(each)
+    async with records.database.connection() as connection:
+        rows = await connection.fetch(
+            "SELECT prompt_version, tokens, cost FROM analysis_sessions ORDER BY tokens"
+        )
+    assert [tuple(row) for row in rows] == [(None, 0, 0), ("1-0123456789abcdef", 12, 0.5)]
+
+
+def _fields(session: Session) -> dict[str, Any]:
+    return {name: getattr(session, name) for name in Session.__dataclass_fields__}
+
+
+async def test_a_session_with_a_model_is_kept_with_all_that_it_did(records: Records) -> None:
+    endpoint = make_endpoint()
+    store = PostgresEndpointStore(records.database, CRON, BOX)
+    await store.add_job(Job(endpoint.job_id, TENANT, "watch", "Watch it."))
+    await store.add_endpoint(endpoint, HttpTarget("http://probe.example/"))
+    await records.row("UPDATE endpoints SET asked_at = cadenza_now() RETURNING id")
+    odd = ("clear_hints", {"reason": "\u0000\ud800"})
+    async with served(script(Answer([FASTER, odd, SUBMIT]))) as provider:
+        options = LlmOptions(
+            Provider.COMPATIBLE, "llama3.1", base_url=f"{provider.url}/v1", session_tokens=1000
+        )
+        brain = LlmBrain(options, new_marker)
+        insights = PostgresInsights(records.database)
+        planner = Planner(brain, store, insights, records.quota, StandingClock(), EventLog(), uuid4)
+        assert await planner.run_once() == Round(sessions=1, acted=1)
+        assert await planner.run_once() == Round()
+        await brain.close()
+    row = await records.row("SELECT * FROM analysis_sessions")
+    assert (row["ended_as"], row["tokens"], row["reasoning"]) == ("submitted", 1050, "all is well")
+    assert row["prompt_version"] == load_prompt().version
+    assert len(json.loads(row["tool_calls"])) == 3
+    assert tuple(await records.row("SELECT used, reserved FROM quotas")) == (1050, 0)
+
+
+async def test_settled_by_many_at_once_it_counts_once(records: Records) -> None:
+    reservation = await records.quota.reserve(TENANT, 500, 5.0)
+    assert reservation is not None
+    told = await asyncio.gather(*(records.quota.settle(reservation, 900, 9.0) for _ in range(5)))
+    row = await records.row("SELECT used, reserved, cost_used, cost_reserved FROM quotas")
+    assert tuple(row) == (900, 0, 9.0, 0.0)
+    assert sorted(len(each) for each in told) == [0, 0, 0, 0, 2]
+
+
+async def test_what_a_planner_died_with_is_given_back_after_a_day(records: Records) -> None:
+    for _ in range(2):
+        assert await records.quota.reserve(TENANT, 500, 5.0) is not None
+    await records.clock.set(NOON + timedelta(days=1))
+    assert await records.quota.reserve(TENANT, 1) is None
+    await records.clock.set(NOON + timedelta(days=1, seconds=1))
+    assert await records.quota.reserve(TENANT, 700, 7.0) is not None
+    row = await records.row("SELECT used, reserved, cost_used, cost_reserved FROM quotas")
+    assert tuple(row) == (0, 700, 0.0, 7.0)
+
+
+async def test_one_who_settles_after_that_is_late_and_changes_nothing(records: Records) -> None:
+    reservation = await records.quota.reserve(TENANT, 500)
+    assert reservation is not None
+    await records.clock.set(NOON + timedelta(days=2))
+    assert await records.quota.reserve(TENANT, 1) is not None
+    assert await records.quota.settle(reservation, 500) == ()
+    assert tuple(await records.row("SELECT used, reserved FROM quotas")) == (0, 1)

@@ -1,0 +1,12 @@
+"""The door as tests open it."""
+
+from cadenza.adapters.expressions.cel import CelExpressions
+from cadenza.domain.definition import DoorRules
+from cadenza.manifest.checking import Checks
+from tests.factories import CRON, NOON
+
+RULES = DoorRules(
+    shell_allowed=True,
+    check_expression=lambda field, text: CelExpressions().check(field, text, ("status", "body")),
+)
+CHECKS = Checks(RULES, CRON, NOON)

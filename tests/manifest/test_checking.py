@@ -1,0 +1,126 @@
+"""A whole manifest at the door, as a request has it: errors by path, or definitions."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cadenza.manifest.checking import check_manifest
+from cadenza.manifest.models import EndpointDocument, JobDocument
+from tests.manifest.rules import CHECKS
+
+URL = {"every": "5m", "url": "https://example.com/"}
+HUSH = "hush-hush-4711"
+
+
+def fields(raw: object) -> list[str]:
+    return [each.field for each in check_manifest(raw, CHECKS).errors]
+
+
+def in_job(*endpoints: Any) -> dict[str, Any]:
+    return {"jobs": [{"name": "a", "endpoints": list(endpoints)}]}
+
+
+def test_a_good_manifest_becomes_definitions() -> None:
+    checked = check_manifest(in_job({"name": "b", **URL}), CHECKS)
+    assert checked.errors == ()
+    assert [each.name for each in checked.jobs[0].endpoints] == ["b"]
+
+
+def test_one_error_anywhere_and_there_are_no_definitions() -> None:
+    checked = check_manifest(
+        in_job({"name": "b", **URL}, {"name": "c", **URL, "cron": "x"}), CHECKS
+    )
+    assert checked.jobs == ()
+
+
+def test_a_bad_field_does_not_keep_the_others_from_being_looked_at() -> None:
+    bad = {"name": 5, "every": "5x", "url": "ftp://x", "min_interval": "2h", "max_interval": "1h"}
+    assert sorted(fields(in_job(bad))) == [
+        f"jobs[0].endpoints[0].{field}" for field in ("every", "min_interval", "name", "url")
+    ]
+
+
+def test_contradictions_do_not_keep_the_others_from_being_looked_at() -> None:
+    bad = {
+        "name": "a", "every": "5m", "cron": "@daily", "url": "ftp://x", "folder": "/srv",
+        "timeout": "1s", "timeout_ms": 5,
+    }  # fmt: skip
+    assert sorted(fields(in_job(bad))) == [
+        f"jobs[0].endpoints[0].{field}" for field in ("every", "folder", "timeout_ms", "url")
+    ]
+
+
+def test_a_name_given_twice_is_told_with_the_first() -> None:
+    raw = in_job({"name": "b", **URL}, {"name": "b", **URL})
+    assert fields(raw) == ["jobs[0].endpoints[1].name"]
+    assert fields({"jobs": [{"name": "a"}, {"name": "b"}, {"name": "a"}]}) == ["jobs[2].name"]
+
+
+@pytest.mark.parametrize(
+    ("raw", "field"),
+    [
+        ({"jobs": [], "version": 2}, "version"),
+        ({"jobs": [], "job": []}, "job"),
+        ({"jobs": [{"name": "x" * 101}]}, "jobs[0].name"),
+        ({"jobs": [{"name": "a", "description": "x" * 10_001}]}, "jobs[0].description"),
+        ({"jobs": [{"name": "a", "description": "\0"}]}, "jobs[0].description"),
+        ({"jobs": [{"name": "a"}] * 10_001}, "jobs"),
+        (in_job({"name": "a", **URL, "headers": {f"H{n}": "" for n in range(51)}}), None),
+        (in_job({"name": "a", "every": "5m", "command": ["x"] * 257}), None),
+        (in_job({"name": "a", "every": "5m", "url": "https://" + "x" * 2048}), None),
+        (in_job({"name": "a", **URL, "success_statuses": [200] * 101}), None),
+        (in_job({"name": "a", **URL, "success_when": "x" * 1001}), None),
+        (in_job({"name": "a", **URL, "method": "TRACE"}), None),
+        (in_job({"name": "a", **URL, "body": [10**5000]}), None),
+        (in_job({"name": "a", **URL, "max_redirects": 10**5000}), None),
+        (in_job({"name": "a", **URL, "timeout": "31m"}), None),
+        (in_job({"name": "a", "url": "https://example.com/", "every": "367d"}), None),
+        (in_job({"name": "a", "url": "https://example.com/", "every_ms": 10**12}), None),
+    ],
+)
+def test_what_is_too_long_too_many_or_unknown_is_refused(raw: object, field: str | None) -> None:
+    found = fields(raw)
+    assert found
+    if field is not None:
+        assert found[0] == field
+
+
+FIELDS = sorted({*EndpointDocument.model_fields, *JobDocument.model_fields, "jobs", "x"})
+NASTY = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(),
+    st.sampled_from(["5m", "@daily", "UTC", "GET", "https://example.com/", "", "\0", "\ud800"]),
+    st.text(max_size=5),
+)  # fmt: skip
+RAW = st.recursive(
+    NASTY,
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(FIELDS), inner, max_size=5)
+    ),
+    max_leaves=12,
+)
+ENDPOINTS = st.dictionaries(st.sampled_from(FIELDS), RAW, max_size=8)
+
+
+@settings(max_examples=300, deadline=None)
+@given(RAW | st.lists(ENDPOINTS | RAW, max_size=3).map(lambda drawn: in_job(*drawn)))
+def test_whatever_is_sent_ends_as_definitions_or_errors(raw: Any) -> None:
+    checked = check_manifest(raw, CHECKS)
+    assert checked.errors or isinstance(checked.jobs, tuple)
+    for error in checked.errors:
+        assert error.field
+        assert error.fix
+        assert len(str(error)) < 1000
+
+
+@settings(max_examples=200, deadline=None)
+@given(ENDPOINTS, st.sampled_from(["secret_headers", "secret", "url", "command", "endpoints"]))
+def test_no_secret_is_ever_shown(endpoint: dict[str, Any], wrapped: str) -> None:
+    hidden = {
+        "name": "a",
+        **endpoint,
+        "secret_headers": {"Key": HUSH, "": HUSH, "Key\n": f"{HUSH}\n"},
+    }
+    for raw in (in_job(hidden), in_job({wrapped: hidden}), {"jobs": hidden}, [hidden]):
+        assert HUSH not in "\n".join(map(str, check_manifest(raw, CHECKS).errors))
