@@ -33,6 +33,11 @@ WITH e AS (SELECT id, tenant_id, job_id FROM endpoints WHERE id = $1),
         SELECT tenant_id, 'run.finished', id, '{"name": "gazebo"}' FROM e),
      quota AS (
         INSERT INTO quotas (tenant_id, month, used) SELECT tenant_id, '2026-03', 7 FROM e),
+     reserved AS (
+        INSERT INTO quota_reservations (id, tenant_id, month, tokens)
+        SELECT gen_random_uuid(), tenant_id, '2026-03', 5 FROM e),
+     look AS (
+        INSERT INTO looks (endpoint_id, brain, reasoning) SELECT id, 'rules', 'a gazebo' FROM e),
      signing_key AS (
         INSERT INTO signing_keys (id, tenant_id, secret, created_at)
         SELECT gen_random_uuid(), tenant_id, $2, now() FROM e)

@@ -113,7 +113,7 @@ async def tables(connection: Any) -> list[str]:
     rows = await connection.fetch(
         "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition"
         " AND relnamespace = 'public'::regnamespace"
-        " AND relname NOT IN ('schema_migrations', 'stopped_clock') ORDER BY 1"
+        " AND relname NOT IN ('schema_migrations', 'stopped_clock', 'workers') ORDER BY 1"
     )
     return [row["relname"] for row in rows]
 

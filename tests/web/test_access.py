@@ -6,7 +6,7 @@ from typing import Any
 from cadenza.domain.access import Scope, token_of
 from tests.web.furniture import furnish, path_to
 from tests.web.support import ADMIN, OPERATE, OPERATOR_KEY, READ, Site, bearer, give_key
-from tests.web.walking import Operation, operations
+from tests.web.walking import Operation, open_paths, operations
 
 ALL = operations()
 OF_TENANTS = [each for each in ALL if not each.of_operator]
@@ -29,6 +29,10 @@ async def _all_closed_to(site: Site, headers: dict[str, str], walked: list[Opera
         assert answer.headers["content-type"] == "application/problem+json"
         assert answer.headers["www-authenticate"].startswith("Bearer")
     assert await site.contents() == before
+
+
+def test_only_probes_need_no_key() -> None:
+    assert open_paths() <= {"/healthz", "/readyz"}
 
 
 async def test_without_a_key_every_route_is_closed(site: Site) -> None:

@@ -1,9 +1,10 @@
 """Every field of every route, with what it cannot take: a 4xx that names it, and nothing done."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx2 as httpx
-import pytest
 
 from tests.web.furniture import furnish, path_to
 from tests.web.nasty import ANYWHERE, put_into, wrong_values
@@ -37,23 +38,29 @@ def _refuses(answer: httpx.Response, field: str, told: str) -> None:
     assert names_it, f"{told}: it names {named}"
 
 
-@pytest.mark.parametrize("operation", WITH_BODY, ids=str)
-async def test_a_value_that_a_field_cannot_take_is_refused_by_its_name(
-    site: Site, operation: Operation
-) -> None:
+@asynccontextmanager
+async def nothing_done(site: Site) -> AsyncIterator[None]:
     await furnish(site, site.ours)
-    path = await path_to(site, site.ours, operation)
     await site.ours.done("GET", "/me")
     before = await site.contents()
-    schema = operation.body_schema
-    assert schema is not None
-    for field, inner in fields(schema):
+    yield
+    assert await site.contents() == before
+
+
+async def test_a_value_that_a_field_cannot_take_is_refused_by_its_name(site: Site) -> None:
+    async with nothing_done(site):
+        for operation in WITH_BODY:
+            await _try_fields(site, operation)
+
+
+async def _try_fields(site: Site, operation: Operation) -> None:
+    path = await path_to(site, site.ours, operation)
+    for field, inner in fields(operation.body_schema or {}):
         name = field.rpartition(".")[2]
         for kind, value in wrong_values(name, inner):
             content = put_into(_filled(operation, field), field, value)
             answer = await _send(site, operation, path, content=content, headers=JSON)
             _refuses(answer, field, f"{operation}, {field}: {kind}")
-    assert await site.contents() == before
 
 
 def _filled(operation: Operation, field: str) -> Any:
@@ -70,14 +77,14 @@ def _filled(operation: Operation, field: str) -> Any:
     return body
 
 
-@pytest.mark.parametrize("operation", WITH_BODY, ids=str)
-async def test_a_body_that_is_not_what_was_asked_for_is_refused(
-    site: Site, operation: Operation
-) -> None:
-    await furnish(site, site.ours)
+async def test_a_body_that_is_not_what_was_asked_for_is_refused(site: Site) -> None:
+    async with nothing_done(site):
+        for operation in WITH_BODY:
+            await _try_bodies(site, operation)
+
+
+async def _try_bodies(site: Site, operation: Operation) -> None:
     path = await path_to(site, site.ours, operation)
-    await site.ours.done("GET", "/me")
-    before = await site.contents()
     for whole in ("5", '"text"', "true", "null", "[]", "[[]]", *ANYWHERE.values()):
         answer = await _send(site, operation, path, content=whole.encode(), headers=JSON)
         told = f"{operation}: {whole[:20]}"
@@ -89,16 +96,15 @@ async def test_a_body_that_is_not_what_was_asked_for_is_refused(
     twice = f'{{"{field}": 1, "{field}": 2}}'.encode()
     answer = await _send(site, operation, path, content=twice, headers=JSON)
     _refuses(answer, field, f"{operation}: a key twice")
-    assert await site.contents() == before
 
 
-@pytest.mark.parametrize("operation", ALL, ids=str)
-async def test_what_an_address_cannot_hold_is_refused_by_its_name(
-    site: Site, operation: Operation
-) -> None:
-    await furnish(site, site.ours)
-    await site.ours.done("GET", "/me")
-    before = await site.contents()
+async def test_what_an_address_cannot_hold_is_refused_by_its_name(site: Site) -> None:
+    async with nothing_done(site):
+        for operation in ALL:
+            await _try_addresses(site, operation)
+
+
+async def _try_addresses(site: Site, operation: Operation) -> None:
     body = {} if operation.body is None else {"json": operation.body}
     for name in operation.collections():
         for wrong in ("x", "0", "%00", "%ff", "..%2f", "a" * 300, "1" * 31, "null", "*", "'--"):
@@ -117,7 +123,6 @@ async def test_what_an_address_cannot_hold_is_refused_by_its_name(
     for query, field in (("nothing_like_it=1", "nothing_like_it"), ("a%00b=1", "a\0b")):
         answer = await _send(site, operation, f"{path}?{query}", **body)
         _refuses(answer, field, f"{operation}?{query}")
-    assert await site.contents() == before
 
 
 def _wrong_in_query(parameter: dict[str, Any]) -> list[str]:
@@ -150,14 +155,14 @@ def _wrong_in_query(parameter: dict[str, Any]) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("operation", [each for each in ALL if each.parameters("header")], ids=str)
-async def test_a_header_that_cannot_be_read_is_refused_by_its_name(
-    site: Site, operation: Operation
-) -> None:
-    await furnish(site, site.ours)
+async def test_a_header_that_cannot_be_read_is_refused_by_its_name(site: Site) -> None:
+    async with nothing_done(site):
+        for operation in ALL:
+            await _try_headers(site, operation)
+
+
+async def _try_headers(site: Site, operation: Operation) -> None:
     path = await path_to(site, site.ours, operation)
-    await site.ours.done("GET", "/me")
-    before = await site.contents()
     wrong = {
         "if-match": ["3", '"', "W/", '"a" "b"', '"a",', "'3'", '"\x7f"', '"' + "3" * 2000 + '"'],
         "idempotency-key": ["a b", "\x7f", "\xe9", "x" * 201, "a\tb"],
@@ -169,4 +174,3 @@ async def test_a_header_that_cannot_be_read_is_refused_by_its_name(
             headers = {name: value.encode("latin-1")}
             answer = await _send(site, operation, path, headers=headers, **body)
             _refuses(answer, name, f"{operation}, {name}: {value[:20]!r}")
-    assert await site.contents() == before

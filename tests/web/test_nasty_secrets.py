@@ -3,8 +3,6 @@
 import json
 from typing import Any
 
-import pytest
-
 from tests.web.support import Site
 
 SECRET = "correct-horse-battery-staple"
@@ -47,19 +45,18 @@ def _wrong_bodies() -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize("place", range(len(_wrong_bodies())))
-async def test_an_error_never_shows_a_secret(site: Site, place: int) -> None:
-    body = _wrong_bodies()[place]
+async def test_an_error_never_shows_a_secret(site: Site) -> None:
     endpoint = await site.ours.endpoint(secret_headers={"X-Old": SECRET})
-    content = json.dumps(body).encode()
-    for method, path in (
-        ("POST", f"/jobs/{endpoint['job_id']}/endpoints"),
-        ("PATCH", f"/endpoints/{endpoint['id']}"),
-    ):
-        answer = await site.ours.ask(method, path, content=content, headers=JSON)
-        assert SECRET not in answer.text, f"{method} {body}: {answer.text}"
-        assert answer.status_code < 500
-        assert method == "PATCH" or answer.status_code >= 400, answer.text
+    for body in _wrong_bodies():
+        content = json.dumps(body).encode()
+        for method, path in (
+            ("POST", f"/jobs/{endpoint['job_id']}/endpoints"),
+            ("PATCH", f"/endpoints/{endpoint['id']}"),
+        ):
+            answer = await site.ours.ask(method, path, content=content, headers=JSON)
+            assert SECRET not in answer.text, f"{method} {body}: {answer.text}"
+            assert answer.status_code < 500
+            assert method == "PATCH" or answer.status_code >= 400, answer.text
 
 
 async def test_a_key_given_twice_beside_a_secret_does_not_show_it(site: Site) -> None:

@@ -21,8 +21,9 @@ CONFIG = schemathesis.Config.from_dict(
         "generation": {"deterministic": True, "with-security-parameters": False},
     }
 )
+STREAMS = [each.path for each in operations() if each.streams]  # they do not end by themselves
 schema = schemathesis.openapi.from_dict(document(), config=CONFIG).exclude(
-    path=[each.path for each in operations() if each.streams] or None
+    lambda context: context.operation.path in STREAMS
 )
 
 
@@ -61,7 +62,7 @@ def there(server: Listening) -> Iterator[Ids]:
 
 @schema.parametrize()
 @settings(
-    max_examples=15,
+    max_examples=8,
     deadline=None,
     derandomize=True,
     phases=[Phase.explicit, Phase.generate],
@@ -71,7 +72,7 @@ def there(server: Listening) -> Iterator[Ids]:
 def test_every_answer_is_one_that_the_document_tells_of(
     case: schemathesis.Case, there: Ids
 ) -> None:
-    wanted = case.operation.definition.raw.get("security") or [{}]
+    wanted = case.operation.definition.raw.get("security") or [{}]  # a probe needs none
     key = OPERATOR_KEY if "OperatorKey" in wanted[0] else there.key
     if case.meta is None or not case.meta.is_negative_at(ParameterLocation.PATH):
         for name in case.path_parameters or {}:

@@ -67,13 +67,21 @@ class Operation:
 
 
 def operations() -> list[Operation]:
-    """All, those that end something last."""
-    found = [
+    """All that need a key, those that end something last."""
+    return sorted((each for each in _every() if "security" in each.told), key=_turn)
+
+
+def open_paths() -> set[str]:
+    """Those that need no key."""
+    return {each.path for each in _every() if "security" not in each.told}
+
+
+def _every() -> list[Operation]:
+    return [
         Operation(method, path, told)
         for path, methods in document()["paths"].items()
         for method, told in methods.items()
     ]
-    return sorted(found, key=_turn)
 
 
 def _turn(operation: Operation) -> tuple[int, int]:

@@ -153,7 +153,6 @@ class PlannerDocument(Document):
     )
     budget: Annotated[float, Field(ge=0.1, le=100)] | None = Field(
         default=None,
-        strict=False,
         description="Probes a day that detectors may use, times what the baseline would (1).",
     )
 

@@ -11,6 +11,7 @@ from cadenza.adapters.postgres.definitions import (
     add_endpoint,
     stored_endpoint,
     with_secrets,
+    with_secrets_masked,
 )
 from cadenza.adapters.postgres.endpoints import save_acts, wake_workers
 from cadenza.adapters.postgres.jobs import declared_values, job_of
@@ -195,8 +196,8 @@ class PostgresCatalogue:
         wanted = redefine(present)
         secrets = StoredSecrets.of(row, self._box)
         sealed = secrets.sealed(wanted.target)
-        same = wanted == present.definition and sealed == secrets.stored_text
-        if same:
+        masked = replace(wanted, target=with_secrets_masked(wanted.target))
+        if masked == present.definition and sealed == secrets.stored_text:
             return False
         edited = redefined(present, wanted, self._cron)
         target = wanted.target
@@ -222,8 +223,11 @@ class PostgresCatalogue:
 
     async def ask_for_analysis(self, tenant_id: UUID, endpoint_id: UUID, deed: Deed) -> None:
         async with self._database.transaction() as connection:
-            if await connection.fetchval(query("ask_for_analysis"), tenant_id, endpoint_id) is None:
+            row = await connection.fetchrow(query("ask_for_analysis"), tenant_id, endpoint_id)
+            if row is None:
                 raise NotFound(f"no endpoint {endpoint_id}")
+            if row["archived_at"] is not None:
+                raise Refused("it is archived")
             await record(connection, tenant_id, deed, endpoint_id)
             await connection.execute(query("notify"), "cadenza_finished")
 

@@ -91,7 +91,6 @@ _KINDS: tuple[tuple[type[CadenzaError], int, str, str], ...] = (
     (Outdated, 412, "outdated", "It has changed since"),
     (Refused, 409, "refused", "That cannot be done now"),
     (TooManyRequests, 429, "too-many-requests", "Too many requests"),
-    (StoreUnavailable, 503, "unavailable", "The database does not answer"),
 )
 _TITLES = {404: "not-found", 405: "method-not-allowed", 413: "too-large", 415: "media-type"}
 
@@ -139,13 +138,15 @@ async def _on_our_error(request: Request, error: Exception) -> Response:
     for kind, status, name, title in _KINDS:
         if isinstance(error, kind):
             headers = _headers(error)
-            return problem_response(
-                request, status, name, title, str(error), _fields(error), headers
-            )
-    # The operator's trouble (a key that is lost, a disk that is full) is theirs to read.
+            told = (status, name, title, str(error), _fields(error), headers)
+            return problem_response(request, *told)
+    # The operator's trouble (a key that is lost, a database that is away) is theirs to read.
     _log.error("api.trouble", error=str(error), path=request.url.path)
-    title = "Something is wrong on our side"
-    return problem_response(request, 503, "unavailable", title, "the operator has been told")
+    if isinstance(error, StoreUnavailable):
+        told = ("The database does not answer", "try again in a moment")
+        return problem_response(request, 503, "unavailable", *told, headers={"Retry-After": "1"})
+    told = ("Something is wrong on our side", "the operator has been told")
+    return problem_response(request, 503, "unavailable", *told)
 
 
 def _fields(error: CadenzaError | Exception) -> Sequence[InvalidInput]:
@@ -161,7 +162,7 @@ def _headers(error: Exception) -> dict[str, str] | None:
         return error.headers
     if isinstance(error, Unauthorised):
         return {"WWW-Authenticate": 'Bearer realm="cadenza"'}
-    return {"Retry-After": "1"} if isinstance(error, StoreUnavailable) else None
+    return None
 
 
 async def _on_invalid_request(request: Request, error: Exception) -> Response:
