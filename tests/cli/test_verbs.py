@@ -108,8 +108,8 @@ def test_the_planner_is_asked_for_a_look(person: Person) -> None:
 
 
 def test_tail_follows_one_job_and_leaves_the_others_out(person: Person) -> None:
-    person.queue("1s", "shop/queue")
-    person.queue("1s", "depot/queue")
+    person.queue("shop/queue", "--every", "1s")
+    person.queue("depot/queue", "--every", "1s")
     done = person.cadenza("tail", "--count", "2", "--job", "depot", "--table")
     assert done.code == 0, done.err
     assert done.out.count("depot/queue  success 200") == 2
