@@ -170,11 +170,11 @@ def test_a_thousand_endpoints_are_applied_in_seconds(person: Person, tmp_path: P
 def test_rules_of_a_job_are_applied_exported_and_shown(person: Person, tmp_path: Path) -> None:
     file = tmp_path / "rules.yaml"
     file.write_text(
-        "jobs: [{name: shop, planner: {mode: suggest}, rules: "
-        "[{name: hurry, when: body.queue_depth > 400, then: {interval: 30s}}]}]"
+        "jobs: [{name: shop, planner: {mode: advise}, rules: "
+        "[{name: hurry, when: response.body.queue_depth > 400, then: {interval: 30s}}]}]"
     )
     done = person.cadenza("apply", "-f", file, "--yes")
     assert done.code == 0, done.err
-    assert "hurry: when body.queue_depth > 400" in person.says("jobs", "show", "shop")
+    assert "hurry: when response.body.queue_depth > 400" in person.says("jobs", "show", "shop")
     person.cadenza("export", "-o", "again.yaml")
     assert "Nothing to change" in person.cadenza("apply", "-f", "again.yaml").out
