@@ -5,7 +5,16 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from cadenza.web.api import endpoints, jobs, keys, manifest, signing_keys, steering, tenants
+from cadenza.web.api import (
+    endpoints,
+    jobs,
+    keys,
+    manifest,
+    signing_keys,
+    steering,
+    suggestions,
+    tenants,
+)
 from cadenza.web.api.envelope import Envelope
 from cadenza.web.api.parts import Parts
 from cadenza.web.api.problems import handle_problems
@@ -20,6 +29,7 @@ RESOURCES = (
     tenants.routes,
     manifest.routes,
     signing_keys.routes,
+    suggestions.routes,
 )
 
 
