@@ -25,7 +25,7 @@ from cadenza.domain.bounds import MAX_PAUSE, MIN_NEXT_ANALYSIS
 from cadenza.domain.breaker import Breaker
 from cadenza.domain.errors import BrainFailed, ProviderFailed, StoreUnavailable
 from cadenza.domain.instants import spoken
-from cadenza.domain.session import Session, SessionEnd
+from cadenza.domain.session import Session, SessionEnd, kind_of
 
 UNASKED_LOOK = timedelta(hours=1)
 # A finish tells its time when it begins, and is seen when it has ended.
@@ -118,6 +118,7 @@ class Planner:
         self._new_id = new_id
         self._options = options or PlannerOptions()
         self._name = name
+        self._kind = kind_of(brain.name)
         self._over_quota: dict[UUID, datetime] = {}  # tenants, and when to ask for them again
         self._breaker = Breaker()
         self._discovery = Discovery(self._options.cycle)
@@ -135,10 +136,9 @@ class Planner:
             except StoreUnavailable:
                 await self._clock.sleep(self._options.retry_store_after)
                 continue
-            if self._options.between_rounds and not self._stopping:
-                await self._clock.sleep(self._options.between_rounds)
             recovered = found.put_off and self.refusal is None
             if not self._discovery.has_more and not recovered:
+                await self._clock.sleep(self._options.between_rounds)
                 await until_set(self._wake, at_most=self._until_next_look())
             self._wake.clear()
 
@@ -151,7 +151,7 @@ class Planner:
 
     async def run_once(self) -> Round:
         """Analyse endpoints that need a look now, several at once; others get the rest."""
-        await self._clean_up()
+        await self.clean_up()
         if self.refusal is not None:
             self._discovery.has_more = False
             return Round()
@@ -159,7 +159,7 @@ class Planner:
         limit = self._limit
         ids = await self._insights.claim_for_analysis(
             LookRequest(
-                self._brain.name,
+                self._kind,
                 self._brain.attention,
                 self._name,
                 limit,
@@ -172,7 +172,7 @@ class Planner:
         if not ids:
             return Round()
         self._unreleased = list(ids)  # until a session about it is on record
-        materials = await self._insights.material_for(ids, self._brain.name)
+        materials = await self._insights.material_for(ids, self._kind)
         return await self._look_at(materials, begin_by=began + self._options.lease / 2)
 
     @property
@@ -194,18 +194,18 @@ class Planner:
         ends = await asyncio.gather(
             *(within_gate(each) for each in materials), return_exceptions=True
         )
-        await self._clean_up()
+        await self.clean_up()
         # One that found the store away ends this round, but only when the others have ended too.
         ended = [_raised_or(end) for end in ends]
         if Skipped.PUT_OFF in ended or Skipped.TOO_LATE in ended:
             self._discovery.start_over()
         return _round(ended)
 
-    async def _clean_up(self) -> None:
+    async def clean_up(self) -> None:
         """Put on record what is not yet, and give back what nobody looks at any more."""
         await self._save()
         if self._unreleased:
-            await self._insights.release(self._unreleased, self._brain.name, self._name)
+            await self._insights.release(self._unreleased, self._kind, self._name)
             self._unreleased = []
 
     @property

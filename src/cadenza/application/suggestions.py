@@ -17,6 +17,7 @@ from cadenza.application.tools import Toolbox
 from cadenza.domain.audit import Deed
 from cadenza.domain.errors import NotFound, Refused
 from cadenza.domain.rule import Mode
+from cadenza.domain.session import kind_of
 
 DeedOf = Callable[..., Deed]
 
@@ -40,7 +41,7 @@ class AcceptSuggestion:
             tenant_id, session_id, call, deed("suggestion.accept", **told)
         )
         try:
-            tools = await self._tools(taken.endpoint_id, taken.brain, session_id)
+            tools = await self._tools(taken.endpoint_id, kind_of(taken.brain), session_id)
             answer = await tools.call(taken.tool, taken.arguments)
             if not answer["ok"]:
                 raise Refused(str(answer["error"]))

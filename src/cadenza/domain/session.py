@@ -48,6 +48,11 @@ class Session:
     fired: tuple[str, ...] = ()  # the declared rules that did something
 
     @property
+    def kind(self) -> str:
+        """Of its brain: what is remembered of an endpoint outlives a change of the model."""
+        return kind_of(self.brain)
+
+    @property
     def worth_keeping(self) -> bool:
         """A look that cost nothing and wanted nothing is counted, not stored."""
         wanted = any(call.tool not in IDLE_TOOLS and not call.repeated for call in self.tool_calls)
@@ -58,6 +63,11 @@ class Session:
     def suggests_until(self) -> datetime | None:
         """How long something of it can be accepted; None where it suggested nothing."""
         return latest(*(call.holds_until for call in self.tool_calls if call.suggested))
+
+
+def kind_of(brain: str) -> str:
+    """`llm` of `llm openai gpt-4o`."""
+    return brain.partition(" ")[0]
 
 
 IDLE_TOOLS = frozenset(

@@ -83,14 +83,14 @@ class MemoryInsights:
 
     async def record_looks(self, sessions: Sequence[Session], holder: str) -> None:
         for session in sessions:
-            look = self._look(session.endpoint_id, session.brain)
+            look = self._look(session.endpoint_id, session.kind)
             look.last = session
             look.fired_at.update(dict.fromkeys(session.fired, session.started_at))
             if session.worth_keeping:
                 self._tables.sessions.append(session)
             else:
                 self._tables.idle_looks += 1
-            await self.release([session.endpoint_id], session.brain, holder)
+            await self.release([session.endpoint_id], session.kind, holder)
 
     async def release(self, endpoint_ids: Sequence[UUID], brain: str, holder: str) -> None:
         for endpoint_id in endpoint_ids:

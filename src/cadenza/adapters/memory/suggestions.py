@@ -17,7 +17,7 @@ def waiting_calls(tables: Tables, endpoint_id: UUID, brain: str) -> Iterator[Too
     """What this brain suggested about an endpoint and nobody accepted."""
     now = tables.clock.now()
     for session in tables.sessions:
-        if session.endpoint_id != endpoint_id or session.brain != brain:
+        if session.endpoint_id != endpoint_id or session.kind != brain:
             continue
         for place, call in enumerate(session.tool_calls):
             if _is_open(tables, session, place, now):

@@ -1,8 +1,7 @@
 """What a planner reads and leaves behind."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
 from uuid import UUID
 
 import asyncpg
@@ -29,6 +28,8 @@ from cadenza.domain.run import RunStatus
 from cadenza.domain.session import Session
 
 ALWAYS = datetime.min.replace(tzinfo=UTC)  # what asyncpg sends as -infinity
+_COLUMNS = ("slot_at", "started_at", "finished_at", "status", "status_code", "body")
+_STATUS = {str(each): each for each in RunStatus}
 _FINDERS = {
     Attention.OWN_RUNS: "claim_looks_after_own_runs",
     Attention.EVERY_RUN: "claim_looks_after_any_run",
@@ -141,21 +142,24 @@ def _health(row: Row, failure_streak: int) -> Health:
     )
 
 
-def _response(row: Row | Mapping[str, Any], prefix: str) -> Response:
-    started_at, finished_at = row[f"{prefix}started_at"], row[f"{prefix}finished_at"]
-    return Response(
-        slot_at=row[f"{prefix}slot_at"],
-        finished_at=finished_at,
-        status=RunStatus(row[f"{prefix}status"]),
-        body=body_of(row[f"{prefix}body"]),
-        duration=finished_at - started_at if started_at else None,
-        status_code=row[f"{prefix}status_code"],
-    )
+def _response(row: Row, prefix: str) -> Response:
+    return _answer(*(row[prefix + name] for name in _COLUMNS))
+
+
+def _answer(
+    slot_at: datetime,
+    started_at: datetime | None,
+    finished_at: datetime,
+    status: str,
+    status_code: int | None,
+    body: str | None,
+) -> Response:
+    duration = finished_at - started_at if started_at else None
+    return Response(slot_at, finished_at, _STATUS[status], body_of(body), duration, status_code)
 
 
 def _recent(row: Row) -> tuple[Response, ...]:
-    columns = ("slot_at", "started_at", "finished_at", "status", "status_code", "body")
     if row["recent_slot_at"] is None:
         return ()
-    each_run = zip(*(row[f"recent_{name}"] for name in columns), strict=True)
-    return tuple(_response(dict(zip(columns, run, strict=True)), "") for run in each_run)
+    runs = zip(*(row["recent_" + name] for name in _COLUMNS), strict=True)
+    return tuple(_answer(*each) for each in runs)

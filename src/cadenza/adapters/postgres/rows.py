@@ -245,7 +245,12 @@ def run_of(row: Row) -> Run:
 
 
 def _loaded(text: str | None) -> Any:
-    return None if text is None else json.loads(text)
+    if text is None:
+        return None
+    try:
+        return pydantic_core.from_json(text)  # several times faster, and answers come by thousands
+    except ValueError:  # nested deeper than it goes
+        return json.loads(text)
 
 
 def body_of(text: str | None) -> Body:

@@ -19,7 +19,7 @@ def look_values(session: Session) -> tuple[Any, ...]:
     fired = dict.fromkeys(map(to_text, session.fired), iso(session.started_at))
     return (
         session.endpoint_id,
-        session.brain,
+        session.kind,
         session.started_at,
         session.next_analysis_at,
         to_text(session.reasoning),

@@ -14,7 +14,7 @@ from cadenza.domain.session import Session
 class LookRequest:
     """Which endpoints a planner would look at now, and for how long it wants them to itself."""
 
-    brain: str
+    brain: str  # its kind
     attention: Attention
     holder: str
     limit: int

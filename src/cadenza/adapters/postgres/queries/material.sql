@@ -20,7 +20,7 @@ LEFT JOIN LATERAL (
     -- what this brain suggested before, and nobody has accepted
     SELECT json_agg(call.value) AS calls
     FROM analysis_sessions AS s, jsonb_array_elements(s.tool_calls) AS call
-    WHERE s.endpoint_id = e.id AND s.brain = $4 AND s.suggests_until > cadenza_now()
+    WHERE s.endpoint_id = e.id AND split_part(s.brain, ' ', 1) = $4 AND s.suggests_until > cadenza_now()
       AND {is_open}
 ) AS waiting ON true
 CROSS JOIN LATERAL (
