@@ -3,7 +3,7 @@
 import asyncio
 import json
 
-from benchmarks import growth, lateness, throughput, wake
+from benchmarks import growth, lateness, reads, throughput, wake
 from benchmarks.stage import arguments
 
 ROWS = (
@@ -21,12 +21,21 @@ ROWS = (
     ("nudge to start, p50 ms", "wake", "wake_p50_ms"),
     ("claim p50 ms by endpoints", "growth", "claim_p50_ms"),
     ("worker memory MB by endpoints", "growth", "worker_memory_mb"),
+    ("runs listed among 5 million, slowest way, p50 ms", "reads", "worst_p50_ms"),
+    ("mixed reads a second beside a worker", "reads", "reads_per_s"),
+    ("errors among them", "reads", "errors"),
 )
 
 
 def main() -> None:
     given = arguments(__doc__ or "")
-    modules = {"throughput": throughput, "lateness": lateness, "wake": wake, "growth": growth}
+    modules = {
+        "throughput": throughput,
+        "lateness": lateness,
+        "wake": wake,
+        "growth": growth,
+        "reads": reads,
+    }
     results = {name: asyncio.run(each.main(quick=given.quick)) for name, each in modules.items()}
     if given.json:
         print(json.dumps(results))

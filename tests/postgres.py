@@ -88,7 +88,9 @@ async def emptied_database(connections: int = 5) -> AsyncIterator[Database]:
     database = await open_database(url_of(SHARED), connections=connections)
     try:
         async with database.connection() as connection:
-            await connection.execute("TRUNCATE tenants, runs, run_attempts, late_results CASCADE")
+            await connection.execute(
+                "TRUNCATE tenants, runs, run_attempts, late_results, idempotency_keys CASCADE"
+            )
         yield database
     finally:
         await database.close()

@@ -10,7 +10,7 @@ from typing import Any
 from benchmarks.adaptation.calibrate import Calibrated, calibrate
 from benchmarks.adaptation.life import Life, Lived, Onlooker, rules_brain
 from benchmarks.adaptation.policies import FLOOR, POLICIES, Policy, follow, shuffled
-from benchmarks.adaptation.score import Score, score_states, score_windows
+from benchmarks.adaptation.score import Score, added_up, score_states, score_windows
 from benchmarks.adaptation.summary import Measured, summarise
 from benchmarks.adaptation.traces import Trace
 from cadenza.domain.spending import Budget
@@ -19,6 +19,7 @@ Traces = Sequence[Trace]
 Tell = Callable[[str], None]
 ENOUGH_TO_GUESS = 1 / 8  # of each trace, to find where to begin
 LONGEST_CALM = 2.8  # baseline intervals: beyond it a hint would not live to see its run
+SHIFTS = (0.0, 0.25, 0.5, 0.75)  # metrics are few: each is lived through four times
 RULES, RANDOM, OWN_BUDGET = "rules brain", "random, same histogram", "rules brain, default budget"
 
 
@@ -133,10 +134,10 @@ def _rules(
     return [results[place] for place in range(len(traces))]
 
 
-def _live(task: Task) -> Lived:
+def _live(task: Task, shift: float = 0.0) -> Lived:
     trace, baseline, budget = task
-    life = Life(trace, baseline, FLOOR, phase_of(trace, baseline))
-    return life.live(rules_brain(budget))
+    phase = (phase_of(trace, baseline) + shift * baseline) % baseline
+    return Life(trace, baseline, FLOOR, phase).live(rules_brain(budget))
 
 
 def _live_states(task: Task) -> tuple[Score, Score]:
@@ -145,13 +146,18 @@ def _live_states(task: Task) -> tuple[Score, Score]:
 
 
 def _live_windows(task: Task) -> Score:
-    return score_windows(task[0], _live(task))
+    lives = [score_windows(task[0], _live(task, shift)) for shift in SHIFTS]
+    return added_up(lives)
 
 
 def _look_on(task: tuple[Trace, float]) -> Score:
     trace, baseline = task
-    life = Onlooker(trace, baseline, FLOOR, phase_of(trace, baseline))
-    return score_windows(trace, life.live(rules_brain(Budget())))
+    scores: list[Score] = []
+    for shift in SHIFTS:
+        phase = (phase_of(trace, baseline) + shift * baseline) % baseline
+        lived = Onlooker(trace, baseline, FLOOR, phase).live(rules_brain(Budget()))
+        scores.append(score_windows(trace, lived))
+    return added_up(scores)
 
 
 def _score(result: Any) -> Score:

@@ -1,7 +1,9 @@
 """What a policy's probes were worth to those who believe what the last probe said."""
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from benchmarks.adaptation.life import Lived
 from benchmarks.adaptation.traces import DAY, Span, Trace
@@ -23,6 +25,22 @@ class Score:
     recoveries: int = 0
     recovery_delay: float = 0.0
     false_alarms: int = 0
+
+
+def added_up(scores: Sequence[Score]) -> Score:
+    """Several lives of one endpoint as one."""
+    return Score(
+        scores[0].name,
+        sum(each.days for each in scores),
+        sum(each.probes for each in scores),
+        fmean(each.wrong for each in scores),
+        sum(each.happened for each in scores),
+        sum(each.delay for each in scores),
+        sum(each.misses for each in scores),
+        sum(each.recoveries for each in scores),
+        sum(each.recovery_delay for each in scores),
+        sum(each.false_alarms for each in scores),
+    )
 
 
 def score_states(trace: Trace, lived: Lived) -> Score:

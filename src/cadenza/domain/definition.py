@@ -85,6 +85,7 @@ def rule_errors(rules: Sequence[Rule], door: DoorRules) -> Iterator[InvalidInput
         if rule.name in seen:
             yield InvalidInput(f"rules[{place}].name", rule.name, "another rule of the job has it")
         seen.add(rule.name)
+        yield from _name_errors(rule, f"rules[{place}]")
         for field, expression in (("when", rule.when), ("then.run_at", rule.then.at)):
             if expression is None or door.check_rule is None:
                 continue
@@ -92,6 +93,20 @@ def rule_errors(rules: Sequence[Rule], door: DoorRules) -> Iterator[InvalidInput
                 door.check_rule(f"rules[{place}].{field}", expression)
             except InvalidInput as error:
                 yield error
+
+
+def _name_errors(rule: Rule, path: str) -> Iterator[InvalidInput]:
+    names = (
+        ("name", rule.name),
+        ("endpoint", rule.endpoint),
+        ("then.endpoint", rule.then.endpoint),
+    )
+    for field, name in names:
+        try:
+            if name is not None:
+                check_name(f"{path}.{field}", name)
+        except InvalidInput as error:
+            yield error
 
 
 def rule_warnings(rules: Sequence[Rule], names: Collection[str]) -> list[str]:

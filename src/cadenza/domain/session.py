@@ -24,6 +24,7 @@ class ToolCall:
     took_effect: bool = False
     suggested: bool = False  # it would have taken effect, had the planner been allowed to act
     holds_until: datetime | None = None  # what it wrote; or how long a person may accept it
+    accepted_by: str | None = None  # of what was suggested
     repeated: bool = False  # the same has been suggested before, and still waits for a person
 
 

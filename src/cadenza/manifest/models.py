@@ -139,7 +139,7 @@ class RuleDocument(Document):
     runs: Annotated[int, Field(ge=1, le=MAX_RUNS)] = Field(
         default=1, alias="for", description="How many runs in a row it must hold for."
     )
-    then: ThenDocument
+    then: ThenDocument = Field(examples=[{"interval": "30s"}])
     ttl: Duration | None = None
     cooldown: Duration | None = None
     reason: Annotated[str, Field(max_length=500)] = ""
@@ -153,7 +153,6 @@ class PlannerDocument(Document):
     )
     budget: Annotated[float, Field(ge=0.1, le=100)] | None = Field(
         default=None,
-        strict=False,
         description="Probes a day that detectors may use, times what the baseline would (1).",
     )
 
@@ -180,5 +179,5 @@ class JobDocument(JobFields):
 class ManifestDocument(Document):
     """A whole file of jobs."""
 
-    version: Literal[1] = 1
+    version: Annotated[int, Field(ge=1, le=1)] = 1
     jobs: Annotated[list[JobDocument], Field(max_length=MAX_JOBS)]

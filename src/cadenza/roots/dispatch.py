@@ -47,10 +47,10 @@ def address_policy(settings: Settings) -> AddressPolicy:
 
 
 def shell_rules(settings: Settings) -> ShellRules:
-    folders = tuple(Path(each) for each in _words(settings.shell_folders))
-    environment = allowed_environment(_words(settings.shell_environment), os.environ)
+    folders = tuple(Path(each) for each in words(settings.shell_folders))
+    environment = allowed_environment(words(settings.shell_environment), os.environ)
     return ShellRules(folders=folders, environment=environment, path=settings.shell_path)
 
 
-def _words(text: str) -> list[str]:
+def words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]

@@ -1,7 +1,7 @@
 """Tenants, their users, and API keys."""
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 import asyncpg
@@ -16,6 +16,7 @@ from cadenza.domain.errors import NotFound
 from cadenza.domain.rule import Mode, Modes
 
 OPERATOR = UUID(int=0)  # in whose name tenants are created; no tenant has this id
+USE_NOTED = timedelta(minutes=1)  # not a write with every request
 DELETE_SECONDS = 600.0  # a tenant may leave millions of runs behind
 
 
@@ -34,11 +35,13 @@ class PostgresAccounts:
             if row is None:
                 return None
             self._on_time(row["now"])
-            used_at: datetime | None = row["last_used_at"]
-            if used_at is None or (row["now"] - used_at).total_seconds() >= 60:
-                await connection.execute(query("touch_key"), key_id)
         user = User(row["user_id"], row["tenant_id"], row["user_name"], row["user_created_at"])
         return _key(row), user, row["now"]
+
+    async def note_use(self, key: ApiKey, now: datetime) -> None:
+        if key.last_used_at is None or now - key.last_used_at >= USE_NOTED:
+            async with self._database.connection() as connection:
+                await connection.execute(query("touch_key"), key.id)
 
     async def list_keys(self, tenant_id: UUID) -> Sequence[ApiKey]:
         async with self._database.connection() as connection:

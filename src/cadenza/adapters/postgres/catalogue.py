@@ -1,6 +1,6 @@
 """Jobs and endpoints with their definitions: searched, read and changed by their owners."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -11,12 +11,13 @@ from cadenza.adapters.postgres.definitions import (
     add_endpoint,
     stored_endpoint,
     with_secrets,
+    with_secrets_masked,
 )
 from cadenza.adapters.postgres.endpoints import save_acts, wake_workers
 from cadenza.adapters.postgres.jobs import declared_values, job_of
 from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.recording import created_before, names_told_apart, record
-from cadenza.adapters.postgres.rows import Row, endpoint_of, target_json, to_text
+from cadenza.adapters.postgres.rows import Row, endpoint_of, like, target_json, to_text
 from cadenza.application.ports.catalogue import (
     ChangeJob,
     EndpointSearch,
@@ -55,7 +56,7 @@ class PostgresCatalogue:
                 tenant_id,
                 search.archived,
                 search.name,
-                _pattern(search.search),
+                like(search.search),
                 after_name,
                 after_id,
                 search.limit,
@@ -86,24 +87,25 @@ class PostgresCatalogue:
         job_id: UUID,
         change: ChangeJob,
         deed: Deed,
-        revision: int | None = None,
+        seen: Collection[int] | None = None,
     ) -> StoredJob:
-        async with names_told_apart("name"), self._database.transaction() as connection:
+        async with self._database.transaction() as connection:
             row = await connection.fetchrow(query("lock_job"), tenant_id, job_id)
             if row is None:
                 raise NotFound(f"no job {job_id}")
-            _check_revision(row, revision)
+            _check_revision(row, seen)
             before = job_of(row)
             after = change(before, row["now"])
             if after != before:
-                await connection.execute(
-                    query("save_job"),
-                    job_id,
-                    to_text(after.name),
-                    *declared_values(after),
-                    after.paused_until,
-                    after.archived_at,
-                )
+                async with names_told_apart(after.name):
+                    await connection.execute(
+                        query("save_job"),
+                        job_id,
+                        to_text(after.name),
+                        *declared_values(after),
+                        after.paused_until,
+                        after.archived_at,
+                    )
                 await self._carry_over(connection, before, after)
                 await record(connection, tenant_id, deed, job_id)
             return await _get_job(connection, tenant_id, job_id)
@@ -136,7 +138,7 @@ class PostgresCatalogue:
                 tenant_id,
                 search.job_id,
                 search.name,
-                _pattern(search.search),
+                like(search.search),
                 search.state,
                 after_value,
                 after_id,
@@ -173,13 +175,13 @@ class PostgresCatalogue:
         endpoint_id: UUID,
         redefine: Redefine,
         deed: Deed,
-        revision: int | None = None,
+        seen: Collection[int] | None = None,
     ) -> StoredEndpoint:
-        async with names_told_apart("name"), self._database.transaction() as connection:
+        async with self._database.transaction() as connection:
             row = await connection.fetchrow(query("lock_stored_endpoint"), tenant_id, endpoint_id)
             if row is None:
                 raise NotFound(f"no endpoint {endpoint_id}")
-            _check_revision(row, revision)
+            _check_revision(row, seen)
             present = stored_endpoint(row, self._spread)
             if present.endpoint.archived_at is not None:
                 raise Refused("it is archived, and can no longer be changed")
@@ -194,15 +196,16 @@ class PostgresCatalogue:
         wanted = redefine(present)
         secrets = StoredSecrets.of(row, self._box)
         sealed = secrets.sealed(wanted.target)
-        same = wanted == present.definition and sealed == secrets.stored_text
-        if same:
+        masked = replace(wanted, target=with_secrets_masked(wanted.target))
+        if masked == present.definition and sealed == secrets.stored_text:
             return False
         edited = redefined(present, wanted, self._cron)
         target = wanted.target
         await connection.execute(
             query("set_target"), edited.id, target_json(target), target.host, sealed
         )
-        await save_acts(connection, [(present.endpoint, edited)])
+        async with names_told_apart(wanted.name):
+            await save_acts(connection, [(present.endpoint, edited)])
         return True
 
     async def steer_endpoint(
@@ -220,8 +223,11 @@ class PostgresCatalogue:
 
     async def ask_for_analysis(self, tenant_id: UUID, endpoint_id: UUID, deed: Deed) -> None:
         async with self._database.transaction() as connection:
-            if await connection.fetchval(query("ask_for_analysis"), tenant_id, endpoint_id) is None:
+            row = await connection.fetchrow(query("ask_for_analysis"), tenant_id, endpoint_id)
+            if row is None:
                 raise NotFound(f"no endpoint {endpoint_id}")
+            if row["archived_at"] is not None:
+                raise Refused("it is archived")
             await record(connection, tenant_id, deed, endpoint_id)
             await connection.execute(query("notify"), "cadenza_finished")
 
@@ -259,20 +265,12 @@ def _pause_like(job: Job) -> Act:
     return act
 
 
-def _check_revision(row: Row, seen: int | None) -> None:
-    if seen is not None and row["revision"] != seen:
+def _check_revision(row: Row, seen: Collection[int] | None) -> None:
+    if seen is not None and row["revision"] not in seen:
         raise Outdated(
-            f"it has changed: its revision is {row['revision']}, you gave {seen}; read it again"
+            f"it has changed: its revision is {row['revision']}, not what you gave; read it again"
         )
 
 
 def _stored_job(row: Row) -> StoredJob:
     return StoredJob(job_of(row), row["revision"], row["created_at"], row["endpoint_count"])
-
-
-def _pattern(search: str | None) -> str | None:
-    """What ILIKE finds a piece of text by; its own signs mean themselves."""
-    if not search:
-        return None
-    escaped = search.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    return f"%{escaped}%"

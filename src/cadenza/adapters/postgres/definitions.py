@@ -31,11 +31,21 @@ from cadenza.domain.target import KEPT, HttpTarget, Secret, Target
 def stored_endpoint(row: Row, spread: timedelta) -> StoredEndpoint:
     target = target_of(row["target"])
     if isinstance(target, HttpTarget) and row["secret_headers"] is not None:
-        names: dict[str, Any] = json.loads(row["secret_headers"])
-        target = replace(target, secret_headers=dict.fromkeys(names, Secret(KEPT)))
+        target = replace(target, secret_headers=json.loads(row["secret_headers"]))
     return StoredEndpoint(
-        endpoint_of(row, spread), target, row["revision"], row["job_name"], row["now"]
+        endpoint_of(row, spread),
+        with_secrets_masked(target),
+        row["revision"],
+        row["job_name"],
+        row["now"],
     )
+
+
+def with_secrets_masked(target: Target) -> Target:
+    """That there are secrets, and under which names."""
+    if not isinstance(target, HttpTarget):
+        return target
+    return replace(target, secret_headers=dict.fromkeys(target.secret_headers, Secret(KEPT)))
 
 
 def with_secrets(row: Row, stored: StoredEndpoint, box: SecretBox) -> StoredEndpoint:

@@ -10,7 +10,13 @@ from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.jobs import mode_of, rules_of
 from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.rows import Row, body_of, endpoint_of
-from cadenza.adapters.postgres.sessions import fired_of, look_values, session_values, waiting_of
+from cadenza.adapters.postgres.sessions import (
+    events_of,
+    fired_of,
+    look_values,
+    session_values,
+    waiting_of,
+)
 from cadenza.application.ports.insights import LookRequest
 from cadenza.domain.analysis import (
     LONGEST_RECENT_BODY,
@@ -94,6 +100,7 @@ class PostgresInsights:
             kept = [each for each in sessions if each.worth_keeping and each.endpoint_id in there]
             if kept:
                 await connection.executemany(query("add_session"), map(session_values, kept))
+                await connection.executemany(query("add_event"), events_of(kept))
 
     async def release(self, endpoint_ids: Sequence[UUID], brain: str, holder: str) -> None:
         async with self._database.connection() as connection:
@@ -120,7 +127,7 @@ class PostgresInsights:
                 mode_of(row["planner_mode"]),
                 row["probe_budget"],
             ),
-            health=_health(row, endpoint.failure_count),
+            health=health_of_row(row, endpoint.failure_count),
             sibling_names=tuple(row["sibling_names"]),
             last_analysis=LastAnalysis(looked_at, row["last_reasoning"]) if looked_at else None,
             recent=_recent(row),
@@ -131,7 +138,7 @@ class PostgresInsights:
         )
 
 
-def _health(row: Row, failure_streak: int) -> Health:
+def health_of_row(row: Row, failure_streak: int) -> Health:
     windows = tuple(
         HealthWindow(length, row[f"runs_{hours}h"], row[f"successes_{hours}h"])
         for length in WINDOWS

@@ -19,6 +19,7 @@ from cadenza.adapters.postgres.rows import (
     to_text,
 )
 from cadenza.adapters.postgres.secrets import with_secret_headers
+from cadenza.adapters.postgres.telling import ToTell
 from cadenza.application.ports.run_queue import ClaimBatch, ClaimRequest, FinishReport
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.domain.cron import Cron
@@ -142,20 +143,22 @@ class PostgresRunQueue:
             await connection.execute(query("prefer_indexes"))
             rows = await connection.fetch(query("lock_for_finish"), *_keys(claims))
             fresh = {row["running_run_id"]: row for row in rows}
-            columns = _FinishColumns()
+            columns, to_tell = _FinishColumns(), ToTell()
             for each in finished:
                 row = fresh.pop(each.claim.run_id, None)
                 if row is not None:
-                    self._settle(each, row, columns)
+                    to_tell.add(each, row, self._settle(each, row, columns))
             if rows:
                 await connection.execute(query("finish"), rows[0]["now"], *columns.values())
+                await to_tell.tell(connection, rows[0]["now"])
             stale = [each for each in finished if each.claim.run_id not in columns.run_ids]
             late = await self._note_late(connection, stale) if stale else frozenset[UUID]()
             await connection.execute(query("notify"), "cadenza_finished")
         next_runs = [at for at in columns.next_run_at if at is not None]
         return FinishReport(late, min(next_runs, default=None))
 
-    def _settle(self, finished: FinishedRun, row: Any, columns: "_FinishColumns") -> None:
+    def _settle(self, finished: FinishedRun, row: Any, columns: "_FinishColumns") -> int:
+        """How many failures in a row there are now."""
         settled = finish_run(endpoint_of(row, self._spread), finished, row["now"], self._cron)
         endpoint, plan, outcome = settled.settled, settled.plan, finished.outcome
         body = None if outcome.body is None else to_json(outcome.body)
@@ -186,6 +189,7 @@ class PostgresRunQueue:
                 finished.claim.epoch,
             ),
         )
+        return endpoint.failure_count
 
     async def _note_late(
         self, connection: Connection, stale: Sequence[FinishedRun]

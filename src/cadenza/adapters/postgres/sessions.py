@@ -1,7 +1,7 @@
 """Sessions and looks between rows and values."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -69,6 +69,33 @@ def _call(call: ToolCall) -> dict[str, Any]:
     if call.suggested:
         told |= {"suggested": True, "open_until": iso_or_none(call.holds_until)}
     return told
+
+
+def call_of(told: dict[str, Any]) -> ToolCall:
+    open_until = told.get("open_until")
+    return ToolCall(
+        told["tool"],
+        told["arguments"],
+        told["result"],
+        told["took_effect"],
+        told.get("suggested", False),
+        from_iso(open_until) if open_until is not None else None,
+        told.get("accepted_by"),
+    )
+
+
+def events_of(sessions: Sequence[Session]) -> Iterator[tuple[Any, ...]]:
+    """What those who follow the planner hear, in the order of add_event."""
+    for session in sessions:
+        done = {
+            "planner.acted": [call.tool for call in session.tool_calls if call.took_effect],
+            "planner.suggested": [call.tool for call in session.tool_calls if call.suggested],
+        }
+        for kind, tools in done.items():
+            if tools:
+                told = {"session_id": str(session.id), "brain": session.brain, "tools": tools}
+                ids = (session.job_id, session.endpoint_id)
+                yield session.tenant_id, kind, *ids, to_json(told)
 
 
 def fired_of(text: str | None) -> Mapping[str, datetime]:

@@ -14,6 +14,10 @@ class Keys(Protocol):
         """A key with its user, and the time it is to be judged by."""
         ...
 
+    async def note_use(self, key: ApiKey, now: datetime) -> None:
+        """It has opened something; kept to the minute."""
+        ...
+
     async def list_keys(self, tenant_id: UUID) -> Sequence[ApiKey]: ...
 
     async def add_key(self, key: ApiKey, deed: Deed, once: Once | None = None) -> UUID:

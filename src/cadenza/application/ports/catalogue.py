@@ -3,7 +3,7 @@
 Each method is one transaction. `revision` is what the caller has seen; Outdated where it differs.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -98,9 +98,12 @@ class Jobs(Protocol):
         job_id: UUID,
         change: ChangeJob,
         deed: Deed,
-        revision: int | None = None,
+        seen: Collection[int] | None = None,
     ) -> StoredJob:
-        """What happens to a job (a pause, its end) happens to its endpoints with it."""
+        """What happens to a job (a pause, its end) happens to its endpoints with it.
+
+        Outdated where revisions are given and its own is none of them.
+        """
         ...
 
 
@@ -121,7 +124,7 @@ class Endpoints(Protocol):
         endpoint_id: UUID,
         redefine: Redefine,
         deed: Deed,
-        revision: int | None = None,
+        seen: Collection[int] | None = None,
     ) -> StoredEndpoint: ...
 
     async def steer_endpoint(

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from cadenza.domain.analysis import Material, Response
+from cadenza.domain.detectors.series import Series, fields_of, series_of
 from cadenza.domain.endpoint import PLATFORM_MIN_INTERVAL, Endpoint
 from cadenza.domain.spending import Budget
 
@@ -40,13 +41,13 @@ class Case:
         """The newest answer where it is an object, else nothing."""
         return fields_of(self.recent[0]) if self.recent else {}
 
+    @cached_property
+    def series(self) -> list[Series]:
+        """The numbers that it answers with, over time."""
+        return series_of(self.recent) if self.body else []
+
     def fastest(self, pace: timedelta) -> timedelta:
         return max(self.endpoint.min_interval or PLATFORM_MIN_INTERVAL, pace / _FASTEST)
 
     def calm(self, pace: timedelta) -> timedelta:
         return self.budget.calm(pace, self.endpoint.max_interval)
-
-
-def fields_of(response: Response) -> dict[str, Any]:
-    body = response.body
-    return body if isinstance(body, dict) else {}

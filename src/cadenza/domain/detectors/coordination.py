@@ -4,9 +4,9 @@ from datetime import timedelta
 from typing import Any
 
 from cadenza.domain.analysis import SiblingState
-from cadenza.domain.detectors.case import Case, fields_of
+from cadenza.domain.detectors.case import Case
 from cadenza.domain.detectors.finding import Finding, Want
-from cadenza.domain.detectors.series import number_of
+from cadenza.domain.detectors.series import fields_of, number_of
 from cadenza.domain.endpoint import OnDemand
 
 NAME = "Coordination"

@@ -5,13 +5,12 @@ their robust scale. Each point counts up to a limit, so that no single outlier i
 that swings by itself (a day and a night) has a wide band, and needs a wider swing.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from cadenza.domain.detectors.case import ENOUGH_RUNS, Case
 from cadenza.domain.detectors.finding import Finding, Want
-from cadenza.domain.detectors.series import Series, series_of, shown, usual
+from cadenza.domain.detectors.series import Series, is_usual, shown, usual
 
 NAME = "Level shift"
 SUSPECTED = "Possible level shift"
@@ -19,6 +18,7 @@ ANOMALY = "Single anomaly"
 NEWEST = 6  # points, at the baseline's pace, that may belong to the new level
 SLACK = 1.0  # scales that a point may stray without counting
 COUNTS_AT_MOST = 4.0  # scales of one point
+FULL_WEIGHT = 2  # half a baseline interval after the last point, one counts in full
 IS_SHIFT = 9.0  # three points far away, or more of them less far
 IS_SUSPECT = 5.0  # two points
 
@@ -30,10 +30,18 @@ class Shift:
     after: float
 
 
+NO_SHIFT = Shift(0.0, 0.0, 0.0)
+
+
 def level_shift(case: Case, pace: timedelta) -> Finding | None:
     found: Finding | None = None
-    for series in series_of(case, ENOUGH_RUNS):
-        shift = shift_of(series.values, [each / pace for each in series.gaps])
+    times, weights = list[datetime](), list[float]()
+    for series in case.series:
+        if len(series.values) < ENOUGH_RUNS:
+            continue
+        if series.times is not times:  # most share theirs
+            times, weights = series.times, weights_of(series.times, pace)
+        shift = shift_of(series.values, weights)
         if shift.score >= IS_SHIFT:
             interval = max(pace / 2, case.fastest(pace))
             return Finding(NAME, _sentence(series, shift), Want.WATCH, interval)
@@ -47,30 +55,33 @@ def level_shift(case: Case, pace: timedelta) -> Finding | None:
     return found
 
 
-def shift_of(values: list[float], gaps: Sequence[float] = ()) -> Shift:
-    """How far the newest points have added up in one direction; 0 where the last one is usual.
+def weights_of(times: list[datetime], pace: timedelta) -> list[float]:
+    """Of the newest points: so many as weigh six together, but never more than half of all.
 
-    The gaps are in baseline intervals: what was seen right after another says little that is new.
+    What was seen right after another point says little that is new, and weighs less.
     """
-    weights = [min(1.0, gap) for gap in gaps] or [1.0] * len(values)
-    count = _count_of_newest(weights)
-    newest, before = values[-count:], usual(values[:-count] or values[:1])
+    weights: list[float] = []
+    place, weight = len(times) - 1, 0.0
+    while weight < NEWEST and len(weights) < len(times) // 2:
+        weights.append(min(1.0, FULL_WEIGHT * ((times[place] - times[place - 1]) / pace)))
+        weight += weights[-1]
+        place -= 1
+    return weights[::-1]
+
+
+def shift_of(values: list[float], weights: list[float]) -> Shift:
+    """How far the newest points have added up in one direction; 0 where the last one is usual."""
+    count = len(weights)
+    if is_usual(values[-1], values[:-count]):
+        return NO_SHIFT
+    newest, before = values[-count:], usual(values[:-count])
     up = down = 0.0
-    for value, weight in zip(newest, weights[-count:], strict=True):
+    for value, weight in zip(newest, weights, strict=True):
         away = before.beyond(value)
         up = max(0.0, up + weight * (min(away, COUNTS_AT_MOST + SLACK) - SLACK))
         down = max(0.0, down + weight * (min(-away, COUNTS_AT_MOST + SLACK) - SLACK))
     is_away = abs(before.beyond(newest[-1])) > SLACK
     return Shift(max(up, down) if is_away else 0.0, before.middle, newest[-1])
-
-
-def _count_of_newest(weights: list[float]) -> int:
-    """So many points as weigh six together, but never more than half of them."""
-    count, weight = 0, 0.0
-    while weight < NEWEST and count < len(weights) // 2:
-        count += 1
-        weight += weights[-count]
-    return max(1, count)
 
 
 def _sentence(series: Series, shift: Shift) -> str:

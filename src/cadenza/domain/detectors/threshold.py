@@ -3,9 +3,9 @@
 from datetime import timedelta
 from typing import Any
 
-from cadenza.domain.detectors.case import Case, fields_of
+from cadenza.domain.detectors.case import Case
 from cadenza.domain.detectors.finding import Finding, Want
-from cadenza.domain.detectors.series import number_of, shown
+from cadenza.domain.detectors.series import fields_of, number_of, shown
 
 NAME = "Threshold"
 # What a limit is called, and the share of it that counts as reached: one does not wait for a max.

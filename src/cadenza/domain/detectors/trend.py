@@ -5,7 +5,7 @@ from math import sqrt
 
 from cadenza.domain.detectors.case import Case
 from cadenza.domain.detectors.finding import Finding, Want
-from cadenza.domain.detectors.series import series_of, shown
+from cadenza.domain.detectors.series import Series, shown
 
 NAME = "Trend"
 LEAST_POINTS = 5
@@ -15,27 +15,41 @@ SIGNIFICANT = 2.2  # five points in a row in one direction, or more of them with
 
 
 def trend(case: Case, pace: timedelta) -> Finding | None:
-    for series in series_of(case, LEAST_POINTS):
-        if (direction := direction_of(series.values)) is not None:
-            first, last = _newest(series.values)[0], series.values[-1]
+    for series in case.series:
+        values = apart(series, pace / 2)
+        if len(values) < LEAST_POINTS:
+            continue
+        if (direction := direction_of(values)) is not None:
+            first, last = _newest(values)[0], values[-1]
             sentence = f"{series.name} {direction} from {shown(first)} to {shown(last)}"
             interval = max(pace / 2, case.fastest(pace))
             return Finding(NAME, sentence, Want.WATCH, interval, confidence=0.6)
     return None
 
 
+def apart(series: Series, least: timedelta) -> list[float]:
+    """The points without those that a burst put in between: a trend is one of hours."""
+    kept: list[float] = []
+    following = None
+    for value, at in zip(reversed(series.values), reversed(series.times), strict=True):
+        if following is None or following - at >= least:
+            kept.append(value)
+            following = at
+    return kept[::-1]
+
+
 def direction_of(values: list[float]) -> str | None:
     """Whether the newest points rise or fall, beyond all that was there before them."""
     newest = _newest(values)
-    score = mann_kendall(newest)
-    if abs(score) < SIGNIFICANT:
-        return None
     earlier = values[: -len(newest)] or newest[:1]
-    low, high = min(earlier), max(earlier)
+    low, high, last = min(earlier), max(earlier), values[-1]
     margin = NEW_GROUND * (high - low)  # a day that follows a day breaks no new ground
-    if score > 0:
-        return "rises" if newest[-1] == max(newest) > high + margin else None
-    return "falls" if newest[-1] == min(newest) < low - margin else None
+    if low - margin <= last <= high + margin:
+        return None
+    score = mann_kendall(newest)
+    if score >= SIGNIFICANT and last == max(newest):
+        return "rises"
+    return "falls" if score <= -SIGNIFICANT and last == min(newest) else None
 
 
 def mann_kendall(values: list[float]) -> float:

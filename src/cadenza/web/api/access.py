@@ -11,7 +11,7 @@ from cadenza.domain.access import Caller, Scope, hash_of, key_id_of
 from cadenza.domain.audit import Deed
 from cadenza.domain.errors import NotAllowed
 from cadenza.web.api.parts import Parts, parts_of
-from cadenza.web.api.problems import TooManyRequests, Unauthorised
+from cadenza.web.api.problems import SEND_A_KEY, TooManyRequests, Unauthorised
 
 _bearer = HTTPBearer(
     auto_error=False, scheme_name="ApiKey", description="A key of a user: `cdz_…`."
@@ -28,13 +28,14 @@ async def _caller(
     request: Request, response: Response, parts: AnyParts, credentials: Credentials
 ) -> Caller:
     if credentials is None:
-        raise Unauthorised("send a key as `Authorization: Bearer cdz_…`")
+        raise Unauthorised(SEND_A_KEY)
     token = credentials.credentials
     key_id = key_id_of(token)
     found = await parts.keys.find_key(key_id) if key_id else None
     if found is None or not found[0].opens_with(token, found[2]):
         raise Unauthorised("this key is unknown, revoked or expired")
-    key, user, _ = found
+    key, user, now = found
+    await parts.keys.note_use(key, now)
     allowance = parts.rate_limit.take(key.id, parts.monotonic())
     if not allowance.allowed:
         raise TooManyRequests(

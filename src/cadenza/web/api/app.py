@@ -7,13 +7,19 @@ from fastapi import FastAPI
 
 from cadenza.web.api import (
     endpoints,
+    events,
     jobs,
     keys,
     manifest,
+    outlook,
+    probes,
+    records,
+    runs,
     signing_keys,
     steering,
     suggestions,
     tenants,
+    usage,
 )
 from cadenza.web.api.envelope import Envelope
 from cadenza.web.api.parts import Parts
@@ -30,6 +36,12 @@ RESOURCES = (
     manifest.routes,
     signing_keys.routes,
     suggestions.routes,
+    runs.routes,
+    outlook.routes,
+    records.routes,
+    usage.routes,
+    events.routes,
+    probes.routes,
 )
 
 

@@ -14,8 +14,8 @@ from cadenza.domain.errors import InvalidInput
 _TAGS = re.compile(
     r'\s*(?:W/)?"[\x21\x23-\x7e]{0,64}"(?:\s*,\s*(?:W/)?"[\x21\x23-\x7e]{0,64}")*\s*'
 )
-_STRONG = re.compile(r'(W/)?"([^"]*)"')
-NONE_OF_OURS = -1  # a tag that no revision has: the change is refused
+_TAG = re.compile(r'(W/)?"([^"]*)"')
+_OURS = re.compile(r"[1-9][0-9]{0,9}")  # another's tag is none of a revision, and refused as such
 
 
 def tag(response: Response, revision: int) -> None:
@@ -27,19 +27,17 @@ async def _if_match(
         str | None,
         Header(max_length=1000, description="The ETag you have read; 412 where it has changed."),
     ] = None,
-) -> int | None:
-    """The revision that the caller has seen; None where they do not care."""
+) -> frozenset[int] | None:
+    """The revisions that the caller has seen; None where they do not care."""
     if if_match is None or if_match.strip() == "*":
         return None
     if _TAGS.fullmatch(if_match) is None:
         raise InvalidInput("If-Match", if_match, 'write an ETag as it was given, like "3"')
-    strong = [value for weak, value in _STRONG.findall(if_match) if not weak]
-    return (
-        int(strong[0]) if strong and strong[0].isdecimal() and len(strong[0]) < 10 else NONE_OF_OURS
-    )
+    strong = [value for weak, value in _TAG.findall(if_match) if not weak]
+    return frozenset(int(each) for each in strong if _OURS.fullmatch(each))
 
 
-IfMatch = Annotated[int | None, Depends(_if_match)]
+IfMatch = Annotated[frozenset[int] | None, Depends(_if_match)]
 
 
 async def _idempotency_key(

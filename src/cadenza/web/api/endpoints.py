@@ -1,6 +1,6 @@
 """Endpoints: created, listed, changed, archived, tested."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -49,12 +49,23 @@ from cadenza.web.api.shown import (
 
 SHOWN_RUNS = 5
 routes = router("Endpoints")
+_A_DOCUMENT = {"name": "orders", "every": "5m", "url": "https://shop.example/orders"}
+
+
+def _patch_schema() -> dict[str, Any]:
+    """That of the document, with nothing required, and headers that null takes away."""
+    schema = EndpointDocument.model_json_schema()
+    for field in ("headers", "secret_headers"):
+        schema["properties"][field]["anyOf"][0]["additionalProperties"] = {
+            "anyOf": [{"type": "string"}, {"type": "null"}]
+        }
+    return {"properties": schema["properties"], "additionalProperties": False}
 
 
 @routes.post("/jobs/{job_id}/endpoints", status_code=201)
 async def create_endpoint(
     job_id: UUID,
-    body: EndpointDocument,
+    body: Annotated[EndpointDocument, Body(examples=[_A_DOCUMENT])],
     request: Request,
     response: Response,
     caller: Operator,
@@ -110,7 +121,7 @@ async def list_endpoints(
 ) -> Page[EndpointShown]:
     after = read_cursor(cursor)
     if after is not None and sort is not EndpointOrder.NAME:
-        check_instant(cursor, after[0])
+        after = (_instant(cursor, after[0]), after[1])
     wanted = EndpointSearch(job_id, name, search, state, sort, after, limit + 1)
     found, more = cut(await parts.endpoints.list_endpoints(caller.tenant_id, wanted), limit)
     following = _place(found[-1].endpoint, sort) if more else None
@@ -122,10 +133,11 @@ def _place(endpoint: Endpoint, order: EndpointOrder) -> str:
     return write_cursor(iso(value) if isinstance(value, datetime) else value, endpoint.id)
 
 
-def check_instant(cursor: str | None, value: str) -> None:
+def _instant(cursor: str | None, value: str) -> str:
+    """As we write it: Python reads more ways to write an instant than the database does."""
     try:
-        datetime.fromisoformat(value)
-    except ValueError as error:
+        return iso(datetime.fromisoformat(value).astimezone(UTC))
+    except (ValueError, OverflowError) as error:
         fix = "it is of a list in another order; leave it out"
         raise InvalidInput("cursor", cursor, fix) from error
 
@@ -147,12 +159,13 @@ async def change_endpoint(
             description="A JSON merge patch of the endpoint as it is written: fields that are left "
             "out stay, null takes one away, another baseline or target replaces the present one.",
             examples=[{"every": "10m"}, {"cron": "0 9 * * mon-fri", "timezone": "Europe/Paris"}],
+            json_schema_extra=_patch_schema(),
         ),
     ],
     response: Response,
     caller: Operator,
     parts: AnyParts,
-    revision: IfMatch,
+    seen: IfMatch,
 ) -> EndpointCreated:
     def redefine(present: StoredEndpoint) -> EndpointDefinition:
         wanted = _read(merged(endpoint_document(present.definition), body))
@@ -161,7 +174,7 @@ async def change_endpoint(
 
     done = deed(caller, "endpoint.change", fields=sorted(body))
     stored = await parts.endpoints.redefine_endpoint(
-        caller.tenant_id, endpoint_id, redefine, done, revision
+        caller.tenant_id, endpoint_id, redefine, done, seen
     )
     return _with_outlook(parts, response, stored)
 

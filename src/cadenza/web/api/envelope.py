@@ -8,13 +8,15 @@ from collections.abc import Callable
 from uuid import UUID
 
 import structlog
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cadenza.web.api.problems import problem_response
 
 MAX_BODY = 1024 * 1024
 MAX_MANIFEST = 10 * 1024 * 1024
+MAX_URL = 8 * 1024
+MAX_HEADERS = 64 * 1024
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _SAFE = (
     (b"x-content-type-options", b"nosniff"),
@@ -50,12 +52,16 @@ class Envelope:
             await send(message)
 
         try:
+            _check_head(scope)
             await self._app(scope, _limited(scope, receive), send_in_envelope)
         except TooLarge as error:
             if started:
                 raise
-            answer = problem_response(Request(scope), 413, "too-large", "Too large", str(error))
+            told = (error.status, "too-large", "Too large", str(error))
+            answer = problem_response(Request(scope), *told)
             await answer(scope, receive, send_in_envelope)
+        except ClientDisconnect:
+            _log.info("api.left", path=scope["path"], request_id=request_id)  # nobody to answer
         except Exception:
             _log.exception("api.failed", path=scope["path"], request_id=request_id)
             if started:
@@ -74,7 +80,18 @@ class Envelope:
 
 
 class TooLarge(Exception):
-    """A body over its limit."""
+    """A body, an address or headers over their limit."""
+
+    def __init__(self, message: str, status: int) -> None:
+        self.status = status
+        super().__init__(message)
+
+
+def _check_head(scope: Scope) -> None:
+    if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > MAX_URL:
+        raise TooLarge(f"an address may have {MAX_URL} bytes", 414)
+    if sum(len(name) + len(value) for name, value in scope["headers"]) > MAX_HEADERS:
+        raise TooLarge(f"headers may have {MAX_HEADERS} bytes", 431)
 
 
 def _limited(scope: Scope, receive: Receive) -> Receive:
@@ -87,7 +104,7 @@ def _limited(scope: Scope, receive: Receive) -> Receive:
         if message["type"] == "http.request":
             read += len(message.get("body", b""))
             if read > most:
-                raise TooLarge(f"a body may have {most} bytes")
+                raise TooLarge(f"a body may have {most} bytes", 413)
         return message
 
     return receive_some

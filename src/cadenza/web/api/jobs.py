@@ -1,5 +1,6 @@
 """Jobs: created, listed, changed, paused, resumed, archived."""
 
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any
@@ -100,10 +101,10 @@ async def _change(
     action: str,
     change: ChangeJob,
     data: dict[str, Any] | None = None,
-    revision: int | None = None,
+    seen: Collection[int] | None = None,
 ) -> JobShown:
     done = deed(caller, f"job.{action}", **(data or {}))
-    stored = await parts.jobs.change_job(caller.tenant_id, job_id, change, done, revision)
+    stored = await parts.jobs.change_job(caller.tenant_id, job_id, change, done, seen)
     tag(response, stored.revision)
     return job_shown(stored, parts.clock.now())
 
@@ -122,7 +123,7 @@ async def change_job(
     response: Response,
     caller: Operator,
     parts: AnyParts,
-    revision: IfMatch,
+    seen: IfMatch,
 ) -> JobShown:
     def change(job: Job, _now: datetime) -> Job:
         if job.archived_at is not None:
@@ -135,7 +136,7 @@ async def change_job(
             raise Invalid(errors_of(error)) from error
 
     told = {"fields": sorted(body)}
-    return await _change(parts, caller, response, job_id, "change", change, told, revision)
+    return await _change(parts, caller, response, job_id, "change", change, told, seen)
 
 
 def _checked(body: JobFields, parts: Parts) -> JobDefinition:
@@ -167,6 +168,8 @@ async def resume_job(
     job_id: UUID, response: Response, caller: Operator, parts: AnyParts
 ) -> JobShown:
     def change(job: Job, _now: datetime) -> Job:
+        if job.archived_at is not None:
+            raise Refused("the job is archived")
         return replace(job, paused_until=None)
 
     return await _change(parts, caller, response, job_id, "resume", change)
@@ -174,11 +177,11 @@ async def resume_job(
 
 @routes.post("/{job_id}/archive")
 async def archive_job(
-    job_id: UUID, response: Response, caller: Operator, parts: AnyParts, revision: IfMatch
+    job_id: UUID, response: Response, caller: Operator, parts: AnyParts, seen: IfMatch
 ) -> JobShown:
     """The end of a job and of its endpoints; their history stays."""
 
     def change(job: Job, now: datetime) -> Job:
         return job if job.archived_at is not None else replace(job, archived_at=now)
 
-    return await _change(parts, caller, response, job_id, "archive", change, revision=revision)
+    return await _change(parts, caller, response, job_id, "archive", change, seen=seen)

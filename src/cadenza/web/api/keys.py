@@ -21,7 +21,9 @@ from cadenza.web.api.shown import Shown
 
 routes = router("Keys", "/keys")
 MAX_OVERLAP = timedelta(days=30)
-Scopes = Annotated[list[Scope], Field(min_length=1, max_length=3, strict=False)]
+Scopes = Annotated[
+    list[Annotated[Scope, Field(strict=False)]], Field(min_length=1, max_length=len(Scope))
+]
 
 
 class KeyWanted(Document):

@@ -1,7 +1,6 @@
 """Pages by cursor: where the last page ended, so that new rows do not shift the next one."""
 
 import base64
-import binascii
 import json
 from collections.abc import Sequence
 from typing import Annotated, Any, Generic, TypeVar
@@ -58,7 +57,7 @@ def read_cursor(cursor: str | None) -> tuple[str, UUID] | None:
         value, last_id = parts
         check_text("cursor", value)
         return value, UUID(last_id)
-    except (binascii.Error, ValueError, TypeError, AttributeError, InvalidInput) as error:
+    except (ValueError, TypeError, AttributeError, RecursionError, InvalidInput) as error:
         fix = "take `next` of the page before as it is, or leave it out"
         raise InvalidInput("cursor", cursor, fix) from error
 

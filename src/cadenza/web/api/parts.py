@@ -18,6 +18,7 @@ from cadenza.domain.cron import Cron
 from cadenza.domain.definition import DoorRules
 from cadenza.domain.target import Secret
 from cadenza.web.api.rate_limit import RateLimit
+from cadenza.web.api.reads import Reads
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class Parts:
     signing_keys: SigningKeyStore
     suggestions: SuggestionStore
     acceptance: AcceptSuggestion
+    reads: Reads
     dispatcher: Dispatcher  # for test calls
     door: DoorRules
     cron: Cron

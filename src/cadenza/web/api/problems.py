@@ -24,8 +24,10 @@ from cadenza.domain.errors import (
 from cadenza.manifest.reading import field_errors
 
 MEDIA_TYPE = "application/problem+json"
+SEND_A_KEY = "send a key as `Authorization: Bearer cdz_…`"
 _log = structlog.get_logger()
 _MAX_ERRORS = 100
+_MAX_FIELD = 200
 
 
 class FieldProblem(BaseModel):
@@ -57,6 +59,10 @@ class TooManyRequests(CadenzaError):
         super().__init__(message)
 
 
+class Gone(CadenzaError):
+    """What was asked for is no longer kept."""
+
+
 class Malformed(CadenzaError):
     """A request that cannot be read at all."""
 
@@ -81,10 +87,10 @@ _KINDS: tuple[tuple[type[CadenzaError], int, str, str], ...] = (
     (Unauthorised, 401, "unauthorised", "A valid API key is needed"),
     (NotAllowed, 403, "not-allowed", "The key may not do this"),
     (NotFound, 404, "not-found", "There is no such thing"),
+    (Gone, 410, "gone", "It is no longer kept"),
     (Outdated, 412, "outdated", "It has changed since"),
     (Refused, 409, "refused", "That cannot be done now"),
     (TooManyRequests, 429, "too-many-requests", "Too many requests"),
-    (StoreUnavailable, 503, "unavailable", "The database does not answer"),
 )
 _TITLES = {404: "not-found", 405: "method-not-allowed", 413: "too-large", 415: "media-type"}
 
@@ -124,20 +130,23 @@ def storable(text: str) -> str:
 def _field_problem(error: InvalidInput) -> FieldProblem:
     shown = str(error).removeprefix(f"{error.field}: ")
     value = shown.removesuffix(f" is not valid: {error.fix}")
-    return FieldProblem(field=storable(error.field), value=storable(value), fix=storable(error.fix))
+    field = storable(error.field[:_MAX_FIELD])
+    return FieldProblem(field=field, value=storable(value), fix=storable(error.fix))
 
 
 async def _on_our_error(request: Request, error: Exception) -> Response:
     for kind, status, name, title in _KINDS:
         if isinstance(error, kind):
             headers = _headers(error)
-            return problem_response(
-                request, status, name, title, str(error), _fields(error), headers
-            )
-    # The operator's trouble (a key that is lost, a disk that is full) is theirs to read.
+            told = (status, name, title, str(error), _fields(error), headers)
+            return problem_response(request, *told)
+    # The operator's trouble (a key that is lost, a database that is away) is theirs to read.
     _log.error("api.trouble", error=str(error), path=request.url.path)
-    title = "Something is wrong on our side"
-    return problem_response(request, 503, "unavailable", title, "the operator has been told")
+    if isinstance(error, StoreUnavailable):
+        told = ("The database does not answer", "try again in a moment")
+        return problem_response(request, 503, "unavailable", *told, headers={"Retry-After": "1"})
+    told = ("Something is wrong on our side", "the operator has been told")
+    return problem_response(request, 503, "unavailable", *told)
 
 
 def _fields(error: CadenzaError | Exception) -> Sequence[InvalidInput]:
@@ -153,7 +162,7 @@ def _headers(error: Exception) -> dict[str, str] | None:
         return error.headers
     if isinstance(error, Unauthorised):
         return {"WWW-Authenticate": 'Bearer realm="cadenza"'}
-    return {"Retry-After": "1"} if isinstance(error, StoreUnavailable) else None
+    return None
 
 
 async def _on_invalid_request(request: Request, error: Exception) -> Response:
@@ -179,4 +188,24 @@ async def _on_http_error(request: Request, error: Exception) -> Response:
     kind = _TITLES.get(error.status_code, "refused")
     detail = str(error.detail)
     headers = dict(error.headers or {})
+    if error.status_code == 405:
+        headers["Allow"] = ", ".join(_methods_of(request))
     return problem_response(request, error.status_code, kind, detail, detail, headers=headers)
+
+
+def _methods_of(request: Request) -> list[str]:
+    """All that the path takes; the router knows only those of the first route that it found."""
+    asked = request.url.path.split("/")
+    paths: dict[str, dict[str, Any]] = request.app.openapi()["paths"]
+    return sorted(
+        method.upper()
+        for path, methods in paths.items()
+        if _fits(path.split("/"), asked)
+        for method in methods
+    )
+
+
+def _fits(path: list[str], asked: list[str]) -> bool:
+    return len(path) == len(asked) and all(
+        part == given or part.startswith("{") for part, given in zip(path, asked, strict=True)
+    )

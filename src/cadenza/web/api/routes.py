@@ -1,22 +1,26 @@
 """How every route reads its request: JSON strictly, and only JSON."""
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine
 from typing import Any
 
 from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
+from fastapi.security.base import SecurityBase
 
 from cadenza.domain.errors import InvalidInput
-from cadenza.web.api.problems import MEDIA_TYPE, Malformed, Problem
+from cadenza.web.api.problems import MEDIA_TYPE, SEND_A_KEY, Malformed, Problem, Unauthorised
 from cadenza.web.api.strict_json import parse
 
 
 class StrictRequest(Request):
     async def json(self) -> Any:
-        try:
-            return parse(await self.body())
-        except InvalidInput as error:
-            raise Malformed(error) from error
+        if not hasattr(self, "_json"):
+            try:
+                self._json = parse(await self.body())
+            except InvalidInput as error:
+                raise Malformed(error) from error
+        return self._json
 
 
 class StrictRoute(APIRoute):
@@ -24,19 +28,37 @@ class StrictRoute(APIRoute):
         answer = super().get_route_handler()
         known = {each.alias for each in self.dependant.query_params}
         takes_body = self.body_field is not None
+        needs_key = _needs_key(self.dependant)
 
         async def strictly(request: Request) -> Response:
-            for name in request.query_params:
-                if name not in known:
-                    fix = f"known here: {', '.join(sorted(known)) or 'none'}"
-                    raise InvalidInput(
-                        name, request.query_params[name], f"no such parameter; {fix}"
-                    )
-            if takes_body and not _says_json(request):
-                raise HTTPException(415, "Send the body as application/json")
-            return await answer(StrictRequest(request.scope, request.receive))
+            if needs_key and "authorization" not in request.headers:
+                raise Unauthorised(SEND_A_KEY)  # before anything is read for somebody unknown
+            _check_query(request, known)
+            strict = StrictRequest(request.scope, request.receive)
+            if takes_body:
+                if not _says_json(request):
+                    raise HTTPException(415, "Send the body as application/json")
+                if await strict.body():
+                    await strict.json()  # the framework would hide what is wrong with it
+            return await answer(strict)
 
         return strictly
+
+
+def _needs_key(dependant: Dependant) -> bool:
+    return isinstance(dependant.call, SecurityBase) or any(
+        _needs_key(each) for each in dependant.dependencies
+    )
+
+
+def _check_query(request: Request, known: Collection[str]) -> None:
+    given = [name for name, _ in request.query_params.multi_items()]
+    for name in given:
+        if name not in known:
+            fix = f"known here: {', '.join(sorted(known)) or 'none'}"
+            raise InvalidInput(name, request.query_params[name], f"no such parameter; {fix}")
+        if given.count(name) > 1:
+            raise InvalidInput(name, "given twice", "give it once")
 
 
 def _says_json(request: Request) -> bool:
@@ -44,7 +66,7 @@ def _says_json(request: Request) -> bool:
     return kind in ("application/json", "application/merge-patch+json")
 
 
-def _documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
     content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
     return {status: {"description": _MEANINGS[status], "content": content} for status in statuses}
 
@@ -54,15 +76,18 @@ _MEANINGS = {
     401: "No valid key.",
     403: "The key may not do this.",
     404: "There is no such thing for this tenant.",
+    405: "No such method here; `Allow` names those there are.",
     409: "That cannot be done now, or it exists already.",
+    410: "It is no longer kept.",
     412: "It has changed since it was read.",
     413: "The body is too large.",
     415: "The body is not JSON.",
     422: "A value is not valid.",
     429: "Too many requests.",
+    500: "Something went wrong on our side; it has been logged under the request's id.",
     503: "The database does not answer now.",
 }
-OF_EVERY_ROUTE = _documented(*_MEANINGS)
+OF_EVERY_ROUTE = documented(*(status for status in _MEANINGS if status != 410))
 
 
 def router(tag: str, prefix: str = "") -> APIRouter:
@@ -73,6 +98,5 @@ def router(tag: str, prefix: str = "") -> APIRouter:
 
 
 def add_problem_schema(schema: dict[str, Any]) -> None:
-    schema["components"]["schemas"]["Problem"] = Problem.model_json_schema(
-        ref_template="#/components/schemas/{model}"
-    )
+    problem = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
+    schema["components"]["schemas"].update({**problem.pop("$defs"), "Problem": problem})

@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 from typing import Annotated
 from uuid import UUID
 
+from fastapi import Body
 from pydantic import Field
 
 from cadenza.application.ports.endpoints import Act
@@ -101,7 +102,10 @@ async def hint_interval(
 
 @routes.post("/hints/one-shot")
 async def hint_one_shot(
-    endpoint_id: UUID, body: OneShotWanted, caller: Operator, parts: AnyParts
+    endpoint_id: UUID,
+    body: Annotated[OneShotWanted, Body(examples=[{"in": "10m"}])],
+    caller: Operator,
+    parts: AnyParts,
 ) -> EndpointShown:
     """Run once at an instant, if the baseline does not come first."""
     if (body.at is None) == (body.within is None):

@@ -7,10 +7,12 @@ from uuid import UUID
 from fastapi import Query
 from pydantic import Field
 
+from cadenza.domain.access import Caller
 from cadenza.domain.audit import Deed
 from cadenza.domain.suggestion import Suggestion
 from cadenza.manifest.models import Document
 from cadenza.web.api.access import AnyParts, Operator, Reader, deed
+from cadenza.web.api.parts import Parts
 from cadenza.web.api.routes import router
 from cadenza.web.api.shown import Shown
 
@@ -82,8 +84,12 @@ async def runs_of_session(
     session_id: UUID, caller: Reader, parts: AnyParts, limit: Few = 50
 ) -> RunsLedTo:
     """The runs whose slots its hints and pauses chose, the oldest first."""
+    return RunsLedTo(items=await runs_led_to(parts, caller, session_id, limit))
+
+
+async def runs_led_to(parts: Parts, caller: Caller, session_id: UUID, limit: int) -> list[RunLedTo]:
     found = await parts.suggestions.runs_of_session(caller.tenant_id, session_id, limit)
-    items = [
+    return [
         RunLedTo(
             run_id=each.run_id,
             endpoint_id=each.endpoint_id,
@@ -94,7 +100,6 @@ async def runs_of_session(
         )
         for each in found
     ]
-    return RunsLedTo(items=items)
 
 
 def _shown(suggestion: Suggestion) -> SuggestionShown:

@@ -6,17 +6,17 @@ from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import Query, Request
+from fastapi import Query, Request, Response
 from pydantic import Field
 
 from cadenza.domain.access import Scope, Tenant, User
 from cadenza.domain.audit import Deed
 from cadenza.domain.definition import check_name
-from cadenza.domain.errors import InvalidInput
+from cadenza.domain.errors import InvalidInput, NotFound
 from cadenza.domain.rule import Mode, Modes
 from cadenza.manifest.models import Document, Name
 from cadenza.web.api.access import OPERATOR_DID, Admin, AnyParts, OperatorParts, Reader, deed
-from cadenza.web.api.conditions import IdempotencyKey, once
+from cadenza.web.api.conditions import IdempotencyKey, once, told_again
 from cadenza.web.api.keys import KeyCreated, Scopes, key_created, new_key
 from cadenza.web.api.paging import Cursor, Limit, Page, cut, read_cursor, write_cursor
 from cadenza.web.api.routes import router
@@ -83,12 +83,17 @@ class Gone(Shown):
 
 @routes.post("/tenants", status_code=201)
 async def create_tenant(
-    body: TenantWanted, request: Request, parts: OperatorParts, told: IdempotencyKey
+    body: TenantWanted,
+    request: Request,
+    response: Response,
+    parts: OperatorParts,
+    told: IdempotencyKey,
 ) -> TenantShown:
     check_name("name", body.name)
     tenant = Tenant(parts.new_id(), body.name, parts.clock.now(), body.retention_days)
     done = Deed(OPERATOR_DID, "tenant.create", {"name": body.name})
     tenant_id = await parts.tenants.add_tenant(tenant, done, once(request, told, body))
+    told_again(response, tenant_id != tenant.id)
     return _tenant_shown(await parts.tenants.get_tenant(tenant_id))
 
 
@@ -123,13 +128,24 @@ async def delete_tenant(
 
 @routes.post("/tenants/{tenant_id}/users", status_code=201)
 async def create_user(
-    tenant_id: UUID, body: UserWanted, request: Request, parts: OperatorParts, told: IdempotencyKey
+    tenant_id: UUID,
+    body: UserWanted,
+    request: Request,
+    response: Response,
+    parts: OperatorParts,
+    told: IdempotencyKey,
 ) -> UserShown:
     check_name("name", body.name)
     user = User(parts.new_id(), tenant_id, body.name, parts.clock.now())
     done = Deed(OPERATOR_DID, "user.create", {"name": body.name})
     user_id = await parts.tenants.add_user(user, done, once(request, told, body))
-    return UserShown(id=user_id, tenant_id=tenant_id, name=user.name, created_at=user.created_at)
+    if user_id != user.id:
+        told_again(response, True)
+        users = await parts.tenants.list_users(tenant_id)
+        user = next((each for each in users if each.id == user_id), None)
+    if user is None:
+        raise NotFound(f"no user {user_id}; it was created, and is gone")
+    return _user_shown(user)
 
 
 @routes.get("/tenants/{tenant_id}/users")
@@ -198,11 +214,10 @@ def _tenant_shown(tenant: Tenant) -> TenantShown:
 
 
 def _users_shown(users: Sequence[User]) -> UsersShown:
-    return UsersShown(
-        items=[
-            UserShown(
-                id=each.id, tenant_id=each.tenant_id, name=each.name, created_at=each.created_at
-            )
-            for each in users
-        ]
+    return UsersShown(items=[_user_shown(each) for each in users])
+
+
+def _user_shown(user: User) -> UserShown:
+    return UserShown(
+        id=user.id, tenant_id=user.tenant_id, name=user.name, created_at=user.created_at
     )

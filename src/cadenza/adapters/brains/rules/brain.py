@@ -51,7 +51,7 @@ class RulesBrain:
         pace = self._pace.of(material.endpoint, material.now)
         decision = decide(Case(material, pace, self._budget_of(material)))
         proposals = _proposals(decision, material, pace)
-        if proposals or _has_more_to_say(decision):
+        if proposals or _has_something_to_say(decision):
             await _carry_out(proposals, [each.said for each in decision.findings], tools)
         return NO_USE
 
@@ -80,9 +80,9 @@ async def _carry_out(proposals: Sequence[Proposal], found: list[str], tools: Too
     )
 
 
-def _has_more_to_say(decision: Decision) -> bool:
-    """Whether something was found beyond what the hint in force is about."""
-    return any(each is not decision.act for each in decision.findings)
+def _has_something_to_say(decision: Decision) -> bool:
+    """Whether something goes on, also where the hint in force is all that it needs."""
+    return any(each.want is not Want.RELAX for each in decision.findings)
 
 
 def _proposals(

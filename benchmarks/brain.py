@@ -1,0 +1,84 @@
+"""How many analyses a second the rules brain does in memory: `python -m benchmarks.brain`."""
+
+import json
+from argparse import ArgumentParser
+from collections.abc import Callable
+from datetime import timedelta
+from math import sin
+from time import perf_counter
+from typing import Any
+
+from benchmarks.adaptation.life import EPOCH, SPACE, JumpingClock, rules_brain, step
+from benchmarks.machine import foreign_share, load_now
+from cadenza.adapters.cron.cronsim import CronsimCron
+from cadenza.adapters.memory.endpoints import MemoryEndpointStore
+from cadenza.adapters.memory.insights import MemoryInsights
+from cadenza.adapters.memory.tables import Tables
+from cadenza.application.tools import Toolbox
+from cadenza.domain.analysis import RECENT_RESPONSES, Material, Response
+from cadenza.domain.endpoint import Endpoint, Every, Job
+from cadenza.domain.health import WINDOWS, Health, HealthWindow
+from cadenza.domain.run import Body, RunStatus
+from cadenza.domain.spending import Budget
+from cadenza.domain.target import HttpTarget
+
+PACE = timedelta(minutes=30)
+KINDS: dict[str, Callable[[int], Body]] = {
+    "no body": lambda _: None,
+    "one number": lambda n: {"queue_depth": 100 + n % 3, "queue_max": 500, "healthy": True},
+    "eight numbers": lambda n: {f"metric_{each}": 100 + sin(n * each) for each in range(8)},
+}
+
+
+def analyses_per_s(body: Callable[[int], Body], looks: int) -> float:
+    """Each with its own session and tools; the endpoint is calm, as most are most of the time."""
+    clock = JumpingClock(EPOCH)
+    tables = Tables(clock, CronsimCron(), lambda: SPACE)
+    store, insights, brain = (
+        MemoryEndpointStore(tables),
+        MemoryInsights(tables),
+        rules_brain(Budget()),
+    )
+    given = Endpoint(SPACE, SPACE, SPACE, "probe", Every(PACE), EPOCH - timedelta(days=9))
+    endpoint = step(store.add_endpoint(given, HttpTarget("http://probe.invalid/")))
+    material = _material(endpoint, body)
+    step(brain.analyse(material, Toolbox(material, store, insights, clock)))
+    material = _material(tables.endpoints[SPACE].endpoint, body)
+    began = perf_counter()
+    for _ in range(looks):
+        step(brain.analyse(material, Toolbox(material, store, insights, clock)))
+    return looks / (perf_counter() - began)
+
+
+def _material(endpoint: Endpoint, body: Callable[[int], Body]) -> Material:
+    recent = tuple(
+        Response(EPOCH - n * PACE, EPOCH - n * PACE, RunStatus.SUCCESS, body(n), timedelta(0), 200)
+        for n in range(RECENT_RESPONSES)
+    )
+    health = Health(
+        tuple(HealthWindow(each, each // PACE, each // PACE) for each in WINDOWS), None, 0
+    )
+    return Material(EPOCH, endpoint, Job(SPACE, SPACE, "bench"), health, (), recent=recent)
+
+
+def main(*, quick: bool) -> dict[str, Any]:
+    began = load_now()
+    looks = 500 if quick else 20_000
+    result: dict[str, Any] = {
+        name.replace(" ", "_"): round(analyses_per_s(body, looks)) for name, body in KINDS.items()
+    }
+    share = foreign_share(began, load_now())
+    return {**result, "looks": looks, "foreign_cpu": round(share, 3)}
+
+
+if __name__ == "__main__":
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--quick", action="store_true", help="a small run, to see that it works")
+    given = parser.parse_args()
+    measured = main(quick=given.quick)
+    if given.json:
+        print(json.dumps({"analyses_per_s": measured}))
+    else:
+        for name, value in measured.items():
+            print(f"{name:16} {value}")

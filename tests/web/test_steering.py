@@ -1,0 +1,194 @@
+"""Steering by hand: hints, pauses, run now, reset, and a look by the planner."""
+
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from cadenza.adapters.cron.cronsim import CronsimCron
+from cadenza.adapters.postgres.endpoints import PostgresEndpointStore
+from cadenza.domain import steering
+from cadenza.domain.endpoint import Endpoint
+from cadenza.domain.errors import Refused
+from cadenza.domain.hint import Author, IntervalHint
+from tests.postgres import BOX
+from tests.web.support import Site
+
+
+async def _act(site: Site, made: dict[str, Any], act: str, **body: Any) -> dict[str, Any]:
+    method = "DELETE" if act == "hints" else "POST"
+    takes_body = act in ("pause", "hints/interval", "hints/one-shot")
+    return await site.ours.done(
+        method, f"/endpoints/{made['id']}/{act}", body if takes_body else None
+    )
+
+
+async def _now(site: Site) -> datetime:
+    return await site.value("SELECT cadenza_now()")
+
+
+def _at(shown: dict[str, Any]) -> datetime:
+    return datetime.fromisoformat(shown["next_run_at"])
+
+
+async def _planner_suggests(site: Site, made: dict[str, Any], minutes: int) -> None:
+    store = PostgresEndpointStore(site.database, CronsimCron(), BOX)
+
+    def act(endpoint: Endpoint, now: datetime, cron: Any) -> Endpoint:
+        interval = timedelta(minutes=minutes)
+        hint = IntervalHint(interval, now + timedelta(hours=1), Author.PLANNER, "because")
+        return steering.suggest_interval(endpoint, hint, now, cron)
+
+    await store.change_endpoint(site.ours.tenant_id, UUID(made["id"]), act)
+
+
+async def test_an_interval_hint_takes_the_baselines_place_until_it_is_cleared(site: Site) -> None:
+    made = await site.ours.endpoint(cron="0 9 1 1 *")
+    hinted = await _act(site, made, "hints/interval", interval="2m", ttl="1h", reason="a sale")
+    (hint,) = hinted["hints"]
+    assert (hint["kind"], hint["interval_ms"]) == ("interval", 120_000)
+    assert (hint["author"], hint["reason"]) == ("person", "a sale")
+    assert hinted["next_source"] == "ai-interval"
+    assert _at(hinted) - await _now(site) <= timedelta(minutes=2)
+    cleared = await _act(site, made, "hints")
+    assert (cleared["hints"], cleared["next_source"]) == ([], "baseline-cron")
+
+
+async def test_a_one_shot_runs_once_and_the_baseline_returns(site: Site) -> None:
+    made = await site.ours.endpoint(cron="0 9 1 1 *")
+    hinted = await _act(site, made, "hints/one-shot", **{"in": "10m"})
+    assert hinted["next_source"] == "ai-oneshot"
+    assert timedelta(minutes=9) < _at(hinted) - await _now(site) <= timedelta(minutes=10)
+    shown = await site.ours.done("GET", f"/endpoints/{made['id']}")
+    assert [each["source"] for each in shown["next_runs"][:2]] == ["ai-oneshot", "baseline-cron"]
+
+
+async def test_a_one_shot_in_the_past_is_due_now(site: Site) -> None:
+    made = await site.ours.endpoint(on_demand=True)
+    hinted = await _act(site, made, "hints/one-shot", at="2020-01-01T00:00:00Z")
+    assert abs(_at(hinted) - await _now(site)) < timedelta(seconds=10)
+
+
+async def test_a_persons_hint_takes_the_place_of_the_planners_and_not_the_other_way(
+    site: Site,
+) -> None:
+    made = await site.ours.endpoint(cron="0 9 1 1 *")
+    await _planner_suggests(site, made, 10)
+    hinted = await _act(site, made, "hints/interval", interval="3m")
+    assert [(each["author"], each["interval_ms"]) for each in hinted["hints"]] == [
+        ("person", 180_000)
+    ]
+    with pytest.raises(Refused):
+        await _planner_suggests(site, made, 1)
+
+
+@pytest.mark.parametrize(
+    ("act", "body", "field"),
+    [
+        ("hints/interval", {"interval": "999ms"}, "interval"),
+        ("hints/interval", {"interval": "31d"}, "interval"),
+        ("hints/interval", {"interval": "5m", "ttl": "59s"}, "ttl"),
+        ("hints/interval", {"interval": "5m", "ttl": "8d"}, "ttl"),
+        ("hints/one-shot", {}, "at"),
+        ("hints/one-shot", {"at": "2099-01-01T00:00:00Z", "in": "5m"}, "at"),
+        ("hints/one-shot", {"in": "5m", "ttl": "8d"}, "ttl"),
+    ],
+)
+async def test_a_hint_beyond_its_bounds_is_refused_by_its_field(
+    site: Site, act: str, body: dict[str, Any], field: str
+) -> None:
+    made = await site.ours.endpoint()
+    answer = await site.ours.ask("POST", f"/endpoints/{made['id']}/{act}", json=body)
+    assert answer.status_code == 422
+    assert [each["field"] for each in answer.json()["errors"]] == [field]
+
+
+async def test_a_one_shot_as_far_away_as_a_request_can_say_does_not_break(site: Site) -> None:
+    made = await site.ours.endpoint(on_demand=True)
+    for body in ({"at": "9998-12-31T23:59:59Z"}, {"in": "366000d"}, {"in": 31_622_400_000}):
+        path = f"/endpoints/{made['id']}/hints/one-shot"
+        answer = await site.ours.ask("POST", path, json=body)
+        assert answer.status_code in (200, 409, 422), answer.text
+        shown = await site.ours.ask("GET", f"/endpoints/{made['id']}")
+        assert shown.status_code == 200, shown.text
+
+
+async def test_a_pause_holds_until_it_is_lifted(site: Site) -> None:
+    made = await site.ours.endpoint()
+    paused = await _act(site, made, "pause", reason="a move")
+    assert paused["next_run_at"] is None
+    assert paused["pauses"] == [{"by": "person", "until": None, "reason": "a move"}]
+    resumed = await _act(site, made, "resume")
+    assert (resumed["pauses"], resumed["next_source"]) == ([], "resumed")
+    assert _at(resumed) <= await _now(site) + timedelta(seconds=1)
+
+
+async def test_to_resume_what_is_not_paused_changes_nothing(site: Site) -> None:
+    made = await site.ours.endpoint(cron="0 9 1 1 *")
+    resumed = await _act(site, made, "resume")
+    assert resumed["next_run_at"] == made["next_run_at"]
+    actions = await site.rows("SELECT action FROM audit_log WHERE action LIKE 'endpoint.%'")
+    assert [row["action"] for row in actions] == ["endpoint.create"]
+
+
+async def test_a_jobs_pause_is_not_lifted_at_the_endpoint(site: Site) -> None:
+    job = await site.ours.job()
+    made = await site.ours.endpoint(job)
+    await site.ours.done("POST", f"/jobs/{job['id']}/pause", {})
+    resumed = await _act(site, made, "resume")
+    assert [each["by"] for each in resumed["pauses"]] == ["job"]
+    assert resumed["next_run_at"] is None
+
+
+async def test_a_run_now_waits_for_a_worker_and_a_second_one_is_refused(site: Site) -> None:
+    made = await site.ours.endpoint(on_demand=True)
+    path = f"/endpoints/{made['id']}/run"
+    asked = await site.ours.ask("POST", path)
+    assert asked.status_code == 202
+    assert asked.json()["endpoint_id"] == made["id"]
+    again = await site.ours.ask("POST", path)
+    assert again.status_code == 409
+    assert "in flight" in again.json()["detail"]
+
+
+async def test_forgotten_failures_take_the_back_off_with_them(site: Site) -> None:
+    made = await site.ours.endpoint(every="1h")
+    await site.execute(
+        "UPDATE endpoints SET failure_count = 5, last_run_at = now(),"
+        " next_run_at = now() + interval '32 hours'"
+    )
+    reset = await _act(site, made, "reset-failures")
+    assert reset["failure_count"] == 0
+    assert _at(reset) - await _now(site) <= timedelta(hours=1)
+
+
+async def test_a_look_by_the_planner_can_be_asked_for(site: Site) -> None:
+    made = await site.ours.endpoint()
+    answer = await site.ours.ask("POST", f"/endpoints/{made['id']}/analyse")
+    assert answer.status_code == 202
+    assert await site.value("SELECT asked_at FROM endpoints") is not None
+
+
+@pytest.mark.parametrize(
+    ("act", "body"),
+    [
+        ("pause", {}),
+        ("resume", None),
+        ("run", None),
+        ("reset-failures", None),
+        ("hints/interval", {"interval": "5m"}),
+        ("hints/one-shot", {"in": "5m"}),
+        ("analyse", None),
+    ],
+)
+async def test_what_is_archived_is_steered_no_more(
+    site: Site, act: str, body: dict[str, Any] | None
+) -> None:
+    made = await site.ours.endpoint()
+    await site.ours.done("POST", f"/endpoints/{made['id']}/archive")
+    before = await site.value("SELECT to_jsonb(e) FROM endpoints AS e")
+    given = {} if body is None else {"json": body}
+    answer = await site.ours.ask("POST", f"/endpoints/{made['id']}/{act}", **given)
+    assert answer.status_code == 409, answer.text
+    assert await site.value("SELECT to_jsonb(e) FROM endpoints AS e") == before

@@ -1,0 +1,137 @@
+"""Limits, request ids, and what a client hears when something breaks: never a stack trace."""
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import structlog
+
+from cadenza.adapters.postgres.database import open_database
+from cadenza.domain.errors import OperatorError
+from tests.adapters.postgres.support import Cable, until
+from tests.postgres import migrated_database_url
+from tests.web.support import Site, site_over
+
+
+async def test_every_answer_tells_what_is_left_of_the_limit(site: Site) -> None:
+    await site.execute("TRUNCATE tenants CASCADE")
+    async with site_over(site.database, rate_limit=60) as slow:
+        first = await slow.ours.ask("GET", "/me")
+        second = await slow.ours.ask("GET", "/me")
+        assert first.headers["ratelimit-limit"] == "60"
+        left = [int(each.headers["ratelimit-remaining"]) for each in (first, second)]
+        assert left == [59, 58]
+        assert int(second.headers["ratelimit-reset"]) >= 1
+
+
+async def test_over_the_limit_one_key_waits_and_another_does_not(site: Site) -> None:
+    await site.execute("TRUNCATE tenants CASCADE")
+    async with site_over(site.database, rate_limit=60) as slow:
+        answers = [await slow.ours.ask("GET", "/me") for _ in range(75)]
+        over = answers[-1]
+        assert over.status_code == 429
+        assert over.headers["content-type"] == "application/problem+json"
+        assert over.headers["ratelimit-remaining"] == "0"
+        assert int(over.headers["retry-after"]) >= 1
+        assert "60 requests a minute" in over.json()["detail"]
+        assert (await slow.theirs.ask("GET", "/me")).status_code == 200
+
+
+async def test_a_request_keeps_its_id_and_one_without_gets_one(site: Site) -> None:
+    given = await site.ours.ask("GET", "/me", headers={"X-Request-Id": "trace-7.a_b"})
+    assert given.headers["x-request-id"] == "trace-7.a_b"
+    made = await site.ours.ask("GET", "/me")
+    assert len(made.headers["x-request-id"]) == 32
+    missing = await site.ours.ask("GET", "/jobs/x")
+    assert missing.json()["request_id"] == missing.headers["x-request-id"]
+
+
+@pytest.mark.parametrize("strange", ["a b", "x" * 65, "<script>", "a;b", "é"])
+async def test_an_id_that_a_log_should_not_hold_is_not_taken(site: Site, strange: str) -> None:
+    headers: Any = {"X-Request-Id": strange.encode("latin-1")}
+    answer = await site.ours.ask("GET", "/me", headers=headers)
+    assert answer.headers["x-request-id"] != strange
+    assert len(answer.headers["x-request-id"]) == 32
+
+
+async def test_every_answer_may_not_be_kept_or_guessed_at(site: Site) -> None:
+    for path in ("/me", "/nowhere", "/jobs/x"):
+        answer = await site.ours.ask("GET", path)
+        assert answer.headers["cache-control"] == "no-store"
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["referrer-policy"] == "no-referrer"
+        assert "server" not in answer.headers
+
+
+async def test_while_the_database_is_away_the_answer_is_503_and_it_comes_back_by_itself() -> None:
+    async with migrated_database_url() as url, Cable(url).plugged() as cable:
+        database = await open_database(cable.url, connections=3)
+        try:
+            async with site_over(database) as site:
+                assert (await site.ours.ask("GET", "/jobs")).status_code == 200
+                await cable.cut()
+                away = await site.ours.ask("GET", "/jobs")
+                assert away.status_code == 503
+                assert away.headers["retry-after"] == "1"
+                assert "127.0.0.1" not in away.text, "where the database is, is nobody's business"
+                write = await site.ours.ask("POST", "/jobs", json={"name": "lost"})
+                assert write.status_code == 503
+                await cable.mend()
+
+                async def answers() -> bool:
+                    return (await site.ours.ask("GET", "/jobs")).status_code == 200
+
+                await until(answers)
+                found = await site.ours.done("GET", "/jobs")
+                assert found["items"] == []
+        finally:
+            await database.close()
+
+
+class Broken:
+    """A part that fails as nobody foresaw, with something in its hands that nobody may see."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def __getattr__(self, name: str) -> Any:
+        async def fails(*_args: object) -> None:
+            raise self._error
+
+        return fails
+
+
+async def test_what_nobody_foresaw_is_logged_under_an_id_and_told_without_a_trace(
+    site: Site,
+) -> None:
+    broken: Any = Broken(ZeroDivisionError("password=hunter2"))
+    site.app.state.parts = replace(site.app.state.parts, jobs=broken)
+    with structlog.testing.capture_logs() as logged:
+        answer = await site.ours.ask("GET", "/jobs")
+    assert answer.status_code == 500
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert answer.json()["request_id"] == answer.headers["x-request-id"]
+    for hidden in ("hunter2", "ZeroDivision", "Traceback", ".py"):
+        assert hidden not in answer.text
+    (entry,) = [each for each in logged if each["event"] == "api.failed"]
+    assert entry["request_id"] == answer.headers["x-request-id"]
+
+
+async def test_an_operators_trouble_is_theirs_to_read(site: Site) -> None:
+    broken: Any = Broken(OperatorError("the disk /dev/sda1 is full"))
+    site.app.state.parts = replace(site.app.state.parts, jobs=broken)
+    with structlog.testing.capture_logs() as logged:
+        answer = await site.ours.ask("GET", "/jobs")
+    assert answer.status_code == 503
+    assert "sda1" not in answer.text
+    assert any("sda1" in each.get("error", "") for each in logged)
+
+
+async def test_changes_at_once_are_made_one_after_the_other(site: Site) -> None:
+    made = await site.ours.endpoint()
+    path = f"/endpoints/{made['id']}"
+    asked = [site.ours.ask("PATCH", path, json={"every": f"{n + 1}h"}) for n in range(8)]
+    answers = await asyncio.gather(*asked)
+    assert {each.status_code for each in answers} == {200}
+    assert sorted(each.json()["revision"] for each in answers) == list(range(2, 10))
