@@ -88,8 +88,8 @@ async def _looks_per_s(here: Stage, count: int) -> tuple[float, float]:
 
 async def _all_looked_at(here: Stage, count: int) -> float:
     seen = (
-        "SELECT count(*) FROM looks JOIN endpoints ON id = endpoint_id"
-        " WHERE looked_at > last_finished_at"
+        "SELECT count(*) FROM looks AS look JOIN endpoints AS e ON e.id = look.endpoint_id"
+        " WHERE look.looked_at > e.last_finished_at"
     )
 
     async def done() -> bool:

@@ -28,6 +28,7 @@ from cadenza.domain.instants import spoken
 from cadenza.domain.session import Session, SessionEnd, kind_of
 
 UNASKED_LOOK = timedelta(hours=1)
+WAITING_FOR_EACH = 5
 # A finish tells its time when it begins, and is seen when it has ended.
 LATE_COMMITS = timedelta(seconds=3)
 
@@ -177,10 +178,10 @@ class Planner:
 
     @property
     def _limit(self) -> int:
-        """What costs takes its time: no more than can be held at once, the others may have it."""
-        costs = self._brain.reserved_tokens > 0
-        batch, at_once = self._options.batch, self._options.sessions_at_once
-        return min(at_once, batch) if costs else batch
+        """What costs also takes its time: a planner leaves some of it to the others."""
+        if not self._brain.reserved_tokens:
+            return self._options.batch
+        return min(self._options.batch, WAITING_FOR_EACH * self._options.sessions_at_once)
 
     async def _look_at(self, materials: Sequence[Material], begin_by: datetime) -> Round:
         gate = asyncio.Semaphore(self._options.sessions_at_once)

@@ -25,6 +25,8 @@ from cadenza.web.api.shown import Shown
 routes = router("Tenants")
 RetentionDays = Annotated[int, Field(ge=1, le=3650)]
 
+ModeWord = Annotated[Mode, Field(strict=False)]  # a word in JSON
+
 
 class TenantWanted(Document):
     name: Name
@@ -37,10 +39,10 @@ class TenantChange(Document):
     """What is left out stays as it is."""
 
     retention_days: RetentionDays | None = None
-    rules_mode: Mode | None = Field(
+    rules_mode: ModeWord | None = Field(
         default=None, description="What the rules brain may do: off, advise or act."
     )
-    llm_mode: Mode | None = Field(
+    llm_mode: ModeWord | None = Field(
         default=None, description="The same of a model; a job's own mode comes before both."
     )
 
