@@ -50,7 +50,8 @@ class PostgresInsights:
 
     async def claim_for_analysis(self, request: LookRequest) -> Sequence[UUID]:
         since = request.since if request.since is not None else ALWAYS
-        async with self._database.connection() as connection:
+        async with self._database.transaction() as connection:
+            await connection.execute(query("plan_for_these_values"))
             rows = await connection.fetch(
                 query(_FINDERS[request.attention]),
                 request.limit,
