@@ -27,9 +27,10 @@ from cadenza.domain import steering
 from cadenza.domain.analysis import Attention, Material
 from cadenza.domain.endpoint import Endpoint, Job
 from cadenza.domain.errors import StoreUnavailable
+from cadenza.domain.rule import Mode, Modes
 from cadenza.domain.run import Body, Claim, FinishedRun, LateResult, Outcome, Run
 from cadenza.domain.target import HttpTarget
-from tests.factories import CRON, NOON, OK, make_endpoint, seconds
+from tests.factories import CRON, NOON, OK, id_of, make_endpoint, seconds
 
 Answer = Callable[[Claim], Awaitable[Outcome]]
 
@@ -119,6 +120,7 @@ class Bench:
         self.queue = MemoryRunQueue(self.tables)
         self.insights = MemoryInsights(self.tables)
         self.quota = MemoryQuota(self.tables, tokens_per_month, money)
+        self.tables.modes[id_of("tenant")] = Modes(Mode.ACT, Mode.ACT)
         self._ids: dict[str, tuple[UUID, UUID]] = {}
 
     @property
@@ -178,10 +180,10 @@ class Bench:
 
     async def toolbox(self, name: str = "probe", **options: Any) -> Toolbox:
         """The tools of a session about this endpoint that begins now."""
-        (material,) = await self.insights.material_for([self._ids[name][1]])
+        (material,) = await self.insights.material_for([self._ids[name][1]], "test")
         return Toolbox(material, self.endpoints, self.insights, self.clock, **options)
 
-    def planner(self, brain: Brain, **options: Any) -> Planner:
+    def planner(self, brain: Brain, name: str = "planner", **options: Any) -> Planner:
         planner = Planner(
             brain,
             self.endpoints,
@@ -191,6 +193,7 @@ class Bench:
             self.log,
             self.chance.new_id,
             PlannerOptions(**options),
+            name,
         )
         self.tables.listen(Topic.FINISHED, planner.wake)
         return planner

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
@@ -12,12 +13,17 @@ from cadenza.adapters.memory.insights import MemoryInsights
 from cadenza.adapters.memory.quota import MemoryQuota
 from cadenza.adapters.memory.run_queue import MemoryRunQueue
 from cadenza.adapters.memory.runs import MemoryRunHistory
+from cadenza.adapters.memory.suggestions import MemorySuggestions
 from cadenza.adapters.memory.tables import Tables
+from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.endpoints import PostgresEndpointStore
 from cadenza.adapters.postgres.insights import PostgresInsights
 from cadenza.adapters.postgres.quota import PostgresQuota
 from cadenza.adapters.postgres.run_queue import PostgresRunQueue
 from cadenza.adapters.postgres.runs import PostgresRunHistory
+from cadenza.adapters.postgres.suggestions import PostgresSuggestions
+from cadenza.domain.endpoint import Endpoint
+from cadenza.domain.rule import Mode, Modes
 from tests.contracts.harness import Store
 from tests.factories import CRON, NOON
 from tests.postgres import BOX, StoppedClock, emptied_database
@@ -50,6 +56,45 @@ class AsyncClock:
         self._clock.set(instant)
 
 
+class MemoryOwner:
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    async def ask_for_analysis(self, endpoint: Endpoint) -> None:
+        self._tables.endpoints[endpoint.id].asked_at = self._tables.clock.now()
+
+    async def set_job_mode(self, job_id: UUID, mode: Mode | None) -> None:
+        self._tables.jobs[job_id] = replace(self._tables.jobs[job_id], planner_mode=mode)
+
+    async def set_tenant_modes(self, tenant_id: UUID, modes: Modes) -> None:
+        self._tables.modes[tenant_id] = modes
+
+
+class PostgresOwner:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def ask_for_analysis(self, endpoint: Endpoint) -> None:
+        await self._execute(
+            "UPDATE endpoints SET asked_at = cadenza_now() WHERE id = $1", endpoint.id
+        )
+
+    async def set_job_mode(self, job_id: UUID, mode: Mode | None) -> None:
+        await self._execute("UPDATE jobs SET planner_mode = $2 WHERE id = $1", job_id, mode)
+
+    async def set_tenant_modes(self, tenant_id: UUID, modes: Modes) -> None:
+        await self._execute(
+            "UPDATE tenants SET rules_mode = $2, llm_mode = $3 WHERE id = $1",
+            tenant_id,
+            modes.rules,
+            modes.llm,
+        )
+
+    async def _execute(self, statement: str, *values: object) -> None:
+        async with self._database.connection() as connection:
+            await connection.execute(statement, *values)
+
+
 def memory_store() -> Store:
     clock = MemoryClock()
     tables = Tables(clock, CRON, uuid4)
@@ -60,6 +105,8 @@ def memory_store() -> Store:
         history=MemoryRunHistory(tables),
         insights=MemoryInsights(tables),
         quota=MemoryQuota(tables, tokens_per_month=1000, money_per_month=2.0),
+        suggestions=MemorySuggestions(tables),
+        owner=MemoryOwner(tables),
     )
 
 
@@ -84,6 +131,8 @@ async def postgres_store() -> AsyncIterator[Store]:
             history=PostgresRunHistory(database),
             insights=PostgresInsights(database, no_spread),
             quota=PostgresQuota(database, tokens_per_month=1000, money_per_month=2.0),
+            suggestions=PostgresSuggestions(database),
+            owner=PostgresOwner(database),
             add_tenant=add_tenant,
         )
 

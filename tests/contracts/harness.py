@@ -11,7 +11,9 @@ from cadenza.application.ports.insights import Insights
 from cadenza.application.ports.quota import Quota
 from cadenza.application.ports.run_queue import ClaimBatch, ClaimRequest, RunQueue
 from cadenza.application.ports.runs import RunHistory
+from cadenza.application.ports.suggestions import SuggestionStore
 from cadenza.domain.endpoint import Endpoint, Job
+from cadenza.domain.rule import Mode, Modes
 from cadenza.domain.run import Claim, FinishedRun, Outcome, Run
 from cadenza.domain.target import HttpTarget
 from tests.factories import NOON, OK, id_of, make_endpoint, seconds
@@ -28,6 +30,16 @@ class TestClock(Protocol):
     async def set(self, instant: datetime) -> None: ...
 
 
+class Owner(Protocol):
+    """What an owner says about planners, which no port of theirs can."""
+
+    async def ask_for_analysis(self, endpoint: Endpoint) -> None: ...
+
+    async def set_job_mode(self, job_id: UUID, mode: Mode | None) -> None: ...
+
+    async def set_tenant_modes(self, tenant_id: UUID, modes: Modes) -> None: ...
+
+
 async def _no_tenant_needed(_tenant_id: UUID) -> None:
     pass
 
@@ -42,6 +54,8 @@ class Store:
     history: RunHistory
     insights: Insights
     quota: Quota
+    suggestions: SuggestionStore
+    owner: "Owner"
     add_tenant: Callable[[UUID], Awaitable[None]] = _no_tenant_needed
 
     async def advance(self, by: timedelta) -> datetime:
@@ -51,12 +65,24 @@ class Store:
 
     async def add(self, name: str = "probe", url: str = "", **fields: Any) -> Endpoint:
         """An endpoint of the tenant and job of the factories, or of others where they are given."""
+        mode = fields.pop("planner_mode", None)
         endpoint = make_endpoint(name, **fields)
         job = Job(endpoint.job_id, endpoint.tenant_id, f"job {endpoint.job_id}", "watches things")
         await self.add_tenant(endpoint.tenant_id)
         await self.endpoints.add_job(job)
+        if mode is not None:
+            await self.set_job_mode(endpoint, mode)
         target = HttpTarget(url or f"http://{name}.example/path")
         return await self.endpoints.add_endpoint(endpoint, target)
+
+    async def ask_for_analysis(self, endpoint: Endpoint) -> None:
+        await self.owner.ask_for_analysis(endpoint)
+
+    async def set_job_mode(self, endpoint: Endpoint, mode: Mode | None) -> None:
+        await self.owner.set_job_mode(endpoint.job_id, mode)
+
+    async def set_tenant_modes(self, tenant_id: UUID, rules: Mode, llm: Mode) -> None:
+        await self.owner.set_tenant_modes(tenant_id, Modes(rules, llm))
 
     async def get(self, endpoint: Endpoint) -> Endpoint:
         return await self.endpoints.get_endpoint(endpoint.tenant_id, endpoint.id)

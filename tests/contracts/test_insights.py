@@ -2,17 +2,18 @@
 
 import asyncio
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
+from cadenza.application.ports.insights import LookRequest
 from cadenza.domain import steering
 from cadenza.domain.analysis import LONGEST_RECENT_BODY, RECENT_RESPONSES, Attention
 from cadenza.domain.endpoint import Endpoint, OnDemand
 from cadenza.domain.hint import Author
 from cadenza.domain.run import Outcome, RunStatus
 from cadenza.domain.session import Session, SessionEnd, ToolCall
-from tests.contracts.harness import OTHER_JOB, OTHER_TENANT, Store
+from tests.contracts.harness import LEASE, OTHER_JOB, OTHER_TENANT, Store
 from tests.factories import FAILED, NOON, OK, id_of, interval_hint, minutes, seconds
 
 
@@ -28,16 +29,37 @@ async def look(store: Store, endpoint: Endpoint, **fields: object) -> None:
         "end": SessionEnd.SUBMITTED,
         "reasoning": "all is well",
     }
-    await store.insights.record_look(Session(**{**defaults, **fields}))  # pyright: ignore
+    await store.insights.record_looks([Session(**{**defaults, **fields})], "test")  # pyright: ignore
+
+
+async def claimed(
+    store: Store, attention: Attention = Attention.OWN_RUNS, limit: int = 10, **fields: Any
+) -> list[UUID]:
+    """What a planner of this name would look at now, leased to it."""
+    given = {"brain": "test", "holder": "test", "lease": LEASE, **fields}
+    return list(
+        await store.insights.claim_for_analysis(
+            LookRequest(attention=attention, limit=limit, **given)
+        )
+    )
+
+
+async def found(
+    store: Store, attention: Attention = Attention.OWN_RUNS, limit: int = 10, **fields: Any
+) -> list[UUID]:
+    """The same, given back at once."""
+    ids = await claimed(store, attention, limit, **fields)
+    await store.insights.release(ids, fields.get("brain", "test"), "test")
+    return ids
 
 
 async def test_an_endpoint_that_ran_is_looked_at_once(store: Store) -> None:
     endpoint = await store.add()
-    assert list(await store.insights.find_for_analysis(Attention.OWN_RUNS, 10)) == []
+    assert await found(store, Attention.OWN_RUNS, 10) == []
     await store.finish(await store.claim_one())
-    assert list(await store.insights.find_for_analysis(Attention.OWN_RUNS, 10)) == [endpoint.id]
+    assert await found(store, Attention.OWN_RUNS, 10) == [endpoint.id]
     await look(store, endpoint)
-    assert list(await store.insights.find_for_analysis(Attention.OWN_RUNS, 10)) == []
+    assert await found(store, Attention.OWN_RUNS, 10) == []
 
 
 async def test_a_cheap_brain_also_looks_when_a_sibling_ran(store: Store) -> None:
@@ -45,31 +67,31 @@ async def test_a_cheap_brain_also_looks_when_a_sibling_ran(store: Store) -> None
     sleeper = await store.add("sleeper", baseline=OnDemand())
     await store.add("stranger", tenant_id=OTHER_TENANT, job_id=OTHER_JOB, baseline=OnDemand())
     await store.finish(await store.claim_one())
-    found = await store.insights.find_for_analysis(Attention.EVERY_RUN, 10)
-    assert set(found) == {watched.id, sleeper.id}
+    ids = await found(store, Attention.EVERY_RUN, 10)
+    assert set(ids) == {watched.id, sleeper.id}
 
 
 async def test_a_costly_brain_looks_again_when_it_failed_or_had_asked_to(store: Store) -> None:
     endpoint = await store.add()
     await store.finish(await store.claim_one())
 
-    async def found() -> list[object]:
-        return list(await store.insights.find_for_analysis(Attention.ON_CHANGE, 10))
+    async def wanted() -> list[UUID]:
+        return await found(store, Attention.ON_CHANGE, 10)
 
-    assert await found() == [endpoint.id]
+    assert await wanted() == [endpoint.id]
     await look(store, endpoint, next_analysis_at=NOON + minutes(30))
     await store.clock.set(NOON + minutes(1))
     await store.finish(await store.claim_one())
-    assert await found() == []
+    assert await wanted() == []
     await store.clock.set(NOON + minutes(2))
     await store.finish(await store.claim_one(), FAILED)
-    assert await found() == [endpoint.id]
+    assert await wanted() == [endpoint.id]
     await look(store, endpoint, next_analysis_at=NOON + minutes(5))
     await store.clock.set(NOON + minutes(4) + seconds(3))
     await store.finish(await store.claim_one())
-    assert await found() == []
+    assert await wanted() == []
     await store.clock.set(NOON + minutes(5))
-    assert await found() == [endpoint.id]
+    assert await wanted() == [endpoint.id]
 
 
 async def test_a_costly_brain_looks_when_a_sibling_changed(store: Store) -> None:
@@ -79,13 +101,13 @@ async def test_a_costly_brain_looks_when_a_sibling_changed(store: Store) -> None
     await look(store, endpoint)
     await look(store, sibling)
     await store.advance(seconds(1))
-    assert list(await store.insights.find_for_analysis(Attention.ON_CHANGE, 10)) == []
+    assert await found(store, Attention.ON_CHANGE, 10) == []
     await store.endpoints.change_endpoint(
         sibling.tenant_id,
         sibling.id,
         lambda ep, now, cron: steering.pause(ep, None, Author.PERSON, "", now, cron),
     )
-    assert list(await store.insights.find_for_analysis(Attention.ON_CHANGE, 10)) == [endpoint.id]
+    assert await found(store, Attention.ON_CHANGE, 10) == [endpoint.id]
 
 
 async def test_the_archived_are_not_looked_at_and_the_limit_holds(store: Store) -> None:
@@ -95,8 +117,8 @@ async def test_the_archived_are_not_looked_at_and_the_limit_holds(store: Store) 
     for claim in (await store.claim()).claims:
         await store.finish(claim)
     await store.endpoints.change_endpoint(gone.tenant_id, gone.id, steering.archive)
-    assert len(await store.insights.find_for_analysis(Attention.OWN_RUNS, 10)) == 3
-    assert len(await store.insights.find_for_analysis(Attention.OWN_RUNS, 2)) == 2
+    assert len(await found(store, Attention.OWN_RUNS, 10)) == 3
+    assert len(await found(store, Attention.OWN_RUNS, 2)) == 2
 
 
 async def test_the_material_tells_health_siblings_and_the_last_analysis(store: Store) -> None:
@@ -106,7 +128,7 @@ async def test_the_material_tells_health_siblings_and_the_last_analysis(store: S
     await store.clock.set(NOON + minutes(1))
     await store.finish(await store.claim_one(), FAILED, takes=seconds(4))
     await look(store, endpoint)
-    (material,) = await store.insights.material_for([endpoint.id])
+    (material,) = await store.insights.material_for([endpoint.id], "test")
     assert material.endpoint == await store.get(endpoint)
     assert material.job.description == "watches things"
     assert material.sibling_names == ("sibling",)
@@ -119,7 +141,7 @@ async def test_the_material_tells_health_siblings_and_the_last_analysis(store: S
 
 async def test_no_runs_is_not_a_success_rate_of_zero(store: Store) -> None:
     endpoint = await store.add(baseline=OnDemand())
-    (material,) = await store.insights.material_for([endpoint.id])
+    (material,) = await store.insights.material_for([endpoint.id], "test")
     assert [window.success_rate for window in material.health.windows] == [None] * 3
     assert material.last_analysis is None
 
@@ -155,7 +177,7 @@ async def test_a_session_with_hostile_text_is_stored(store: Store) -> None:
     endpoint = await store.add()
     call = ToolCall("clear_hints", {"reason": "\u0000\ud800"}, {"ok": False})
     await look(store, endpoint, tool_calls=(call,), reasoning="\u0000 nul", warnings=("\ud800",))
-    (material,) = await store.insights.material_for([endpoint.id])
+    (material,) = await store.insights.material_for([endpoint.id], "test")
     assert material.last_analysis is not None
 
 
@@ -222,8 +244,8 @@ async def test_tenants_can_be_passed_over(store: Store) -> None:
     other = await store.add("other", tenant_id=OTHER_TENANT, job_id=OTHER_JOB)
     for claim in (await store.claim()).claims:
         await store.finish(claim)
-    found = await store.insights.find_for_analysis(Attention.OWN_RUNS, 10, [id_of("tenant")])
-    assert list(found) == [other.id]
+    without = frozenset({id_of("tenant")})
+    assert await found(store, without=without) == [other.id]
 
 
 async def test_renewing_a_hint_is_no_news_for_siblings(store: Store) -> None:
@@ -245,7 +267,7 @@ async def test_renewing_a_hint_is_no_news_for_siblings(store: Store) -> None:
     await look(store, sibling)
     await store.advance(seconds(1))
     await hint(20)
-    assert list(await store.insights.find_for_analysis(Attention.ON_CHANGE, 10)) == []
+    assert await found(store, Attention.ON_CHANGE, 10) == []
 
 
 async def test_the_material_brings_the_recent_answers_newest_first(store: Store) -> None:
@@ -254,7 +276,7 @@ async def test_the_material_brings_the_recent_answers_newest_first(store: Store)
         await store.clock.set(NOON + minutes(number))
         answered = Outcome(RunStatus.SUCCESS, body={"depth": number}, status_code=200 + number)
         await store.finish(await store.claim_one(), answered, takes=seconds(2))
-    (material,) = await store.insights.material_for([endpoint.id])
+    (material,) = await store.insights.material_for([endpoint.id], "test")
     assert [each.body for each in material.recent] == [{"depth": n} for n in (2, 1, 0)]
     assert [each.status_code for each in material.recent] == [202, 201, 200]
     newest = material.recent[0]
@@ -267,7 +289,7 @@ async def test_the_material_brings_no_more_answers_than_a_brain_can_use(store: S
     for number in range(RECENT_RESPONSES + 2):
         await store.clock.set(NOON + minutes(number))
         await store.finish(await store.claim_one())
-    (material,) = await store.insights.material_for([endpoint.id])
+    (material,) = await store.insights.material_for([endpoint.id], "test")
     assert len(material.recent) == RECENT_RESPONSES
     assert material.recent[0].slot_at == NOON + minutes(RECENT_RESPONSES + 1)
 
@@ -286,7 +308,7 @@ async def test_a_long_body_is_left_out_of_the_recent_answers(
 ) -> None:
     endpoint = await store.add("watched")
     await store.finish(await store.claim_one(), Outcome(RunStatus.SUCCESS, body=body))
-    (material,) = await store.insights.material_for([endpoint.id])
+    (material,) = await store.insights.material_for([endpoint.id], "test")
     assert material.recent[0].body == (body if is_kept else None)
 
 
@@ -301,7 +323,7 @@ async def test_the_material_of_many_brings_each_its_own_siblings_by_name(store: 
         body = {"from": claim.endpoint_name}
         await store.finish(claim, Outcome(RunStatus.SUCCESS, body=body, status_code=200))
     asked = [second.id, stranger.id, first.id, idle.id]
-    materials = await store.insights.material_for(asked)
+    materials = await store.insights.material_for(asked, "test")
     assert [each.endpoint.id for each in materials] == asked
     assert [each.sibling_names for each in materials] == [
         ("a first", "c idle"),
@@ -329,9 +351,9 @@ async def test_health_tells_how_often_it_went_down_and_when_it_last_changed(stor
         await store.clock.set(NOON + minutes(number))
         await store.finish(await store.claim_one(), outcome)
         ended.append(await store.clock.now())
-    (material,) = await store.insights.material_for([endpoint.id])
+    (material,) = await store.insights.material_for([endpoint.id], "test")
     assert material.health.outages == 2  # it is not known how the first failure began
     assert material.health.changed_at == ended[9]
     await store.clock.set(NOON + minutes(24 * 60 + 30))
-    (material,) = await store.insights.material_for([endpoint.id])
+    (material,) = await store.insights.material_for([endpoint.id], "test")
     assert (material.health.outages, material.health.changed_at) == (0, None)

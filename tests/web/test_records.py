@@ -40,7 +40,7 @@ async def add_session(world: Reading, endpoint: Endpoint, at: datetime, **fields
         warnings=("late",),
         **given,
     )
-    await PostgresInsights(world.database).record_look(session)
+    await PostgresInsights(world.database).record_looks([session], "test")
     return session
 
 
@@ -89,6 +89,9 @@ async def test_a_session_in_full_has_its_calls(world: Reading) -> None:
         "arguments": {"interval_ms": 30000},
         "result": {"ok": True},
         "took_effect": True,
+        "suggested": False,
+        "open_until": None,
+        "accepted_by": None,
     }
     assert full["warnings"] == ["late"]
     assert full["duration_ms"] == 2000

@@ -5,7 +5,7 @@ brain can do is what the tools allow, and a session that fails leaves the baseli
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -15,7 +15,7 @@ from cadenza.application.ports.brain import Brain, Usage
 from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.endpoints import EndpointStore
 from cadenza.application.ports.events import Event, Events
-from cadenza.application.ports.insights import Insights
+from cadenza.application.ports.insights import Insights, LookRequest
 from cadenza.application.ports.quota import Quota, Reservation
 from cadenza.application.shown_text import clean_text
 from cadenza.application.tools import Submission, Toolbox
@@ -25,9 +25,12 @@ from cadenza.domain.bounds import MAX_PAUSE, MIN_NEXT_ANALYSIS
 from cadenza.domain.breaker import Breaker
 from cadenza.domain.errors import BrainFailed, ProviderFailed, StoreUnavailable
 from cadenza.domain.instants import spoken
-from cadenza.domain.session import Session, SessionEnd
+from cadenza.domain.session import Session, SessionEnd, kind_of
 
 UNASKED_LOOK = timedelta(hours=1)
+WAITING_FOR_EACH = 5
+# A finish tells its time when it begins, and is seen when it has ended.
+LATE_COMMITS = timedelta(seconds=3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,12 @@ class PlannerOptions:
     max_pause: timedelta = MAX_PAUSE
     retry_store_after: timedelta = timedelta(seconds=1)
     session_limit: timedelta = timedelta(seconds=120)  # a brain that hangs is cut off
+    between_rounds: timedelta = timedelta(0)  # runs that finish meanwhile are looked at together
+
+    @property
+    def lease(self) -> timedelta:
+        """Long enough for a session that begins late and takes all the time it may."""
+        return 2 * self.session_limit + timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +57,44 @@ class Round:
     acted: int = 0
     over_quota: int = 0
     put_off: int = 0  # the provider is failing
+    suggested: int = 0  # sessions with something for a person to accept
 
 
 class Skipped(StrEnum):
     OVER_QUOTA = "over-quota"
     PUT_OFF = "put-off"
+    TOO_LATE = "too-late"  # its lease might not last as long as a session
+
+
+@dataclass(slots=True)
+class Discovery:
+    """How far back a planner must look: it reads everything at first and once a cycle, in case
+    something escaped it, and in between only what has happened since it last knew all."""
+
+    cycle: timedelta
+    has_more: bool = False
+    _known_at: datetime | None = None
+    _read_all_at: datetime | None = None
+    _reads_all: bool = True
+
+    def since(self, now: datetime) -> datetime | None:
+        self._reads_all = (
+            self._known_at is None
+            or self._read_all_at is None
+            or now >= self._read_all_at + self.cycle
+        )
+        return None if self._reads_all or self._known_at is None else self._known_at - LATE_COMMITS
+
+    def found(self, began: datetime, count: int, limit: int) -> None:
+        self.has_more = count >= limit
+        if self.has_more:
+            return
+        self._known_at = began
+        if self._reads_all:
+            self._read_all_at = began
+
+    def start_over(self) -> None:
+        self._known_at = None
 
 
 class Planner:
@@ -66,6 +108,7 @@ class Planner:
         events: Events,
         new_id: Callable[[], UUID],
         options: PlannerOptions | None = None,
+        name: str = "planner",
     ) -> None:
         self._brain = brain
         self._endpoints = endpoints
@@ -75,8 +118,14 @@ class Planner:
         self._events = events
         self._new_id = new_id
         self._options = options or PlannerOptions()
+        self._name = name
+        self._kind = kind_of(brain.name)
         self._over_quota: dict[UUID, datetime] = {}  # tenants, and when to ask for them again
         self._breaker = Breaker()
+        self._discovery = Discovery(self._options.cycle)
+        self._unsaved: list[Session] = []  # and what is still leased, though nobody looks at it:
+        self._unreleased: list[UUID] = []
+        self._saving = asyncio.Lock()
         self._wake = asyncio.Event()
         self._stopping = False
 
@@ -89,7 +138,8 @@ class Planner:
                 await self._clock.sleep(self._options.retry_store_after)
                 continue
             recovered = found.put_off and self.refusal is None
-            if found.sessions < self._options.batch and not recovered:
+            if not self._discovery.has_more and not recovered:
+                await self._clock.sleep(self._options.between_rounds)
                 await until_set(self._wake, at_most=self._until_next_look())
             self._wake.clear()
 
@@ -101,30 +151,63 @@ class Planner:
         self._wake.set()
 
     async def run_once(self) -> Round:
-        """Analyse every endpoint that needs a look now, several at once."""
+        """Analyse endpoints that need a look now, several at once; others get the rest."""
+        await self.clean_up()
         if self.refusal is not None:
+            self._discovery.has_more = False
             return Round()
-        ids = await self._insights.find_for_analysis(
-            self._brain.attention, self._options.batch, self._tenants_to_pass_over()
+        began = self._clock.now()
+        limit = self._limit
+        ids = await self._insights.claim_for_analysis(
+            LookRequest(
+                self._kind,
+                self._brain.attention,
+                self._name,
+                limit,
+                self._options.lease,
+                self._tenants_to_pass_over(),
+                self._discovery.since(began),
+            )
         )
+        self._discovery.found(began, len(ids), limit)
         if not ids:
             return Round()
+        self._unreleased = list(ids)  # until a session about it is on record
+        materials = await self._insights.material_for(ids, self._kind)
+        return await self._look_at(materials, begin_by=began + self._options.lease / 2)
+
+    @property
+    def _limit(self) -> int:
+        """What costs also takes its time: a planner leaves some of it to the others."""
+        if not self._brain.reserved_tokens:
+            return self._options.batch
+        return min(self._options.batch, WAITING_FOR_EACH * self._options.sessions_at_once)
+
+    async def _look_at(self, materials: Sequence[Material], begin_by: datetime) -> Round:
         gate = asyncio.Semaphore(self._options.sessions_at_once)
 
         async def within_gate(material: Material) -> Session | Skipped:
             async with gate:
+                if self._clock.now() > begin_by:
+                    return Skipped.TOO_LATE
                 return await self.analyse(material)
 
-        materials = await self._insights.material_for(ids)
         ends = await asyncio.gather(
             *(within_gate(each) for each in materials), return_exceptions=True
         )
+        await self.clean_up()
         # One that found the store away ends this round, but only when the others have ended too.
-        sessions = [_raised_or(end) for end in ends]
-        held = [session for session in sessions if isinstance(session, Session)]
-        acted = sum(any(call.took_effect for call in session.tool_calls) for session in held)
-        over_quota, put_off = sessions.count(Skipped.OVER_QUOTA), sessions.count(Skipped.PUT_OFF)
-        return Round(len(held), acted, over_quota, put_off)
+        ended = [_raised_or(end) for end in ends]
+        if Skipped.PUT_OFF in ended or Skipped.TOO_LATE in ended:
+            self._discovery.start_over()
+        return _round(ended)
+
+    async def clean_up(self) -> None:
+        """Put on record what is not yet, and give back what nobody looks at any more."""
+        await self._save()
+        if self._unreleased:
+            await self._insights.release(self._unreleased, self._kind, self._name)
+            self._unreleased = []
 
     @property
     def refusal(self) -> str | None:
@@ -164,8 +247,14 @@ class Planner:
         return await self._hold_session(material, reservation)
 
     async def _hold_session(self, material: Material, reservation: Reservation | None) -> Session:
+        session_id = self._new_id()
         tools = Toolbox(
-            material, self._endpoints, self._insights, self._clock, self._options.max_pause
+            material,
+            self._endpoints,
+            self._insights,
+            self._clock,
+            self._options.max_pause,
+            session_id,
         )
         failure: str | None = None
         try:
@@ -179,10 +268,21 @@ class Planner:
         finally:  # also where the session is cut off: what it used, it used
             if reservation is not None:
                 await self._settle(material, reservation, tools.usage)
-        session = self._session(material, tools, failure)
-        await self._insights.record_look(session)
+        session = self._session(session_id, material, tools, failure)
+        self._unsaved.append(session)
+        self._unreleased = [each for each in self._unreleased if each != material.endpoint.id]
+        if reservation is not None:
+            await self._save()  # what has cost something is not left to the end of the round
         self._tell(material, session)
         return session
+
+    async def _save(self) -> None:
+        """One at a time: what another is about to put on record, this one need not."""
+        async with self._saving:
+            sessions = list(self._unsaved)
+            if sessions:
+                await self._insights.record_looks(sessions, self._name)
+                self._unsaved = self._unsaved[len(sessions) :]
 
     async def _think(self, material: Material, tools: Toolbox) -> Usage:
         at_most = self._options.session_limit
@@ -212,11 +312,13 @@ class Planner:
             about = {"of": warning.of, "used": warning.used, "limit": warning.limit}
             self._emit("quota.warning", material, percent=warning.percent, **about)
 
-    def _session(self, material: Material, tools: Toolbox, failure: str | None) -> Session:
+    def _session(
+        self, session_id: UUID, material: Material, tools: Toolbox, failure: str | None
+    ) -> Session:
         submission, usage = tools.submission, tools.usage
         failed = (f"the brain failed: {failure}",) if failure is not None else ()
         return Session(
-            id=self._new_id(),
+            id=session_id,
             tenant_id=material.endpoint.tenant_id,
             job_id=material.endpoint.job_id,
             endpoint_id=material.endpoint.id,
@@ -232,6 +334,7 @@ class Planner:
             warnings=(*usage.warnings, *failed),
             next_analysis_at=self._next_analysis_at(submission),
             prompt_version=usage.prompt_version,
+            fired=usage.fired,
         )
 
     def _next_analysis_at(self, submission: Submission | None) -> datetime | None:
@@ -244,9 +347,10 @@ class Planner:
 
     def _tell(self, material: Material, session: Session) -> None:
         for call in session.tool_calls:
-            if call.took_effect:
+            if call.took_effect or call.suggested:
                 said = {"tool": call.tool, "arguments": call.arguments, "result": call.result}
-                self._emit("planner.acted", material, **said)
+                kind = "planner.suggested" if call.suggested else "planner.acted"
+                self._emit(kind, material, session_id=str(session.id), **said)
 
     def _emit(self, kind: str, material: Material, **data: object) -> None:
         if not self._events.wants(kind):
@@ -254,6 +358,17 @@ class Planner:
         endpoint = material.endpoint
         now: datetime = self._clock.now()
         self._events.emit(Event(now, kind, endpoint.tenant_id, endpoint.id, endpoint.name, data))
+
+
+def _round(ended: Sequence[Session | Skipped]) -> Round:
+    held = [each for each in ended if isinstance(each, Session)]
+    return Round(
+        sessions=len(held),
+        acted=sum(any(call.took_effect for call in each.tool_calls) for each in held),
+        over_quota=ended.count(Skipped.OVER_QUOTA),
+        put_off=ended.count(Skipped.PUT_OFF),
+        suggested=sum(any(call.suggested for call in each.tool_calls) for each in held),
+    )
 
 
 def _raised_or(end: Session | Skipped | BaseException) -> Session | Skipped:

@@ -7,9 +7,10 @@ are resolved here, inside the tenant and the job, and never come from the brain.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from cadenza.application.arguments import Arguments
 from cadenza.application.ports.brain import Usage
@@ -36,11 +37,14 @@ from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.errors import InvalidInput, NotFound, Refused
 from cadenza.domain.hint import Author, IntervalHint, OneShotHint
 from cadenza.domain.instants import iso_or_none
+from cadenza.domain.rule import Mode
 from cadenza.domain.session import ToolCall
+from cadenza.domain.suggestion import is_waiting
 
 Answer = dict[str, Any]
 MAX_RECORDED = 2 * MAX_TOOL_CALLS  # what a brain goes on calling after it was told to stop
 MAX_READ = 10_000  # characters of an argument
+SUGGESTION_TTL = timedelta(hours=1)  # of one that has no end of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +64,19 @@ class Toolbox:
         insights: Insights,
         clock: Clock,
         max_pause: timedelta = MAX_PAUSE,
+        session_id: UUID | None = None,
     ) -> None:
         self._analysed = material.endpoint
+        self._advises = material.mode is not Mode.ACT
+        self._waiting = material.waiting
+        self._session_id = session_id
         self._started_at = material.now
         self._endpoints = endpoints
         self._insights = insights
         self._clock = clock
         self._max_pause = max_pause
         self._took_effect = False
+        self._holds_until: datetime | None = None
         self._one_at_a_time = asyncio.Lock()  # a model may ask for several tools in one breath
         self.calls: list[ToolCall] = []
         self.out_of_calls = False
@@ -94,8 +103,18 @@ class Toolbox:
             except (InvalidInput, Refused, NotFound) as error:
                 answer = {"ok": False, "error": str(error)}
             if len(self.calls) < MAX_RECORDED:
-                self.calls.append(ToolCall(name, shortened(given), answer, self._took_effect))
+                self.calls.append(self._recorded(name, given, answer))
         return answer
+
+    def _recorded(self, name: str, given: Any, answer: Answer) -> ToolCall:
+        call = ToolCall(name, shortened(given), answer)
+        if not self._took_effect:
+            return call
+        if not self._advises:
+            return replace(call, took_effect=True, holds_until=self._holds_until)
+        if is_waiting(name, call.arguments, self._waiting):
+            return replace(call, repeated=True)
+        return replace(call, suggested=True, holds_until=self._holds_until)
 
     def report_usage(self, usage: Usage) -> None:
         self.usage = usage
@@ -147,12 +166,18 @@ class Toolbox:
         def act(endpoint: Endpoint, now: datetime, cron: Cron) -> Endpoint:
             ttl = bounded("ttl", wanted_ttl, MIN_TTL, longest_ttl(endpoint, now, cron))
             clamps.append(ttl.clamped)
-            hint = IntervalHint(interval.value, now + ttl.value, Author.PLANNER, reason)
+            self._holds_until = expires_at = now + ttl.value
+            hint = IntervalHint(
+                interval.value, expires_at, Author.PLANNER, reason, self._session_id
+            )
             return steering.suggest_interval(endpoint, hint, now, cron)
 
         changed = await self._act(name, act)
         hint = changed.interval_hint
-        return {**_effect(changed, clamps), "expires_at": iso_or_none(hint and hint.expires_at)}
+        return {
+            **self._effect(changed, clamps),
+            "expires_at": iso_or_none(hint and hint.expires_at),
+        }
 
     async def _propose_next_time(self, arguments: Arguments) -> Answer:
         if arguments.has("next_run_at_iso") == arguments.has("next_run_in_ms"):
@@ -173,12 +198,16 @@ class Toolbox:
                 self._refuse_if_it_ran_meanwhile(endpoint)
             ttl = bounded("ttl", wanted_ttl, MIN_TTL, longest_ttl(endpoint, now, cron))
             clamps.append(ttl.clamped)
-            hint = OneShotHint(run_at, now + ttl.value, Author.PLANNER, reason)
+            self._holds_until = expires_at = now + ttl.value
+            hint = OneShotHint(run_at, expires_at, Author.PLANNER, reason, self._session_id)
             return steering.suggest_run_at(endpoint, hint, now, cron)
 
         changed = await self._act(name, act)
         hint = changed.one_shot_hint
-        return {**_effect(changed, clamps), "expires_at": iso_or_none(hint and hint.expires_at)}
+        return {
+            **self._effect(changed, clamps),
+            "expires_at": iso_or_none(hint and hint.expires_at),
+        }
 
     async def _pause_until(self, arguments: Arguments) -> Answer:
         until_at = None
@@ -194,10 +223,12 @@ class Toolbox:
                 return steering.resume(endpoint, Author.PLANNER, now, cron)
             length = bounded("pause", until_at - now, timedelta.min, self._max_pause)
             clamps.append(length.clamped)
-            end = now + length.value if length.clamped else until_at
-            return steering.pause(endpoint, end, Author.PLANNER, reason, now, cron)
+            self._holds_until = end = now + length.value if length.clamped else until_at
+            return steering.pause(
+                endpoint, end, Author.PLANNER, reason, now, cron, self._session_id
+            )
 
-        return _effect(await self._act(name, act), clamps)
+        return self._effect(await self._act(name, act), clamps)
 
     async def _clear_hints(self, arguments: Arguments) -> Answer:
         arguments.text("reason")
@@ -207,20 +238,31 @@ class Toolbox:
         def act(endpoint: Endpoint, now: datetime, cron: Cron) -> Endpoint:
             return steering.clear_hints(endpoint, Author.PLANNER, now, cron)
 
-        return _effect(await self._act(name, act), [])
+        return self._effect(await self._act(name, act), [])
 
     async def _act(self, name: str, act: Act) -> Endpoint:
-        """Apply an act as the planner, counted, in one transaction of the store."""
+        """Apply an act as the planner, counted, in one transaction of the store.
+
+        A planner that may only advise is told what would have taken effect; nothing is written.
+        """
         endpoint_id = await self._resolve(name)
+        outcome: list[Endpoint] = []
 
         def counted(endpoint: Endpoint, now: datetime, cron: Cron) -> Endpoint:
             if endpoint.archived_at is not None:
                 raise Refused("it is archived")
+            self._holds_until = now + SUGGESTION_TTL
             changed = steering.counted_for_planner(endpoint, act(endpoint, now, cron), now)
             self._took_effect = changed != endpoint
-            return changed
+            outcome.append(changed)
+            return endpoint if self._advises else changed
 
-        return await self._endpoints.change_endpoint(self._analysed.tenant_id, endpoint_id, counted)
+        await self._endpoints.change_endpoint(self._analysed.tenant_id, endpoint_id, counted)
+        return outcome[-1]
+
+    def _effect(self, endpoint: Endpoint, clamps: Sequence[str | None]) -> Answer:
+        effect = _effect(endpoint, clamps)
+        return {**effect, "suggested_only": True} if self._advises else effect
 
     async def _resolve(self, name: str) -> Any:
         if name in ("", self._analysed.name):

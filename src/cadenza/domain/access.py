@@ -1,12 +1,14 @@
 """Who may do what: tenants, their users, and the keys that act for a user."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from hashlib import sha256
 from hmac import compare_digest
 from uuid import UUID
+
+from cadenza.domain.rule import Modes
 
 PREFIX = "cdz_"
 _SECRET_LENGTH = 43  # 32 bytes in base64 without padding
@@ -27,6 +29,7 @@ class Tenant:
     name: str
     created_at: datetime
     retention_days: int | None = None
+    modes: Modes = field(default_factory=Modes)
 
 
 @dataclass(frozen=True, slots=True)

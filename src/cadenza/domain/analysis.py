@@ -1,11 +1,14 @@
 """What an analysis looks at, and when an endpoint needs one."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Any
 
 from cadenza.domain.endpoint import Endpoint, Job
 from cadenza.domain.health import Health
+from cadenza.domain.rule import Mode
 from cadenza.domain.run import Body, RunStatus
 
 RECENT_RESPONSES = 48  # a day of half hours: less, and every morning looks like news
@@ -47,6 +50,14 @@ class LastAnalysis:
 
 
 @dataclass(frozen=True, slots=True)
+class Waiting:
+    """A suggestion that no person has accepted yet."""
+
+    tool: str
+    arguments: Any
+
+
+@dataclass(frozen=True, slots=True)
 class Material:
     """Everything a brain is shown before it asks for more."""
 
@@ -58,6 +69,9 @@ class Material:
     last_analysis: LastAnalysis | None = None
     recent: tuple[Response, ...] = ()  # newest first; a long body is left out
     siblings: tuple[SiblingState, ...] = ()  # by name
+    mode: Mode = Mode.ACT  # what this brain may do with the job
+    fired_at: Mapping[str, datetime] = field(default_factory=dict[str, datetime])  # declared rules
+    waiting: tuple[Waiting, ...] = ()  # what this brain has suggested about it before
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ applied before (`outcome.apply_outcome`).
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
+from uuid import UUID
 
 from cadenza.domain.backoff import backed_off, jitter, phase
 from cadenza.domain.cron import Cron
@@ -297,7 +298,21 @@ def _plan(situation: _Situation, decision: _Decision) -> Plan:
             jitter=decision.jitter,
             overrun=situation.overrun,
         ),
+        session_id=_decided_by(situation, decision),
     )
+
+
+def _decided_by(situation: _Situation, decision: _Decision) -> UUID | None:
+    """The analysis that wrote the hint or the pause which this plan comes from."""
+    endpoint = situation.endpoint
+    advice = endpoint.interval_hint if decision.winner is Source.AI_INTERVAL else None
+    if decision.winner is Source.AI_ONESHOT:
+        advice = endpoint.one_shot_hint
+    if decision.source is Source.PAUSED:
+        pause = endpoint.planner_pause
+        decides = pause is not None and pause.until_at == endpoint.paused_until(situation.now)
+        return pause.session_id if pause is not None and decides else None
+    return advice.session_id if advice is not None else None
 
 
 def _asleep(situation: _Situation) -> Plan:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from uuid import UUID
 
 
 class Author(StrEnum):
@@ -18,6 +19,7 @@ class IntervalHint:
     expires_at: datetime
     author: Author = Author.PLANNER
     reason: str = ""
+    session_id: UUID | None = None  # the analysis that wrote it
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,7 @@ class OneShotHint:
     expires_at: datetime
     author: Author = Author.PLANNER
     reason: str = ""
+    session_id: UUID | None = None  # the analysis that wrote it
 
 
 Hint = IntervalHint | OneShotHint
@@ -39,3 +42,4 @@ class Pause:
 
     until_at: datetime
     reason: str = ""
+    session_id: UUID | None = None

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
+from uuid import UUID
 
 from cadenza.domain.instants import from_iso, iso
 
@@ -94,6 +95,7 @@ class Plan:
     candidates: tuple[Candidate, ...] = ()
     clamps: tuple[Source, ...] = ()
     note: str | None = None
+    session_id: UUID | None = None  # the analysis whose hint or pause decided
 
     def record(self, instant: Callable[[datetime], object] = iso) -> dict[str, Any]:
         """The plan as JSON, stored with the endpoint and with the run that it led to.
@@ -113,6 +115,8 @@ class Plan:
             record["clamps"] = list(self.clamps)
         if self.note is not None:
             record["note"] = self.note
+        if self.session_id is not None:
+            record["session_id"] = str(self.session_id)
         return record
 
     @classmethod
@@ -126,6 +130,7 @@ class Plan:
             note=record.get("note"),
             candidates=tuple(Candidate.of(each) for each in record.get("candidates", ())),
             inputs=Inputs.of(record["inputs"]),
+            session_id=UUID(record["session_id"]) if "session_id" in record else None,
         )
 
 

@@ -22,6 +22,17 @@ class Mode(StrEnum):
     ACT = "act"
 
 
+@dataclass(frozen=True, slots=True)
+class Modes:
+    """What a tenant lets each kind of brain do with a job that says nothing of it."""
+
+    rules: Mode = Mode.ACT
+    llm: Mode = Mode.ADVISE  # until its owner says otherwise
+
+    def of(self, brain: str) -> Mode:
+        return self.llm if brain == "llm" else self.rules
+
+
 class RuleAct(StrEnum):
     INTERVAL = "interval"
     RUN_NOW = "run_now"

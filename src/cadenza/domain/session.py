@@ -6,6 +6,8 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
+from cadenza.domain.instants import latest
+
 
 class SessionEnd(StrEnum):
     SUBMITTED = "submitted"
@@ -20,6 +22,10 @@ class ToolCall:
     arguments: Any  # as they came, cut and cleaned: nobody promises that they are an object
     result: dict[str, Any]
     took_effect: bool = False
+    suggested: bool = False  # it would have taken effect, had the planner been allowed to act
+    holds_until: datetime | None = None  # what it wrote; or how long a person may accept it
+    accepted_by: str | None = None  # of what was suggested
+    repeated: bool = False  # the same has been suggested before, and still waits for a person
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +46,29 @@ class Session:
     warnings: tuple[str, ...] = ()
     next_analysis_at: datetime | None = None
     prompt_version: str | None = None  # of a brain that is told in words what to do
+    fired: tuple[str, ...] = ()  # the declared rules that did something
+
+    @property
+    def kind(self) -> str:
+        """Of its brain: what is remembered of an endpoint outlives a change of the model."""
+        return kind_of(self.brain)
 
     @property
     def worth_keeping(self) -> bool:
         """A look that cost nothing and wanted nothing is counted, not stored."""
-        wanted = any(call.tool not in IDLE_TOOLS for call in self.tool_calls)
+        wanted = any(call.tool not in IDLE_TOOLS and not call.repeated for call in self.tool_calls)
         ended_badly = self.end in (SessionEnd.OUT_OF_CALLS, SessionEnd.FAILED)
         return wanted or ended_badly or self.tokens > 0 or bool(self.warnings)
+
+    @property
+    def suggests_until(self) -> datetime | None:
+        """How long something of it can be accepted; None where it suggested nothing."""
+        return latest(*(call.holds_until for call in self.tool_calls if call.suggested))
+
+
+def kind_of(brain: str) -> str:
+    """`llm` of `llm openai gpt-4o`."""
+    return brain.partition(" ")[0]
 
 
 IDLE_TOOLS = frozenset(

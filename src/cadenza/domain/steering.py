@@ -6,6 +6,7 @@ writes only its own fields: the next run belongs to the finish of that run, whic
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from uuid import UUID
 
 from cadenza.domain.bounds import MAX_CHANGES_PER_HOUR
 from cadenza.domain.cron import Cron
@@ -63,12 +64,13 @@ def pause(
     reason: str,
     now: datetime,
     cron: Cron,
+    session_id: UUID | None = None,
 ) -> Endpoint:
     """No scheduled run before an instant; None is until resumed; one already past resumes."""
     until_at = until_at or FOREVER
     if until_at <= now:
         return resume(endpoint, author, now, cron)
-    given = Pause(until_at, reason)
+    given = Pause(until_at, reason, session_id)
     if author is Author.PLANNER:
         return _planned_anew(replace(endpoint, planner_pause=given), now, cron)
     return _planned_anew(replace(endpoint, person_pause=given), now, cron)
@@ -215,7 +217,14 @@ def _resumed(endpoint: Endpoint, now: datetime, cron: Cron) -> Endpoint:
     due_at = latest(now, floor[0] if floor else None, after_last_slot(endpoint))
     clamps = (floor[1],) if floor is not None and floor[0] > now else ()
     resumed = Source.RESUMED
-    plan = replace(planned.plan, next_run_at=due_at, source=resumed, winner=resumed, clamps=clamps)
+    plan = replace(
+        planned.plan,
+        next_run_at=due_at,
+        source=resumed,
+        winner=resumed,
+        clamps=clamps,
+        session_id=None,
+    )
     return replace(planned, plan=plan)
 
 

@@ -22,12 +22,16 @@ from cadenza.adapters.postgres.accounts import PostgresAccounts
 from cadenza.adapters.postgres.catalogue import PostgresCatalogue
 from cadenza.adapters.postgres.clock import DatabaseClock
 from cadenza.adapters.postgres.database import Database
+from cadenza.adapters.postgres.endpoints import PostgresEndpointStore
+from cadenza.adapters.postgres.insights import PostgresInsights
 from cadenza.adapters.postgres.manifests import PostgresManifests
 from cadenza.adapters.postgres.migrate import migrate
 from cadenza.adapters.postgres.signing_keys import PostgresSigningKeys
+from cadenza.adapters.postgres.suggestions import PostgresSuggestions
 from cadenza.adapters.signing.standard_webhooks import new_signing_secret
 from cadenza.adapters.system.ids import new_id
 from cadenza.application.ports.secret_box import SecretBox
+from cadenza.application.suggestions import AcceptSuggestion
 from cadenza.domain.access import hash_of
 from cadenza.domain.definition import DoorRules
 from cadenza.domain.rule import NAMES
@@ -113,6 +117,8 @@ async def served_app(
         cron = CronsimCron()
         accounts = PostgresAccounts(database, on_time=clock.hear)
         catalogue = PostgresCatalogue(database, cron, box)
+        suggestions = PostgresSuggestions(database)
+        store = PostgresEndpointStore(database, cron, box)
         yield create_app(
             Parts(
                 keys=accounts,
@@ -121,6 +127,8 @@ async def served_app(
                 endpoints=catalogue,
                 manifests=PostgresManifests(database, cron, box, new_id),
                 signing_keys=PostgresSigningKeys(database, box, new_id),
+                suggestions=suggestions,
+                acceptance=AcceptSuggestion(suggestions, store, PostgresInsights(database), clock),
                 reads=reads,
                 dispatcher=dispatch,
                 door=door_rules(settings),

@@ -114,6 +114,11 @@ COMMANDS = {
         "Run a scheduler worker: claim what is due, execute it, plan the next run.",
         RUN,
     ),
+    "planner": Later(
+        "cadenza.roots.planner",
+        "Run a planner worker: look at what has run, and advise or act within limits.",
+        RUN,
+    ),
     "migrate": Later(
         "cadenza.roots.migrate",
         "Bring the database to the schema of this version; safe while programs run.",

@@ -89,6 +89,15 @@ class Settings(BaseSettings):
     rate_limit: Annotated[int, Field(ge=1, le=10_000_000)] = Field(
         default=60_000, description="Requests a minute that one API key may make."
     )
+    sessions_at_once: Annotated[int, Field(ge=1, le=1000)] = Field(
+        default=8, description="Analyses that a planner holds at once."
+    )
+    planner_cycle_seconds: Annotated[float, Field(ge=1, le=86_400)] = Field(
+        default=300, description="How often a planner looks through everything."
+    )
+    planner_batch: Annotated[int, Field(ge=1, le=5000)] = Field(
+        default=200, description="Endpoints that a planner takes in one go."
+    )
     session_seconds: Annotated[float, Field(ge=1, le=3600)] = Field(
         default=120, description="How long one analysis may take before it is cut off."
     )

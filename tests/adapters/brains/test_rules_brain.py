@@ -123,7 +123,8 @@ async def test_a_single_anomaly_is_said_but_changes_nothing() -> None:
     bench = Bench()
     await bench.add(baseline=Every(minutes(10)), max_interval=minutes(10))
     await lived(bench, lambda at: body({"load": 900 if at == 150 else 100}), 155)
-    look = bench.tables.last_looks[bench.endpoint().id]
+    look = bench.tables.looks[bench.endpoint().id, "rules"].last
+    assert look is not None
     assert look.reasoning == "Single anomaly: load is 900; once is no reason to act"
     assert bench.tables.sessions == []
     assert bench.endpoint().interval_hint is None

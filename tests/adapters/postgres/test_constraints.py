@@ -202,6 +202,11 @@ NEW_KEY = (
     " SELECT id, tenant_id, id, 'k',"
 )
 NEVER_ELSEWHERE = {
+    "a look under way by nobody": (
+        "INSERT INTO looks (endpoint_id, brain, leased_until)"
+        " SELECT id, 'rules', now() FROM endpoints",
+        "a_look_under_way_has_a_planner",
+    ),
     "a tenant that keeps nothing": (
         "UPDATE tenants SET retention_days = 0",
         "tenants_retention_days_check",

@@ -47,7 +47,9 @@ async def records() -> AsyncIterator[Records]:
     async with emptied_database() as database:
         clock = await StoppedClock.in_database(database, NOON)
         async with database.connection() as connection:
-            await connection.execute("INSERT INTO tenants (id, name) VALUES ($1, 'one')", TENANT)
+            await connection.execute(
+                "INSERT INTO tenants (id, name, llm_mode) VALUES ($1, 'one', 'act')", TENANT
+            )
         yield Records(database, clock, PostgresQuota(database, 1000, 10.0))
 
 
@@ -61,7 +63,7 @@ async def test_a_session_is_stored_with_the_version_of_its_prompt(records: Recor
     told: dict[str, Any] = {"tokens": 12, "cost": 0.5, "prompt_version": "1-0123456789abcdef"}
     session = Session(uuid4(), **ids, brain="llm", started_at=NOON, duration=seconds(1), end=end)
     for each in (session, Session(**{**_fields(session), "id": uuid4(), **told})):
-        await PostgresInsights(records.database).record_look(each)
+        await PostgresInsights(records.database).record_looks([each], "planner")
     async with records.database.connection() as connection:
         rows = await connection.fetch(
             "SELECT prompt_version, tokens, cost FROM analysis_sessions ORDER BY tokens"

@@ -15,10 +15,13 @@ from uuid import uuid4
 import pytest
 
 from cadenza.adapters.postgres.database import Connection, Database, open_database
+from cadenza.adapters.postgres.insights import PostgresInsights
 from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.rows import target_json
 from cadenza.adapters.postgres.run_queue import PostgresRunQueue
+from cadenza.application.ports.insights import LookRequest
 from cadenza.application.ports.run_queue import ClaimRequest
+from cadenza.domain.analysis import Attention
 from cadenza.domain.run import Claim, FinishedRun
 from cadenza.domain.target import HttpTarget
 from tests.factories import CRON, OK, seconds
@@ -224,3 +227,34 @@ async def test_what_has_ended_is_found_by_primary_key(queue: Queue) -> None:
 async def test_what_was_not_sent_is_given_back_by_primary_key(queue: Queue) -> None:
     await queue.queue.give_back(await queue.claim())
     await queue.check("give_back", "endpoints_pkey")
+
+
+# --- What a planner sends ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("attention", list(Attention))
+async def test_what_has_just_run_is_found_by_when_it_finished(
+    url: str, attention: Attention
+) -> None:
+    """A planner that is woken several times a second reads what happened since, not everything."""
+    database = await open_database(url, connections=2)
+    watched = Watched(database)
+    insights = PostgresInsights(watched)  # type: ignore[arg-type]
+    async with database.connection() as connection:
+        await connection.execute(
+            "UPDATE endpoints SET last_finished_at = now() - random() * interval '1 day'"
+        )
+        await connection.execute("ANALYZE endpoints")
+        since = await connection.fetchval("SELECT now() - interval '3 s'")
+        request = LookRequest("rules", attention, "planner", 200, seconds(30), since=since)
+        await insights.claim_for_analysis(request)
+        (sent,) = [each for each in watched.seen if "INSERT INTO looks" in each.text]
+        assert query("plan_for_these_values") in [each.text for each in watched.seen]
+        plan, _for_any = await plans(connection, sent)
+        read_whole = [each["Relation Name"] for each in nodes(plan, "Seq Scan")]
+        assert "endpoints" not in read_whole
+        assert "endpoints_finished" in indexes(plan)
+        async with without_index(connection, "endpoints_finished"):
+            plan, _for_any = await plans(connection, sent)
+            assert "endpoints" in [each["Relation Name"] for each in nodes(plan, "Seq Scan")]
+    await database.close()

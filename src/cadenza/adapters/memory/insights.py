@@ -1,12 +1,14 @@
 """What a planner reads and leaves behind."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import islice, takewhile
 from uuid import UUID
 
 from cadenza.adapters.memory.responses import response_of
-from cadenza.adapters.memory.tables import EndpointRow, Tables
+from cadenza.adapters.memory.suggestions import waiting_calls
+from cadenza.adapters.memory.tables import EndpointRow, LookRow, Tables
+from cadenza.application.ports.insights import LookRequest
 from cadenza.domain.analysis import (
     Attention,
     Facts,
@@ -14,10 +16,13 @@ from cadenza.domain.analysis import (
     Material,
     Response,
     SiblingState,
+    Waiting,
     reason_to_look,
 )
+from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.health import WINDOWS, health_of
 from cadenza.domain.instants import latest
+from cadenza.domain.rule import Mode
 from cadenza.domain.run import Run, RunStatus
 from cadenza.domain.session import Session
 
@@ -26,23 +31,45 @@ class MemoryInsights:
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
-    async def find_for_analysis(
-        self, attention: Attention, limit: int, without: Collection[UUID] = ()
-    ) -> Sequence[UUID]:
+    async def claim_for_analysis(self, request: LookRequest) -> Sequence[UUID]:
         now = self._tables.clock.now()
-        found: list[tuple[bool, UUID]] = []
-        for row in self._tables.endpoints.values():
-            if row.endpoint.archived_at is not None or row.endpoint.tenant_id in without:
-                continue
-            facts = self._facts(row, attention)
-            if reason_to_look(facts, attention, now) is not None:
-                changed = row.changed_at is not None and row.changed_at == facts.last_finished_at
-                found.append((not changed, row.endpoint.id))
-        found.sort(key=lambda each: each[0])
-        return [endpoint_id for _, endpoint_id in found[:limit]]
+        found = sorted(self._wanting(request, now), key=lambda each: each[0])
+        ids = [endpoint_id for _, endpoint_id in found[: request.limit]]
+        for endpoint_id in ids:
+            look = self._look(endpoint_id, request.brain)
+            look.leased_until, look.leased_by = now + request.lease, request.holder
+        return ids
 
-    async def material_for(self, endpoint_ids: Sequence[UUID]) -> Sequence[Material]:
-        return [self._material(self._tables.endpoints[each]) for each in endpoint_ids]
+    def _wanting(self, request: LookRequest, now: datetime) -> Iterator[tuple[bool, UUID]]:
+        """Whether its state is as it was, so that those that changed come first."""
+        for row in self._rows_since(request.since):
+            endpoint = row.endpoint
+            if endpoint.archived_at is not None or endpoint.tenant_id in request.without:
+                continue
+            if self._mode(endpoint, request.brain) is Mode.OFF:
+                continue
+            look = self._tables.looks.get((endpoint.id, request.brain))
+            if look is not None and look.is_leased(now):
+                continue
+            facts = self._facts(row, request.attention, look)
+            if reason_to_look(facts, request.attention, now) is not None:
+                changed = row.changed_at is not None and row.changed_at == facts.last_finished_at
+                yield not changed, endpoint.id
+
+    def _rows_since(self, since: datetime | None) -> Iterable[EndpointRow]:
+        rows = self._tables.endpoints.values()
+        if since is None:
+            return rows
+        jobs = {
+            row.endpoint.job_id
+            for row in rows
+            if any(at is not None and at > since for at in (_finished_at(row), row.asked_at))
+        }
+        return [row for row in rows if row.endpoint.job_id in jobs]
+
+    async def material_for(self, endpoint_ids: Sequence[UUID], brain: str) -> Sequence[Material]:
+        rows = (self._tables.endpoints.get(each) for each in endpoint_ids)
+        return [self._material(row, brain) for row in rows if row is not None]
 
     async def responses(
         self, endpoint_id: UUID, *, limit: int, offset: int = 0
@@ -54,44 +81,69 @@ class MemoryInsights:
         rows = self._tables.siblings_of(self._tables.endpoints[endpoint_id].endpoint)
         return [SiblingState(row.endpoint, _latest(row)) for row in rows]
 
-    async def record_look(self, session: Session) -> None:
-        self._tables.last_looks[session.endpoint_id] = session
-        if session.worth_keeping:
-            self._tables.sessions.append(session)
-        else:
-            self._tables.idle_looks += 1
+    async def record_looks(self, sessions: Sequence[Session], holder: str) -> None:
+        for session in sessions:
+            look = self._look(session.endpoint_id, session.kind)
+            look.last = session
+            look.fired_at.update(dict.fromkeys(session.fired, session.started_at))
+            if session.worth_keeping:
+                self._tables.sessions.append(session)
+            else:
+                self._tables.idle_looks += 1
+            await self.release([session.endpoint_id], session.kind, holder)
+
+    async def release(self, endpoint_ids: Sequence[UUID], brain: str, holder: str) -> None:
+        for endpoint_id in endpoint_ids:
+            look = self._look(endpoint_id, brain)
+            if look.leased_by == holder:
+                look.leased_until = look.leased_by = None
 
     # --- Parts ----------------------------------------------------------------------------
 
-    def _material(self, row: EndpointRow) -> Material:
+    def _look(self, endpoint_id: UUID, brain: str) -> LookRow:
+        return self._tables.looks.setdefault((endpoint_id, brain), LookRow())
+
+    def _mode(self, endpoint: Endpoint, brain: str) -> Mode:
+        job = self._tables.jobs[endpoint.job_id]
+        return job.planner_mode or self._tables.modes[endpoint.tenant_id].of(brain)
+
+    def _material(self, row: EndpointRow, brain: str) -> Material:
         endpoint, now = row.endpoint, self._tables.clock.now()
-        look = self._tables.last_looks.get(endpoint.id)
+        look = self._tables.looks.get((endpoint.id, brain)) or LookRow()
         siblings = sorted(
             self._tables.siblings_of(endpoint), key=lambda sibling: sibling.endpoint.name
         )
+        last, mode = look.last, self._mode(endpoint, brain)
         return Material(
             now=now,
             endpoint=endpoint,
             job=self._tables.jobs[endpoint.job_id],
             health=health_of(self._recent(endpoint.id, now), endpoint.failure_count, now),
             sibling_names=tuple(each.endpoint.name for each in siblings),
-            last_analysis=LastAnalysis(look.started_at, look.reasoning) if look else None,
+            last_analysis=LastAnalysis(last.started_at, last.reasoning) if last else None,
             recent=tuple(row.recent),
             siblings=tuple(_recent_state(each) for each in siblings),
+            mode=mode,
+            fired_at=dict(look.fired_at),
+            waiting=self._waiting(endpoint.id, brain) if mode is Mode.ADVISE else (),
         )
 
-    def _facts(self, row: EndpointRow, attention: Attention) -> Facts:
+    def _waiting(self, endpoint_id: UUID, brain: str) -> tuple[Waiting, ...]:
+        calls = waiting_calls(self._tables, endpoint_id, brain)
+        return tuple(Waiting(call.tool, call.arguments) for call in calls)
+
+    def _facts(self, row: EndpointRow, attention: Attention, look: LookRow | None) -> Facts:
         cares = attention is not Attention.OWN_RUNS
         siblings = self._tables.siblings_of(row.endpoint) if cares else []
-        look = self._tables.last_looks.get(row.endpoint.id)
+        last = look.last if look is not None else None
         return Facts(
             last_finished_at=_finished_at(row),
             last_failed_at=row.last_failed_at,
             sibling_finished_at=latest(*(_finished_at(each) for each in siblings)),
             sibling_changed_at=latest(*(each.changed_at for each in siblings)),
             asked_at=row.asked_at,
-            looked_at=look.started_at if look else None,
-            next_analysis_at=look.next_analysis_at if look else None,
+            looked_at=last.started_at if last else None,
+            next_analysis_at=last.next_analysis_at if last else None,
         )
 
     def _newest_first(self, endpoint_id: UUID) -> Iterator[Run]:

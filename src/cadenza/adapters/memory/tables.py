@@ -13,6 +13,7 @@ from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import Endpoint, Job
 from cadenza.domain.errors import NotFound
 from cadenza.domain.quota import Allowance
+from cadenza.domain.rule import Modes
 from cadenza.domain.run import LateResult, LostAttempt, Run
 from cadenza.domain.session import Session
 from cadenza.domain.target import Target
@@ -44,6 +45,19 @@ class EndpointRow:
 
 
 @dataclass(slots=True)
+class LookRow:
+    """What one brain remembers of an endpoint."""
+
+    last: Session | None = None
+    fired_at: dict[str, datetime] = field(default_factory=dict[str, datetime])
+    leased_until: datetime | None = None
+    leased_by: str | None = None
+
+    def is_leased(self, now: datetime) -> bool:
+        return self.leased_until is not None and self.leased_until > now
+
+
+@dataclass(slots=True)
 class Tables:
     clock: Clock
     cron: Cron
@@ -63,8 +77,10 @@ class Tables:
     )
     late_results: list[LateResult] = field(default_factory=list[LateResult])
     sessions: list[Session] = field(default_factory=list[Session])
-    last_looks: dict[UUID, Session] = field(default_factory=dict[UUID, Session])
+    looks: dict[tuple[UUID, str], LookRow] = field(default_factory=dict[tuple[UUID, str], LookRow])
     idle_looks: int = 0
+    accepted: dict[tuple[UUID, int], str] = field(default_factory=dict[tuple[UUID, int], str])
+    modes: defaultdict[UUID, Modes] = field(default_factory=lambda: defaultdict[UUID, Modes](Modes))
     allowances: dict[tuple[UUID, str], Allowance] = field(
         default_factory=dict[tuple[UUID, str], Allowance]
     )

@@ -13,6 +13,7 @@ from cadenza.adapters.postgres.rows import Row, to_text
 from cadenza.domain.access import ApiKey, Scope, Tenant, User
 from cadenza.domain.audit import Deed, Once
 from cadenza.domain.errors import NotFound
+from cadenza.domain.rule import Mode, Modes
 
 OPERATOR = UUID(int=0)  # in whose name tenants are created; no tenant has this id
 USE_NOTED = timedelta(minutes=1)  # not a write with every request
@@ -94,6 +95,8 @@ class PostgresAccounts:
                 to_text(tenant.name),
                 tenant.created_at,
                 tenant.retention_days,
+                tenant.modes.rules,
+                tenant.modes.llm,
             )
             await record(connection, tenant.id, deed, tenant.id)
         return tenant.id
@@ -101,7 +104,12 @@ class PostgresAccounts:
     async def change_tenant(self, tenant: Tenant, deed: Deed) -> None:
         async with names_told_apart(tenant.name), self._database.transaction() as connection:
             changed = await connection.fetchval(
-                query("change_tenant"), tenant.id, to_text(tenant.name), tenant.retention_days
+                query("change_tenant"),
+                tenant.id,
+                to_text(tenant.name),
+                tenant.retention_days,
+                tenant.modes.rules,
+                tenant.modes.llm,
             )
             if changed is None:
                 raise NotFound(f"no tenant {tenant.id}")
@@ -175,4 +183,5 @@ def _key(row: Row) -> ApiKey:
 
 
 def _tenant(row: Row) -> Tenant:
-    return Tenant(row["id"], row["name"], row["created_at"], row["retention_days"])
+    modes = Modes(Mode(row["rules_mode"]), Mode(row["llm_mode"]))
+    return Tenant(row["id"], row["name"], row["created_at"], row["retention_days"], modes)

@@ -1,14 +1,23 @@
 """What a planner reads and leaves behind."""
 
-from collections.abc import Collection, Mapping, Sequence
-from datetime import timedelta
-from typing import Any
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
+
+import asyncpg
 
 from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.jobs import mode_of, rules_of
 from cadenza.adapters.postgres.queries import query
-from cadenza.adapters.postgres.rows import Row, body_of, endpoint_of, to_json, to_text
+from cadenza.adapters.postgres.rows import Row, body_of, endpoint_of
+from cadenza.adapters.postgres.sessions import (
+    events_of,
+    fired_of,
+    look_values,
+    session_values,
+    waiting_of,
+)
+from cadenza.application.ports.insights import LookRequest
 from cadenza.domain.analysis import (
     LONGEST_RECENT_BODY,
     RECENT_RESPONSES,
@@ -20,14 +29,17 @@ from cadenza.domain.analysis import (
 )
 from cadenza.domain.endpoint import MAX_SPREAD, Job
 from cadenza.domain.health import WINDOWS, Health, HealthWindow
-from cadenza.domain.instants import milliseconds
+from cadenza.domain.rule import Mode
 from cadenza.domain.run import RunStatus
 from cadenza.domain.session import Session
 
+ALWAYS = datetime.min.replace(tzinfo=UTC)  # what asyncpg sends as -infinity
+_COLUMNS = ("slot_at", "started_at", "finished_at", "status", "status_code", "body")
+_STATUS = {str(each): each for each in RunStatus}
 _FINDERS = {
-    Attention.OWN_RUNS: "find_after_own_runs",
-    Attention.EVERY_RUN: "find_after_any_run",
-    Attention.ON_CHANGE: "find_after_changes",
+    Attention.OWN_RUNS: "claim_looks_after_own_runs",
+    Attention.EVERY_RUN: "claim_looks_after_any_run",
+    Attention.ON_CHANGE: "claim_looks_after_changes",
 }
 
 
@@ -36,18 +48,26 @@ class PostgresInsights:
         self._database = database
         self._spread = spread
 
-    async def find_for_analysis(
-        self, attention: Attention, limit: int, without: Collection[UUID] = ()
-    ) -> Sequence[UUID]:
-        async with self._database.connection() as connection:
-            rows = await connection.fetch(query(_FINDERS[attention]), limit, list(without))
+    async def claim_for_analysis(self, request: LookRequest) -> Sequence[UUID]:
+        since = request.since if request.since is not None else ALWAYS
+        async with self._database.transaction() as connection:
+            await connection.execute(query("plan_for_these_values"))
+            rows = await connection.fetch(
+                query(_FINDERS[request.attention]),
+                request.limit,
+                request.brain,
+                request.holder,
+                request.lease,
+                list(request.without),
+                since,
+            )
         return [row["id"] for row in rows]
 
-    async def material_for(self, endpoint_ids: Sequence[UUID]) -> Sequence[Material]:
+    async def material_for(self, endpoint_ids: Sequence[UUID], brain: str) -> Sequence[Material]:
         async with self._database.connection() as connection:
             ids = list(endpoint_ids)
             rows = await connection.fetch(
-                query("material"), ids, RECENT_RESPONSES, LONGEST_RECENT_BODY
+                query("material"), ids, RECENT_RESPONSES, LONGEST_RECENT_BODY, brain
             )
             members = await connection.fetch(query("job_members"), ids, LONGEST_RECENT_BODY)
         by_job: dict[UUID, list[SiblingState]] = {}
@@ -67,29 +87,25 @@ class PostgresInsights:
             rows = await connection.fetch(query("siblings"), endpoint_id)
         return [self._state(row) for row in rows]
 
-    async def record_look(self, session: Session) -> None:
+    async def record_looks(self, sessions: Sequence[Session], holder: str) -> None:
+        try:
+            await self._record(sessions, holder)
+        except asyncpg.ForeignKeyViolationError:
+            await self._record(sessions, holder)  # one of them has just been deleted
+
+    async def _record(self, sessions: Sequence[Session], holder: str) -> None:
+        columns = [list(column) for column in zip(*map(look_values, sessions), strict=True)]
         async with self._database.transaction() as connection:
-            await connection.execute(
-                query("record_look"),
-                session.endpoint_id,
-                session.started_at,
-                session.next_analysis_at,
-                to_text(session.reasoning),
-                session.worth_keeping,
-            )
-            if session.worth_keeping:
-                await connection.execute(query("add_session"), *_session_values(session))
-            acted = [call.tool for call in session.tool_calls if call.took_effect]
-            if acted:
-                told = {"session_id": str(session.id), "brain": session.brain, "tools": acted}
-                await connection.execute(
-                    query("add_event"),
-                    session.tenant_id,
-                    "planner.acted",
-                    session.job_id,
-                    session.endpoint_id,
-                    to_json(told),
-                )
+            rows = await connection.fetch(query("record_looks"), *columns, holder)
+            there = {row["endpoint_id"] for row in rows}
+            kept = [each for each in sessions if each.worth_keeping and each.endpoint_id in there]
+            if kept:
+                await connection.executemany(query("add_session"), map(session_values, kept))
+                await connection.executemany(query("add_event"), events_of(kept))
+
+    async def release(self, endpoint_ids: Sequence[UUID], brain: str, holder: str) -> None:
+        async with self._database.connection() as connection:
+            await connection.execute(query("release_looks"), list(endpoint_ids), brain, holder)
 
     def _state(self, row: Row) -> SiblingState:
         latest = _response(row, "latest_") if row["latest_slot_at"] is not None else None
@@ -117,6 +133,9 @@ class PostgresInsights:
             last_analysis=LastAnalysis(looked_at, row["last_reasoning"]) if looked_at else None,
             recent=_recent(row),
             siblings=tuple(each for each in members if each.endpoint.id != endpoint.id),
+            mode=Mode(row["mode"]),
+            fired_at=fired_of(row["fired"]),
+            waiting=waiting_of(row["waiting"]),
         )
 
 
@@ -131,51 +150,24 @@ def health_of_row(row: Row, failure_streak: int) -> Health:
     )
 
 
-def _response(row: Row | Mapping[str, Any], prefix: str) -> Response:
-    started_at, finished_at = row[f"{prefix}started_at"], row[f"{prefix}finished_at"]
-    return Response(
-        slot_at=row[f"{prefix}slot_at"],
-        finished_at=finished_at,
-        status=RunStatus(row[f"{prefix}status"]),
-        body=body_of(row[f"{prefix}body"]),
-        duration=finished_at - started_at if started_at else None,
-        status_code=row[f"{prefix}status_code"],
-    )
+def _response(row: Row, prefix: str) -> Response:
+    return _answer(*(row[prefix + name] for name in _COLUMNS))
+
+
+def _answer(
+    slot_at: datetime,
+    started_at: datetime | None,
+    finished_at: datetime,
+    status: str,
+    status_code: int | None,
+    body: str | None,
+) -> Response:
+    duration = finished_at - started_at if started_at else None
+    return Response(slot_at, finished_at, _STATUS[status], body_of(body), duration, status_code)
 
 
 def _recent(row: Row) -> tuple[Response, ...]:
-    columns = ("slot_at", "started_at", "finished_at", "status", "status_code", "body")
     if row["recent_slot_at"] is None:
         return ()
-    each_run = zip(*(row[f"recent_{name}"] for name in columns), strict=True)
-    return tuple(_response(dict(zip(columns, run, strict=True)), "") for run in each_run)
-
-
-def _session_values(session: Session) -> tuple[Any, ...]:
-    calls = [
-        {
-            "tool": call.tool,
-            "arguments": call.arguments,
-            "result": call.result,
-            "took_effect": call.took_effect,
-        }
-        for call in session.tool_calls
-    ]
-    return (
-        session.id,
-        session.tenant_id,
-        session.job_id,
-        session.endpoint_id,
-        session.brain,
-        session.started_at,
-        milliseconds(session.duration),
-        session.end,
-        to_json(calls),
-        to_text(session.reasoning),
-        session.confidence,
-        session.tokens,
-        session.cost,
-        [to_text(warning) for warning in session.warnings],
-        session.next_analysis_at,
-        session.prompt_version,
-    )
+    runs = zip(*(row["recent_" + name] for name in _COLUMNS), strict=True)
+    return tuple(_answer(*each) for each in runs)

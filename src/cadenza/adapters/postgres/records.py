@@ -8,10 +8,11 @@ from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.rows import Row, like
 from cadenza.adapters.postgres.scanning import scan, steps_of
+from cadenza.adapters.postgres.sessions import call_of
 from cadenza.application.ports.found import Found, Place
 from cadenza.application.ports.records import AuditEntry, AuditSearch, SessionSearch
 from cadenza.domain.errors import NotFound
-from cadenza.domain.session import Session, SessionEnd, ToolCall
+from cadenza.domain.session import Session, SessionEnd
 
 SESSION_STEPS = (500, 2_500)
 AUDIT_STEPS = (1_000, 9_000)
@@ -105,7 +106,7 @@ def _session(row: Row) -> Session:
         started_at=row["started_at"],
         duration=timedelta(milliseconds=row["duration_ms"]),
         end=SessionEnd(row["ended_as"]),
-        tool_calls=tuple(ToolCall(**call) for call in json.loads(row["tool_calls"])),
+        tool_calls=tuple(call_of(each) for each in json.loads(row["tool_calls"])),
         reasoning=row["reasoning"],
         confidence=row["confidence"],
         tokens=row["tokens"],

@@ -21,7 +21,9 @@ CREATE TABLE public.analysis_sessions (
     cost double precision DEFAULT 0 NOT NULL,
     warnings text[] DEFAULT '{}'::text[] NOT NULL,
     next_analysis_at timestamp with time zone,
-    prompt_version text
+    prompt_version text,
+    suggests_until timestamp with time zone,
+    acts_until timestamp with time zone
 );
 
 CREATE TABLE public.api_keys (
@@ -113,6 +115,9 @@ CREATE TABLE public.endpoints (
     idle_looks bigint DEFAULT 0 NOT NULL,
     secret_headers jsonb,
     revision integer DEFAULT 1 NOT NULL,
+    hint_interval_session_id uuid,
+    hint_run_session_id uuid,
+    planner_pause_session_id uuid,
     CONSTRAINT a_hint_expires CHECK (((num_nulls(hint_interval_ms, hint_interval_expires_at, hint_interval_author) = ANY (ARRAY[0, 3])) AND (num_nulls(hint_run_at, hint_run_expires_at, hint_run_author) = ANY (ARRAY[0, 3])))),
     CONSTRAINT a_lease_has_a_run CHECK (((lease_until IS NULL) OR (running_run_id IS NOT NULL))),
     CONSTRAINT a_lease_has_an_epoch CHECK (((lease_until IS NULL) OR (lease_epoch > 0))),
@@ -203,8 +208,10 @@ CREATE TABLE public.looks (
     idle_looks bigint DEFAULT 0 NOT NULL,
     fired jsonb DEFAULT '{}'::jsonb NOT NULL,
     leased_until timestamp with time zone,
-    leased_by text
-);
+    leased_by text,
+    CONSTRAINT a_look_under_way_has_a_planner CHECK (((leased_until IS NULL) = (leased_by IS NULL)))
+)
+WITH (fillfactor='60', autovacuum_vacuum_scale_factor='0.05');
 
 CREATE TABLE public.quota_reservations (
     id uuid NOT NULL,
@@ -417,6 +424,8 @@ CREATE INDEX audit_of_subject ON public.audit_log USING btree (tenant_id, subjec
 
 CREATE INDEX audit_of_tenant ON public.audit_log USING btree (tenant_id, at);
 
+CREATE INDEX endpoints_asked ON public.endpoints USING btree (asked_at) WHERE (asked_at IS NOT NULL);
+
 CREATE INDEX endpoints_asked_for_now ON public.endpoints USING btree (manual_slot_at) WHERE (manual_slot_at IS NOT NULL);
 
 CREATE INDEX endpoints_due ON public.endpoints USING btree (next_run_at) WHERE (next_run_at IS NOT NULL);
@@ -473,7 +482,11 @@ CREATE INDEX sessions_of_job ON public.analysis_sessions USING btree (job_id, st
 
 CREATE INDEX sessions_of_tenant ON public.analysis_sessions USING btree (tenant_id, started_at);
 
+CREATE INDEX sessions_that_suggest ON public.analysis_sessions USING btree (tenant_id, suggests_until) WHERE (suggests_until IS NOT NULL);
+
 CREATE INDEX signing_keys_of_tenant ON public.signing_keys USING btree (tenant_id);
+
+CREATE INDEX suggestions_of_endpoint ON public.analysis_sessions USING btree (endpoint_id, suggests_until) WHERE (suggests_until IS NOT NULL);
 
 CREATE INDEX tenants_watched ON public.tenants USING btree (watched_until) WHERE (watched_until IS NOT NULL);
 

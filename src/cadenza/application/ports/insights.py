@@ -1,6 +1,8 @@
-"""What a planner reads: who needs a look, and the material for it."""
+"""What a planner reads and leaves behind: who needs a look, the material for it, and the record."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Protocol
 from uuid import UUID
 
@@ -8,14 +10,31 @@ from cadenza.domain.analysis import Attention, Material, Response, SiblingState
 from cadenza.domain.session import Session
 
 
+@dataclass(frozen=True, slots=True)
+class LookRequest:
+    """Which endpoints a planner would look at now, and for how long it wants them to itself."""
+
+    brain: str  # its kind
+    attention: Attention
+    holder: str
+    limit: int
+    lease: timedelta
+    without: frozenset[UUID] = frozenset()  # tenants that are passed over
+    since: datetime | None = None  # only jobs in which something has happened since; None: all
+
+
 class Insights(Protocol):
-    async def find_for_analysis(
-        self, attention: Attention, limit: int, without: Collection[UUID] = ()
-    ) -> Sequence[UUID]:
-        """Endpoints that need a look, those whose state changed first, but not of some tenants."""
+    async def claim_for_analysis(self, request: LookRequest) -> Sequence[UUID]:
+        """Lease endpoints that need a look, those whose state changed first.
+
+        Nobody else is given them for this brain until they are recorded, released, or the lease
+        is over. Those of jobs in which the brain may do nothing are left alone.
+        """
         ...
 
-    async def material_for(self, endpoint_ids: Sequence[UUID]) -> Sequence[Material]: ...
+    async def material_for(self, endpoint_ids: Sequence[UUID], brain: str) -> Sequence[Material]:
+        """In the same order; without those that are gone by now."""
+        ...
 
     async def responses(
         self, endpoint_id: UUID, *, limit: int, offset: int = 0
@@ -27,6 +46,10 @@ class Insights(Protocol):
         """The other endpoints of the same job, each with its latest response."""
         ...
 
-    async def record_look(self, session: Session) -> None:
-        """Remember that the endpoint was looked at, and store the session if it is worth it."""
+    async def record_looks(self, sessions: Sequence[Session], holder: str) -> None:
+        """Remember that endpoints were looked at, keep the sessions worth it, end the leases."""
+        ...
+
+    async def release(self, endpoint_ids: Sequence[UUID], brain: str, holder: str) -> None:
+        """Give back what was claimed and not looked at."""
         ...

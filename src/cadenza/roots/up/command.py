@@ -33,7 +33,7 @@ OPEN_NETWORKS = "loopback,private"
 SAMPLE_PORT = 8081
 READY_SECONDS = 60.0
 OPERATOR_FILE = "operator.key"
-PARTS = ("scheduler",)  # and the API
+PARTS = ("scheduler", "planner")  # and the API
 log = structlog.get_logger()
 
 

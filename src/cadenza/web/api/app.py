@@ -17,6 +17,7 @@ from cadenza.web.api import (
     runs,
     signing_keys,
     steering,
+    suggestions,
     tenants,
     usage,
 )
@@ -34,6 +35,7 @@ RESOURCES = (
     tenants.routes,
     manifest.routes,
     signing_keys.routes,
+    suggestions.routes,
     runs.routes,
     outlook.routes,
     records.routes,

@@ -12,6 +12,8 @@ from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.dispatcher import Dispatcher
 from cadenza.application.ports.manifests import Manifests
 from cadenza.application.ports.signing_keys import SigningKeyStore
+from cadenza.application.ports.suggestions import SuggestionStore
+from cadenza.application.suggestions import AcceptSuggestion
 from cadenza.domain.cron import Cron
 from cadenza.domain.definition import DoorRules
 from cadenza.domain.target import Secret
@@ -27,6 +29,8 @@ class Parts:
     endpoints: Endpoints
     manifests: Manifests
     signing_keys: SigningKeyStore
+    suggestions: SuggestionStore
+    acceptance: AcceptSuggestion
     reads: Reads
     dispatcher: Dispatcher  # for test calls
     door: DoorRules

@@ -18,8 +18,10 @@ from cadenza.web.api.places import From, TimePage, To, check_order, read_place, 
 from cadenza.web.api.routes import router
 from cadenza.web.api.runs import RunShown, run_shown
 from cadenza.web.api.shown import Shown
+from cadenza.web.api.suggestions import RunLedTo, runs_led_to
 
 routes = router("Records")
+RUNS_SHOWN = 20
 Word = Annotated[Text | None, Query(min_length=1, max_length=200)]
 
 
@@ -28,6 +30,9 @@ class ToolCallShown(Shown):
     arguments: Any
     result: dict[str, Any]
     took_effect: bool
+    suggested: bool = Field(description="It would have taken effect, and waits for a person.")
+    open_until: datetime | None = Field(description="How long a suggestion can be accepted.")
+    accepted_by: str | None
 
 
 class SessionShown(Shown):
@@ -49,6 +54,9 @@ class SessionShown(Shown):
 class SessionInFullShown(SessionShown):
     tool_calls: list[ToolCallShown]
     warnings: list[str]
+    runs: list[RunLedTo] = Field(
+        description="The first runs whose slots its hints and pauses chose; all of them: /runs."
+    )
 
 
 class AuditShown(Shown):
@@ -99,11 +107,17 @@ async def get_session(session_id: UUID, caller: Reader, parts: AnyParts) -> Sess
             arguments=each.arguments,
             result=each.result,
             took_effect=each.took_effect,
+            suggested=each.suggested,
+            open_until=each.holds_until if each.suggested else None,
+            accepted_by=each.accepted_by,
         )
         for each in session.tool_calls
     ]
     return SessionInFullShown(
-        **_session_fields(session), tool_calls=calls, warnings=list(session.warnings)
+        **_session_fields(session),
+        tool_calls=calls,
+        warnings=list(session.warnings),
+        runs=await runs_led_to(parts, caller, session_id, RUNS_SHOWN),
     )
 
 

@@ -13,6 +13,7 @@ from cadenza.domain.access import Scope, Tenant, User
 from cadenza.domain.audit import Deed
 from cadenza.domain.definition import check_name
 from cadenza.domain.errors import InvalidInput, NotFound
+from cadenza.domain.rule import Mode, Modes
 from cadenza.manifest.models import Document, Name
 from cadenza.web.api.access import OPERATOR_DID, Admin, AnyParts, OperatorParts, Reader, deed
 from cadenza.web.api.conditions import IdempotencyKey, once, told_again
@@ -24,6 +25,8 @@ from cadenza.web.api.shown import Shown
 routes = router("Tenants")
 RetentionDays = Annotated[int, Field(ge=1, le=3650)]
 
+ModeWord = Annotated[Mode, Field(strict=False)]  # a word in JSON
+
 
 class TenantWanted(Document):
     name: Name
@@ -33,7 +36,15 @@ class TenantWanted(Document):
 
 
 class TenantChange(Document):
-    retention_days: RetentionDays | None
+    """What is left out stays as it is."""
+
+    retention_days: RetentionDays | None = None
+    rules_mode: ModeWord | None = Field(
+        default=None, description="What the rules brain may do: off, advise or act."
+    )
+    llm_mode: ModeWord | None = Field(
+        default=None, description="The same of a model; a job's own mode comes before both."
+    )
 
 
 class UserWanted(Document):
@@ -50,6 +61,8 @@ class TenantShown(Shown):
     name: str
     created_at: datetime
     retention_days: int | None
+    rules_mode: str
+    llm_mode: str
 
 
 class UserShown(Shown):
@@ -171,9 +184,11 @@ async def get_own_tenant(caller: Reader, parts: AnyParts) -> TenantShown:
 @routes.patch("/tenant")
 async def change_own_tenant(body: TenantChange, caller: Admin, parts: AnyParts) -> TenantShown:
     tenant = await parts.tenants.get_tenant(caller.tenant_id)
-    changed = replace(tenant, retention_days=body.retention_days)
-    done = deed(caller, "tenant.change", retention_days=body.retention_days)
-    await parts.tenants.change_tenant(changed, done)
+    modes = Modes(body.rules_mode or tenant.modes.rules, body.llm_mode or tenant.modes.llm)
+    given = body.model_dump(exclude_unset=True)
+    days = given.get("retention_days", tenant.retention_days)
+    changed = replace(tenant, retention_days=days, modes=modes)
+    await parts.tenants.change_tenant(changed, deed(caller, "tenant.change", **given))
     return _tenant_shown(changed)
 
 
@@ -195,6 +210,8 @@ def _tenant_shown(tenant: Tenant) -> TenantShown:
         name=tenant.name,
         created_at=tenant.created_at,
         retention_days=tenant.retention_days,
+        rules_mode=tenant.modes.rules,
+        llm_mode=tenant.modes.llm,
     )
 
 

@@ -146,7 +146,7 @@ async def test_a_model_that_obeys_every_order_stays_within_its_job_and_bounds(
         await _neighbours(at, body)
         outside = [at.bench.endpoint(name) for name in ("stranger", "foreign")]
         person = at.bench.endpoint("sibling").interval_hint
-        (material,) = await at.bench.insights.material_for([at.bench.endpoint().id])
+        (material,) = await at.bench.insights.material_for([at.bench.endpoint().id], "llm")
         session: Any = await at.planner.analyse(material)
         assert model.obeyed
         assert len(session.tool_calls) > len(READS)
@@ -158,7 +158,7 @@ async def test_a_model_that_obeys_every_order_stays_within_its_job_and_bounds(
         assert at.bench.tables.sessions[-1] == session
         at.provider.model = script(SUBMITS)
         at.bench.clock.step(timedelta(days=8))
-        (material,) = await at.bench.insights.material_for([at.bench.endpoint().id])
+        (material,) = await at.bench.insights.material_for([at.bench.endpoint().id], "llm")
         normal: Any = await at.planner.analyse(material)
         assert normal.end == "submitted"
 

@@ -5,6 +5,7 @@ the material: two planners, or one that was started anew, decide alike.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 from cadenza.adapters.brains.rules.pace import Pace
@@ -48,11 +49,20 @@ class RulesBrain:
             await _carry_out(declared, [], tools)
             return NO_USE
         pace = self._pace.of(material.endpoint, material.now)
-        decision = decide(Case(material, pace, self._budget))
+        decision = decide(Case(material, pace, self._budget_of(material)))
         proposals = _proposals(decision, material, pace)
         if proposals or _has_something_to_say(decision):
             await _carry_out(proposals, [each.said for each in decision.findings], tools)
         return NO_USE
+
+    def _budget_of(self, material: Material) -> Budget:
+        """What the owner of the job lets it spend."""
+        owners = material.job.probe_budget
+        return (
+            self._budget
+            if owners == 1
+            else replace(self._budget, factor=self._budget.factor * owners)
+        )
 
 
 async def _carry_out(proposals: Sequence[Proposal], found: list[str], tools: Tools) -> None:

@@ -1,6 +1,19 @@
 -- What a session was told, and money beside tokens.
 
-ALTER TABLE analysis_sessions ADD COLUMN prompt_version text;
+ALTER TABLE analysis_sessions
+    ADD COLUMN prompt_version text,
+    ADD COLUMN suggests_until timestamptz,  -- while something of it can be accepted
+    ADD COLUMN acts_until timestamptz;      -- while what it wrote can lead to runs
+CREATE INDEX sessions_that_suggest ON analysis_sessions (tenant_id, suggests_until)
+    WHERE suggests_until IS NOT NULL;
+CREATE INDEX suggestions_of_endpoint ON analysis_sessions (endpoint_id, suggests_until)
+    WHERE suggests_until IS NOT NULL;
+
+-- The analysis that wrote a hint or a pause, so that the runs they lead to can name it.
+ALTER TABLE endpoints
+    ADD COLUMN hint_interval_session_id uuid,
+    ADD COLUMN hint_run_session_id uuid,
+    ADD COLUMN planner_pause_session_id uuid;
 
 ALTER TABLE quotas
     ADD COLUMN cost_limit double precision,
@@ -33,6 +46,7 @@ ALTER TABLE tenants
         CHECK (llm_mode IN ('off', 'advise', 'act'));
 
 -- What each brain remembers of an endpoint: apart from the row that claims and finishes rewrite.
+-- The columns of endpoints that held it for one brain stay for this version, unused.
 CREATE TABLE looks (
     endpoint_id uuid NOT NULL REFERENCES endpoints ON DELETE CASCADE,
     brain text NOT NULL,
@@ -43,6 +57,10 @@ CREATE TABLE looks (
     fired jsonb NOT NULL DEFAULT '{}',  -- declared rules, and when each last did something
     leased_until timestamptz,
     leased_by text,
-    PRIMARY KEY (endpoint_id, brain)
-);
+    PRIMARY KEY (endpoint_id, brain),
+    CONSTRAINT a_look_under_way_has_a_planner CHECK ((leased_until IS NULL) = (leased_by IS NULL))
+)
+-- Each look writes its row twice, beside itself.
+WITH (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.05);
 CREATE INDEX endpoints_finished ON endpoints (last_finished_at);
+CREATE INDEX endpoints_asked ON endpoints (asked_at) WHERE asked_at IS NOT NULL;

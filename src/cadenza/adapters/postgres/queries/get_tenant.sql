@@ -1,2 +1,2 @@
 -- One tenant.
-SELECT id, name, created_at, retention_days FROM tenants WHERE id = $1
+SELECT id, name, created_at, retention_days, rules_mode, llm_mode FROM tenants WHERE id = $1

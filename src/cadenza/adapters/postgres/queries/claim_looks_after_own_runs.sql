@@ -1,0 +1,14 @@
+-- Lease endpoints that ran since they were last looked at.
+WITH {look_candidates},
+found AS (
+    SELECT c.id, c.looked_at,
+           row_number() OVER (
+               ORDER BY (c.changed_at = c.last_finished_at) IS NOT TRUE, c.last_finished_at, c.id
+           ) AS place
+    FROM candidates AS c, clock
+    WHERE (c.leased_until IS NULL OR c.leased_until <= clock.now)
+      AND greatest(c.last_finished_at, c.asked_at) > c.seen_at
+    ORDER BY place
+    LIMIT $1
+),
+{lease_looks}

@@ -1,0 +1,42 @@
+"""What planners suggested and nobody has accepted yet."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+from cadenza.domain.audit import Deed
+from cadenza.domain.suggestion import Suggestion
+
+
+@dataclass(frozen=True, slots=True)
+class LedTo:
+    """A run whose slot was chosen by a session's hint or pause."""
+
+    run_id: UUID
+    endpoint_id: UUID
+    endpoint_name: str
+    slot_at: datetime
+    source: str
+    status: str
+
+
+class SuggestionStore(Protocol):
+    async def open_suggestions(self, tenant_id: UUID, limit: int) -> Sequence[Suggestion]:
+        """Those that can still be accepted, the newest first."""
+        ...
+
+    async def take(self, tenant_id: UUID, session_id: UUID, call: int, deed: Deed) -> Suggestion:
+        """Mark one as accepted, once; Refused where it was before, or is past its time."""
+        ...
+
+    async def put_back(self, tenant_id: UUID, suggestion: Suggestion, deed: Deed) -> None:
+        """Open it again: what was accepted could not be done."""
+        ...
+
+    async def runs_of_session(
+        self, tenant_id: UUID, session_id: UUID, limit: int
+    ) -> Sequence[LedTo]:
+        """The runs that its hints and pauses led to, the oldest first."""
+        ...

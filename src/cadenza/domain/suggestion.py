@@ -1,0 +1,44 @@
+"""Suggestions: what a planner would have done, for a person to accept while it makes sense."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, cast
+from uuid import UUID
+
+from cadenza.domain.analysis import Waiting
+
+NEARLY = 0.2  # numbers this close ask for the same thing
+ASIDE = "reason"  # said in other words, it is still the same
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    session_id: UUID
+    call: int  # its place among the calls of the session, from 0
+    endpoint_id: UUID
+    endpoint_name: str
+    brain: str
+    tool: str
+    arguments: Any
+    result: dict[str, Any]
+    reasoning: str
+    suggested_at: datetime
+    open_until: datetime
+
+
+def is_waiting(tool: str, arguments: Any, waiting: Iterable[Waiting]) -> bool:
+    """Whether the same, or nearly the same, has been suggested and nobody has accepted it yet."""
+    return any(each.tool == tool and _alike(each.arguments, arguments) for each in waiting)
+
+
+def _alike(old: Any, new: Any) -> bool:
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        before, after = cast("Mapping[str, Any]", old), cast("Mapping[str, Any]", new)
+        names = (before.keys() | after.keys()) - {ASIDE}
+        return all(name in before and name in after for name in names) and all(
+            _alike(before[name], after[name]) for name in names
+        )
+    if isinstance(old, int | float) and isinstance(new, int | float):
+        return abs(old - new) <= NEARLY * max(abs(old), abs(new))
+    return old == new

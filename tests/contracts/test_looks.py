@@ -1,0 +1,253 @@
+"""Looks: each brain remembers its own, and no two planners look at one endpoint together."""
+
+import asyncio
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from cadenza.application.ports.insights import LookRequest
+from cadenza.domain import steering
+from cadenza.domain.analysis import Attention
+from cadenza.domain.endpoint import Endpoint, OnDemand
+from cadenza.domain.hint import Author
+from cadenza.domain.rule import Mode
+from cadenza.domain.run import Outcome, RunStatus
+from cadenza.domain.session import Session, SessionEnd, ToolCall
+from tests.contracts.harness import LEASE, OTHER_JOB, OTHER_TENANT, Store
+from tests.factories import NOON, OK, id_of, minutes, seconds
+
+OTHER = Outcome(RunStatus.SUCCESS, body={"another": "answer"})
+
+
+async def claimed(store: Store, holder: str = "one", **fields: Any) -> list[UUID]:
+    given = {"brain": "rules", "attention": Attention.OWN_RUNS, "limit": 10, "lease": LEASE}
+    request = LookRequest(**{**given, "holder": holder, **fields})
+    return list(await store.insights.claim_for_analysis(request))
+
+
+async def session_of(store: Store, endpoint: Endpoint, **fields: Any) -> Session:
+    defaults: dict[str, Any] = {
+        "id": uuid4(),
+        "tenant_id": endpoint.tenant_id,
+        "job_id": endpoint.job_id,
+        "endpoint_id": endpoint.id,
+        "brain": "rules",
+        "started_at": await store.clock.now(),
+        "duration": seconds(1),
+        "end": SessionEnd.SUBMITTED,
+    }
+    return Session(**{**defaults, **fields})
+
+
+async def looked(store: Store, endpoint: Endpoint, holder: str = "one", **fields: Any) -> None:
+    await store.insights.record_looks([await session_of(store, endpoint, **fields)], holder)
+
+
+async def ran(store: Store, count: int = 1) -> list[Endpoint]:
+    endpoints = [await store.add(f"probe {number}") for number in range(count)]
+    for claim in (await store.claim()).claims:
+        await store.finish(claim, takes=seconds(0))
+    return endpoints
+
+
+# --- Leases -----------------------------------------------------------------------------------
+
+
+async def test_what_one_planner_has_claimed_no_other_is_given(store: Store) -> None:
+    (endpoint,) = await ran(store)
+    assert await claimed(store, "one") == [endpoint.id]
+    assert await claimed(store, "two") == []
+    assert await claimed(store, "one") == []  # nor itself, in a second round
+
+
+async def test_two_planners_at_once_share_the_endpoints_between_them(store: Store) -> None:
+    endpoints = await ran(store, 30)
+    shares = await asyncio.gather(*(claimed(store, f"planner {n}", limit=7) for n in range(6)))
+    given = [each for share in shares for each in share]
+    assert len(given) == len(set(given))
+    while more := await claimed(store, "last"):
+        given += more
+    assert sorted(given) == sorted(each.id for each in endpoints)
+
+
+async def test_a_lease_that_is_over_is_taken_over(store: Store) -> None:
+    (endpoint,) = await ran(store)
+    await claimed(store, "dead")
+    await store.advance(LEASE - seconds(1))
+    assert await claimed(store, "heir") == []
+    await store.advance(seconds(1))
+    assert await claimed(store, "heir") == [endpoint.id]
+
+
+async def test_one_who_comes_back_late_does_not_end_the_lease_of_its_heir(store: Store) -> None:
+    (endpoint,) = await ran(store)
+    await claimed(store, "late")
+    await store.advance(LEASE)
+    assert await claimed(store, "heir") == [endpoint.id]
+    await store.insights.release([endpoint.id], "rules", "late")
+    assert await claimed(store, "third") == []
+    await looked(store, endpoint, "late", started_at=NOON - minutes(5))
+    assert await claimed(store, "third") == []
+    await store.insights.release([endpoint.id], "rules", "heir")
+    assert await claimed(store, "third") == [endpoint.id]
+
+
+async def test_what_was_not_looked_at_is_given_back(store: Store) -> None:
+    first, second = await ran(store, 2)
+    assert len(await claimed(store)) == 2
+    await store.insights.release([first.id], "rules", "one")
+    assert await claimed(store, "two") == [first.id]
+    assert await claimed(store, "two") == []
+    assert second.id != first.id
+
+
+async def test_a_look_ends_its_lease_and_the_next_run_begins_another(store: Store) -> None:
+    (endpoint,) = await ran(store)
+    await claimed(store)
+    await looked(store, endpoint)
+    assert await claimed(store) == []
+    await store.clock.set(NOON + minutes(1))
+    await store.finish(await store.claim_one())
+    assert await claimed(store, "two") == [endpoint.id]
+
+
+async def test_looks_at_many_are_put_on_record_together(store: Store) -> None:
+    endpoints = await ran(store, 5)
+    await claimed(store)
+    call = ToolCall("clear_hints", {}, {"ok": True}, took_effect=True)
+    sessions = [await session_of(store, each) for each in endpoints]
+    sessions.append(await session_of(store, endpoints[0], brain="other", tool_calls=(call,)))
+    await store.insights.record_looks(sessions, "one")
+    assert await claimed(store) == []
+    materials = await store.insights.material_for([each.id for each in endpoints], "rules")
+    assert all(each.last_analysis is not None for each in materials)
+
+
+# --- Each brain -------------------------------------------------------------------------------
+
+
+async def test_each_brain_looks_by_itself(store: Store) -> None:
+    (endpoint,) = await ran(store)
+    assert await claimed(store, brain="rules") == [endpoint.id]
+    assert await claimed(store, brain="llm") == [endpoint.id]
+    await looked(store, endpoint, brain="rules", reasoning="calm", next_analysis_at=None)
+    (of_rules,) = await store.insights.material_for([endpoint.id], "rules")
+    (of_llm,) = await store.insights.material_for([endpoint.id], "llm")
+    assert of_rules.last_analysis is not None
+    assert of_rules.last_analysis.reasoning == "calm"
+    assert of_llm.last_analysis is None
+
+
+async def test_what_a_person_asks_for_counts_for_every_brain(store: Store) -> None:
+    endpoint = await store.add(baseline=OnDemand())
+    assert await claimed(store) == []
+    await store.ask_for_analysis(endpoint)
+    for brain, attention in zip(("rules", "llm", "third"), Attention, strict=True):
+        since = await store.clock.now() - seconds(1)
+        fields: dict[str, Any] = {"brain": brain, "attention": attention, "since": since}
+        assert await claimed(store, **fields) == [endpoint.id]
+        await looked(store, endpoint, brain=brain)
+        assert await claimed(store, **fields) == []
+
+
+async def test_the_rules_that_fired_are_remembered_with_their_time(store: Store) -> None:
+    (endpoint,) = await ran(store)
+    await looked(store, endpoint, fired=("busy", "calm"))
+    later = await store.advance(minutes(1))
+    await looked(store, endpoint, fired=("busy",))
+    await looked(store, endpoint)
+    (material,) = await store.insights.material_for([endpoint.id], "rules")
+    assert material.fired_at == {"busy": later, "calm": later - minutes(1)}
+    (other,) = await store.insights.material_for([endpoint.id], "llm")
+    assert other.fired_at == {}
+
+
+# --- Discovery --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("attention", list(Attention))
+async def test_only_jobs_in_which_something_happened_since_are_read(
+    store: Store, attention: Attention
+) -> None:
+    early = await store.add("early")
+    await store.finish(await store.claim_one(), takes=seconds(0))
+    since = await store.advance(seconds(10))
+    late = await store.add(
+        "late", tenant_id=OTHER_TENANT, job_id=OTHER_JOB, created_at=since + seconds(1)
+    )
+    await store.clock.set(since + seconds(1))
+    await store.finish(await store.claim_one(), OK, takes=seconds(0))
+    assert await claimed(store, attention=attention, since=since, limit=1) == [late.id]
+    assert await claimed(store, attention=attention, since=since) == []
+    assert await claimed(store, attention=attention) == [early.id]
+
+
+async def test_a_sibling_of_what_ran_since_is_found_with_it(store: Store) -> None:
+    (runner,) = await ran(store)
+    sleeper = await store.add("sleeper", baseline=OnDemand())
+    since = NOON - seconds(1)
+    found = await claimed(store, attention=Attention.EVERY_RUN, since=since)
+    assert set(found) == {runner.id, sleeper.id}
+
+
+async def test_a_siblings_pause_is_found_when_everything_is_read(store: Store) -> None:
+    watched = await store.add("watched", baseline=OnDemand())
+    sibling = await store.add("sibling", baseline=OnDemand())
+    await store.endpoints.change_endpoint(
+        sibling.tenant_id,
+        sibling.id,
+        lambda ep, now, cron: steering.pause(ep, None, Author.PERSON, "", now, cron),
+    )
+    assert await claimed(store, attention=Attention.ON_CHANGE) == [watched.id]
+
+
+async def test_those_whose_state_changed_come_first(store: Store) -> None:
+    endpoints = await ran(store, 3)
+    await claimed(store)
+    for each in endpoints:
+        await looked(store, each)
+    await store.clock.set(NOON + minutes(1))
+    claims = {each.endpoint_id: each for each in (await store.claim()).claims}
+    await store.finish(claims[endpoints[0].id], takes=seconds(1))
+    await store.finish(claims[endpoints[1].id], takes=seconds(1))
+    await store.finish(claims[endpoints[2].id], takes=seconds(1), outcome=OTHER)
+    assert await claimed(store, limit=1) == [endpoints[2].id]
+    assert await claimed(store) == [endpoints[0].id, endpoints[1].id]
+
+
+# --- Modes ------------------------------------------------------------------------------------
+
+
+async def test_a_job_in_which_the_planner_is_off_is_passed_over(store: Store) -> None:
+    endpoint = await store.add(planner_mode=Mode.OFF)
+    await store.finish(await store.claim_one())
+    assert await claimed(store) == []
+    assert await claimed(store, brain="llm") == []
+    await store.set_job_mode(endpoint, None)
+    assert await claimed(store) == [endpoint.id]
+
+
+async def test_a_tenant_has_a_mode_for_each_kind_of_brain(store: Store) -> None:
+    (endpoint,) = await ran(store)
+    modes = {
+        brain: (await store.insights.material_for([endpoint.id], brain))[0].mode
+        for brain in ("rules", "llm")
+    }
+    assert modes == {"rules": Mode.ACT, "llm": Mode.ADVISE}
+    await store.set_tenant_modes(endpoint.tenant_id, rules=Mode.OFF, llm=Mode.ACT)
+    assert await claimed(store, brain="rules") == []
+    assert await claimed(store, brain="llm") == [endpoint.id]
+    await store.set_job_mode(endpoint, Mode.ADVISE)
+    (material,) = await store.insights.material_for([endpoint.id], "rules")
+    assert material.mode is Mode.ADVISE
+    assert await claimed(store, brain="rules") == [endpoint.id]
+
+
+async def test_what_is_gone_by_now_is_left_out(store: Store) -> None:
+    (endpoint,) = await ran(store)
+    found = await store.insights.material_for([id_of("nobody"), endpoint.id], "rules")
+    assert [each.endpoint.id for each in found] == [endpoint.id]
+    gone = await session_of(store, endpoint, endpoint_id=id_of("nobody"), tokens=1)
+    await store.insights.record_looks([gone, await session_of(store, endpoint)], "one")
+    assert await claimed(store) == []

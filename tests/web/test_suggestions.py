@@ -1,0 +1,173 @@
+"""Suggestions over the API: seen, accepted once and in time, and linked to what they led to."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from cadenza.adapters.postgres.clock import DatabaseClock
+from cadenza.adapters.postgres.endpoints import PostgresEndpointStore
+from cadenza.adapters.postgres.insights import PostgresInsights
+from cadenza.adapters.postgres.quota import PostgresQuota
+from cadenza.adapters.simulated.log import EventLog
+from cadenza.application.planner import Planner, Round
+from cadenza.application.ports.brain import Tools
+from cadenza.domain.access import Scope
+from cadenza.domain.analysis import Material
+from cadenza.domain.endpoint import Endpoint
+from tests.application.bench import Thinker
+from tests.factories import CRON, minutes
+from tests.postgres import BOX
+from tests.web.reading import Reading, reading_world
+
+FASTER = {"interval_ms": 30_000, "ttl_minutes": 60, "reason": "load"}
+
+
+@pytest.fixture
+async def world() -> AsyncIterator[Reading]:
+    async with reading_world() as world:
+        yield world
+
+
+async def suggested(world: Reading, **arguments: Any) -> tuple[Endpoint, dict[str, Any]]:
+    """An endpoint that ran, and what a planner that may only advise says of it."""
+    await patched(world, {"rules_mode": "advise"})
+    endpoint = await world.add_endpoint("probe", min_interval=minutes(0.1))
+    await world.post(f"/endpoints/{endpoint.id}/analyse")
+    assert (await look(world, **arguments)).suggested == 1
+    (found,) = (await world.read("/suggestions"))["items"]
+    return endpoint, found
+
+
+async def look(world: Reading, **arguments: Any) -> Round:
+    async def think(_: Material, tools: Tools) -> None:
+        await tools.call("propose_interval", {**FASTER, **arguments})
+        await tools.call("submit_analysis", {"reasoning": "the queue grows"})
+
+    clock = DatabaseClock()
+    await clock.ask(world.database)
+    store = PostgresEndpointStore(world.database, CRON, BOX)
+    insights, quota = PostgresInsights(world.database), PostgresQuota(world.database)
+    planner = Planner(Thinker(think), store, insights, quota, clock, EventLog(), uuid4)
+    return await planner.run_once()
+
+
+async def patched(world: Reading, body: dict[str, Any]) -> Any:
+    path, headers = "/api/v1/tenant", world.ours.headers
+    answer = await world.client.patch(path, headers=headers, json=body)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+async def accepted(world: Reading, found: dict[str, Any], **body: Any) -> Any:
+    return await world.client.post(
+        f"/api/v1/sessions/{found['session_id']}/accept",
+        headers=world.ours.headers,
+        json={"call": found["call"], **body},
+    )
+
+
+async def test_a_tenant_reads_and_sets_what_planners_may_do(world: Reading) -> None:
+    tenant = await world.read("/tenant")
+    assert (tenant["rules_mode"], tenant["llm_mode"]) == ("act", "advise")
+    await patched(world, {"retention_days": 7})
+    await patched(world, {"llm_mode": "off"})
+    tenant = await world.read("/tenant")
+    assert (tenant["rules_mode"], tenant["llm_mode"]) == ("act", "off")
+    assert tenant["retention_days"] == 7
+    answer = await world.client.patch(
+        "/api/v1/tenant", headers=world.ours.headers, json={"llm_mode": "sometimes"}
+    )
+    assert answer.status_code == 422
+
+
+async def test_what_is_advised_is_seen_and_writes_nothing(world: Reading) -> None:
+    endpoint, found = await suggested(world)
+    assert (found["tool"], found["endpoint"]) == ("propose_interval", "probe")
+    assert found["arguments"] == FASTER
+    assert found["would"]["suggested_only"] is True
+    assert found["reasoning"] == "the queue grows"
+    shown = await world.read(f"/endpoints/{endpoint.id}")
+    assert shown["hints"] == []
+    full = await world.read(f"/sessions/{found['session_id']}")
+    assert full["tool_calls"][0]["suggested"] is True
+    assert full["runs"] == []
+
+
+async def test_a_suggestion_is_accepted_with_one_call_and_only_once(world: Reading) -> None:
+    endpoint, found = await suggested(world)
+    answers = await asyncio.gather(*(accepted(world, found) for _ in range(3)))
+    assert sorted(each.status_code for each in answers) == [200, 409, 409]
+    (hint,) = (await world.read(f"/endpoints/{endpoint.id}"))["hints"]
+    assert (hint["interval_ms"], hint["author"], hint["reason"]) == (30_000, "planner", "load")
+    assert (await world.read("/suggestions"))["items"] == []
+    full = await world.read(f"/sessions/{found['session_id']}")
+    assert full["tool_calls"][0]["accepted_by"].startswith("user ann")
+    (entry,) = (await world.read("/audit", action="suggestion.accept"))["items"]
+    assert entry["data"] == {"session_id": found["session_id"], "call": 0}
+
+
+async def test_what_is_past_its_time_is_no_longer_there_to_accept(world: Reading) -> None:
+    endpoint, found = await suggested(world)
+    async with world.database.connection() as connection:
+        await connection.execute(
+            "UPDATE analysis_sessions SET tool_calls = jsonb_set(tool_calls, '{0,open_until}',"
+            " to_jsonb(to_char(now() - interval '1 s', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')))"
+        )
+    answer = await accepted(world, found)
+    assert answer.status_code == 409
+    assert "could be accepted until" in answer.json()["detail"]
+    assert (await world.read("/suggestions"))["items"] == []
+    assert (await world.read(f"/endpoints/{endpoint.id}"))["hints"] == []
+
+
+async def test_what_the_bounds_refuse_now_stays_open(world: Reading) -> None:
+    endpoint, found = await suggested(world)
+    body = {"interval": "2m", "reason": "mine"}
+    await world.post(f"/endpoints/{endpoint.id}/hints/interval", body)
+    answer = await accepted(world, found)
+    assert answer.status_code == 409
+    assert "a person's hint" in answer.json()["detail"]
+    headers = world.ours.headers
+    await world.client.delete(f"/api/v1/endpoints/{endpoint.id}/hints", headers=headers)
+    assert (await accepted(world, found)).status_code == 200
+
+
+async def test_only_what_was_suggested_to_this_tenant_can_be_accepted(world: Reading) -> None:
+    _, found = await suggested(world)
+    assert (await accepted(world, found, call=1)).status_code == 404
+    assert (await accepted(world, {**found, "session_id": str(uuid4())})).status_code == 404
+    path = f"/api/v1/sessions/{found['session_id']}/accept"
+    for headers, status in (
+        (world.theirs.headers, 404),
+        ((await world.add_key(world.ours, Scope.READ)).headers, 403),
+    ):
+        answer = await world.client.post(path, headers=headers, json={"call": 0})
+        assert answer.status_code == status
+    assert (await world.read("/suggestions", world.theirs))["items"] == []
+
+
+async def test_the_same_advice_again_is_no_second_suggestion(world: Reading) -> None:
+    endpoint, found = await suggested(world)
+    for interval_ms in (30_000, 33_000):
+        await world.post(f"/endpoints/{endpoint.id}/analyse")
+        assert (await look(world, interval_ms=interval_ms)).suggested == 0
+    assert (await world.read("/suggestions"))["items"] == [found]
+    await world.post(f"/endpoints/{endpoint.id}/analyse")
+    assert (await look(world, interval_ms=300_000)).suggested == 1
+    assert len((await world.read("/suggestions"))["items"]) == 2
+
+
+async def test_the_runs_that_a_session_led_to_are_named_with_it(world: Reading) -> None:
+    endpoint, found = await suggested(world)
+    await accepted(world, found)
+    await world.finish_run(endpoint)
+    await world.finish_run(endpoint)
+    (run,) = (await world.read(f"/sessions/{found['session_id']}"))["runs"]
+    assert (run["endpoint"], run["source"]) == ("probe", "ai-interval")
+    assert (await world.read(f"/sessions/{found['session_id']}/runs"))["items"] == [run]
+    assert (
+        await world.get(f"/sessions/{found['session_id']}/runs", world.theirs)
+    ).status_code == 404
