@@ -1,6 +1,7 @@
 """What an analysis looks at, and when an endpoint needs one."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -58,6 +59,7 @@ class Material:
     last_analysis: LastAnalysis | None = None
     recent: tuple[Response, ...] = ()  # newest first; a long body is left out
     siblings: tuple[SiblingState, ...] = ()  # by name
+    fired_at: Mapping[str, datetime] = field(default_factory=dict[str, datetime])  # by rule
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ class Usage:
     cost: float = 0.0
     prompt_version: str | None = None
     warnings: tuple[str, ...] = ()
+    fired: tuple[str, ...] = ()  # declared rules that did something, by name
 
 
 class Tools(Protocol):
