@@ -18,12 +18,15 @@ from cadenza.domain.outcome import fresh_hints
 Values = dict[str, Any]
 
 
-def values_of(material: Material, answers: Sequence[Response]) -> list[Values]:
+def values_of(
+    material: Material, answers: Sequence[Response], *, with_siblings: bool = True
+) -> list[Values]:
     """For each answer, newest first; health, siblings and the time are those of now."""
     now = material.now
+    siblings = material.siblings if with_siblings else ()
     common: Values = {
         "health": health_values(material.health),
-        "siblings": {each.endpoint.name: _sibling(each, now) for each in material.siblings},
+        "siblings": {each.endpoint.name: _sibling(each, now) for each in siblings},
         "now": now,
     }
     endpoint = endpoint_values(material.endpoint, now)

@@ -2,8 +2,8 @@
 
 An answer is judged once. A look that a sibling's run led to brings no new answer of this endpoint,
 and acting on the old one again would, say, make a pause endless; only rules that speak of siblings
-are judged then. While a rule holds for an endpoint, or what it wrote is in force, the detectors
-leave that endpoint alone. At 50 rules a look takes about 0.6 ms.
+and not of the endpoint's own response are judged then. While a rule holds for an endpoint, or what
+it wrote is in force, the detectors leave that endpoint alone.
 """
 
 import re
@@ -21,7 +21,8 @@ from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.rule import Rule
 
 _MOST_ACTS = MAX_TOOL_CALLS - 1  # the last call submits
-_SIBLINGS = re.compile(r"\bsiblings\b")
+_SIBLINGS = re.compile(r"(?<![.\w])siblings\b")
+_RESPONSE = re.compile(r"(?<![.\w])response\b")
 NO_RULING = Ruling()
 
 
@@ -83,7 +84,7 @@ def _applying(material: Material) -> Iterator[Rule]:
 def _is_news(rule: Rule, material: Material) -> bool:
     if _is_new(material.recent[0] if material.recent else None, material):
         return True
-    if not material.recent or not _SIBLINGS.search(rule.when):
+    if not _SIBLINGS.search(rule.when) or _RESPONSE.search(rule.when):
         return False
     return any(_is_new(sibling.latest, material) for sibling in material.siblings)
 
@@ -94,7 +95,10 @@ def _is_new(answer: Response | None, material: Material) -> bool:
 
 
 def _answers(rules: Sequence[Rule], material: Material) -> list[Values]:
-    return values_of(material, material.recent[: max(rule.runs for rule in rules)])
+    most = max(rule.runs for rule in rules)
+    # Ten siblings are most of the work, and most rules speak of none.
+    spoken_of = any(_SIBLINGS.search(f"{rule.when} {rule.then.at}") for rule in rules)
+    return values_of(material, material.recent[:most], with_siblings=spoken_of)
 
 
 def _endpoints(material: Material) -> dict[str, Endpoint]:
