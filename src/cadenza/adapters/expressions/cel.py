@@ -9,7 +9,7 @@ from typing import Any
 import cel
 
 from cadenza.adapters.expressions.cost import BUDGET, cost_of
-from cadenza.adapters.expressions.fields import fields_in
+from cadenza.adapters.expressions.fields import fields_in, only
 from cadenza.adapters.expressions.shape import TYPES, Path, Scope, TooComplex, shape_of
 from cadenza.domain.errors import InvalidInput, NothingThere
 
@@ -23,7 +23,8 @@ class _Compiled:
     program: cel.Program
     shape: Scope
     names: frozenset[str]  # that it takes from outside
-    paths: tuple[Path, ...]
+    paths: tuple[Path, ...]  # that have to be there
+    used: tuple[Path, ...]
 
 
 class CelExpressions:
@@ -49,7 +50,7 @@ class CelExpressions:
 
     def value(self, expression: str, values: Mapping[str, Any]) -> Any:
         compiled = _compiled("expression", expression)
-        used = {name: values[name] for name in compiled.names if name in values}
+        used = only(compiled.used, values)
         if cost_of(compiled.shape, used) > BUDGET:
             raise InvalidInput(
                 "expression", expression, "it would take too long on values of this size"
@@ -90,8 +91,16 @@ def _compile(expression: str) -> _Compiled:
     elements = {scope.variable for scope in shape.all()}
     if not set(program.variables()) <= names | elements | TYPES:
         raise TooComplex("it cannot be judged; write it more plainly")  # we read it differently
-    paths = tuple(each for each in fields_in(expression) if each[0] in names)
-    return _Compiled(program, shape, frozenset(names), paths)
+    paths, used = fields_in(expression), fields_in(expression, asked_about=True)
+    if not names <= {path[0] for path in used}:
+        raise TooComplex("it cannot be judged; write it more plainly")
+    return _Compiled(
+        program,
+        shape,
+        frozenset(names),
+        tuple(path for path in paths if path[0] in names),
+        tuple(path for path in used if path[0] in names),
+    )
 
 
 def _free_names(scope: Scope) -> set[str]:

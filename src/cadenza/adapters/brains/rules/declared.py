@@ -3,7 +3,7 @@
 An answer is judged once. A look that a sibling's run led to brings no new answer of this endpoint,
 and acting on the old one again would, say, make a pause endless; only rules that speak of siblings
 and not of the endpoint's own response are judged then. While a rule holds for an endpoint, or what
-it wrote is in force, the detectors leave that endpoint alone.
+it wrote is in force, the detectors leave that endpoint alone. Fifty rules take 1 to 2 ms a look.
 """
 
 import re
