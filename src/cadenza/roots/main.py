@@ -8,6 +8,7 @@ import typer
 
 from cadenza.domain.errors import CadenzaError
 from cadenza.roots import api, files, migrate, scheduler, secrets
+from cadenza.roots.demo import command as demo
 from cadenza.roots.sim import command as sim
 from cadenza.roots.up import command as up
 
@@ -17,7 +18,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-for each in (up, sim, scheduler, api, migrate, secrets, files):
+for each in (up, demo, sim, scheduler, api, migrate, secrets, files):
     each.register(app)
 
 
