@@ -84,6 +84,6 @@ async def _finish(pool: "asyncpg.Pool[asyncpg.Record]", batch: list[asyncpg.Reco
             ["baseline-interval"] * count, ["{}"] * count, [False] * count, [False] * count,
             [1] * count, ["success"] * count, [now] * count, [200] * count, [None] * count,
             [None] * count, ['{"depth": 3}'] * count, [0] * count, [None] * count,
-            [row["epoch"] for row in batch],
+            [row["epoch"] for row in batch], [False] * count,
         )  # fmt: skip
     return count

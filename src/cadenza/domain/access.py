@@ -54,6 +54,9 @@ class ApiKey:
         """Whether this is the key that the token was made for, and it is still in force."""
         if not compare_digest(self.hash, hash_of(token)):
             return False
+        return self.in_force(now)
+
+    def in_force(self, now: datetime) -> bool:
         return self.revoked_at is None and (self.expires_at is None or self.expires_at > now)
 
 

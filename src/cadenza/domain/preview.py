@@ -25,7 +25,10 @@ class Upcoming:
 def next_runs(endpoint: Endpoint, now: datetime, cron: Cron, count: int) -> list[Upcoming]:
     """The next runs under everything that is in force now, hints that expire included."""
     if endpoint.running_slot_at is not None:
-        endpoint = _after_run(endpoint, endpoint.running_slot_at, now, cron)
+        # Taken to have begun in time, and to end now.
+        endpoint = _after_run(
+            endpoint, endpoint.running_slot_at, endpoint.running_slot_at, now, cron
+        )
     found: list[Upcoming] = []
     while len(found) < count and endpoint.plan is not None:
         at, source = endpoint.plan.next_run_at, endpoint.plan.source
@@ -34,7 +37,7 @@ def next_runs(endpoint: Endpoint, now: datetime, cron: Cron, count: int) -> list
         started_at = max(at, now)
         found.append(Upcoming(started_at, source))
         now = started_at
-        endpoint = _after_run(endpoint, at, now, cron)
+        endpoint = _after_run(endpoint, at, started_at, now, cron)
     return found
 
 
@@ -48,7 +51,9 @@ def next_runs_by_baseline(
     return next_runs(plain, now, cron, count)
 
 
-def _after_run(endpoint: Endpoint, slot_at: datetime, now: datetime, cron: Cron) -> Endpoint:
+def _after_run(
+    endpoint: Endpoint, slot_at: datetime, started_at: datetime, now: datetime, cron: Cron
+) -> Endpoint:
     claim = Claim(
         run_id=endpoint.id,
         endpoint_id=endpoint.id,
@@ -62,5 +67,5 @@ def _after_run(endpoint: Endpoint, slot_at: datetime, now: datetime, cron: Cron)
         first_claimed_at=now,
         is_manual=endpoint.in_flight and endpoint.running_is_manual,
     )
-    finished = FinishedRun(claim, _WELL, started_at=max(slot_at, now), finished_at=now)
+    finished = FinishedRun(claim, _WELL, started_at, finished_at=max(started_at, now))
     return finish_run(endpoint, finished, now, cron).endpoint

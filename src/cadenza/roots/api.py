@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from functools import partial
+from types import FrameType
 from typing import Annotated
 
 import structlog
@@ -35,6 +36,7 @@ from cadenza.roots.dispatch import dispatcher
 from cadenza.roots.first_start import first_key
 from cadenza.roots.logging import set_up_logs
 from cadenza.roots.parent import end_with_parent
+from cadenza.roots.reads import opened_reads
 from cadenza.roots.secrets import secret_box
 from cadenza.roots.settings import Settings, read_settings
 from cadenza.web.api.app import create_app
@@ -68,9 +70,18 @@ async def _serve(settings: Settings, url: str, host: str, port: int) -> None:
         if (key := await first_key(database, settings.data_folder, address)) is not None:
             typer.echo(f"The first admin key, shown this once: {key}")
         box = secret_box(settings, warn=log.warning)
-        async with served_app(settings, database, box) as app:
+        async with served_app(settings, database, box, url) as app:
             log.info("api started", address=address)
-            await uvicorn.Server(server_config(app, host, port)).serve()
+            await Server(server_config(app, host, port)).serve()
+
+
+class Server(uvicorn.Server):
+    """Streams do not end by themselves: they are told before the others are waited for."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        app: FastAPI = self.config.app  # type: ignore[assignment]
+        asyncio.get_running_loop().call_soon_threadsafe(app.state.parts.reads.streams.end)
+        super().handle_exit(sig, frame)
 
 
 def server_config(app: FastAPI, host: str, port: int) -> uvicorn.Config:
@@ -90,11 +101,15 @@ def server_config(app: FastAPI, host: str, port: int) -> uvicorn.Config:
 
 @asynccontextmanager
 async def served_app(
-    settings: Settings, database: Database, box: SecretBox
+    settings: Settings, database: Database, box: SecretBox, url: str | None = None
 ) -> AsyncGenerator[FastAPI]:
+    """With an address to listen at, NOTIFY wakes the event streams; without, they look."""
     clock = DatabaseClock()
     await clock.ask(database)
-    async with dispatcher(settings, database, box, clock) as dispatch:
+    async with (
+        dispatcher(settings, database, box, clock) as dispatch,
+        opened_reads(database, url) as reads,
+    ):
         cron = CronsimCron()
         accounts = PostgresAccounts(database, on_time=clock.hear)
         catalogue = PostgresCatalogue(database, cron, box)
@@ -106,6 +121,7 @@ async def served_app(
                 endpoints=catalogue,
                 manifests=PostgresManifests(database, cron, box, new_id),
                 signing_keys=PostgresSigningKeys(database, box, new_id),
+                reads=reads,
                 dispatcher=dispatch,
                 door=door_rules(settings),
                 cron=cron,

@@ -1,29 +1,42 @@
 """The `cadenza` command."""
 
 import sys
-from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from cadenza.domain.errors import CadenzaError
-from cadenza.roots import api, files, migrate, scheduler, secrets
-from cadenza.roots.demo import command as demo
-from cadenza.roots.sim import command as sim
-from cadenza.roots.up import command as up
+from cadenza.roots.commands import COMMANDS
+from cadenza.roots.lazy import LazyGroup
+from cadenza.roots.outside import outside
+
+
+class Cadenza(LazyGroup):
+    later = COMMANDS
+
+    def main(self, *arguments: Any, **settings: Any) -> Any:
+        """What goes wrong on purpose is told in one message, never as a stack trace."""
+        try:
+            return super().main(*arguments, **settings)
+        except CadenzaError as error:
+            typer.echo(str(error), err=True)
+            sys.exit(getattr(error, "exit_code", 1))
+
 
 app = typer.Typer(
     name="cadenza",
+    cls=Cadenza,
     help="An adaptive scheduler: a baseline, hints that bend it for a while, and your limits.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
+    context_settings={"obj": outside()},
 )
-for each in (up, demo, sim, scheduler, api, migrate, secrets, files):
-    each.register(app)
 
 
 def _print_version(wanted: bool) -> None:
     if wanted:
+        from importlib.metadata import version  # noqa: PLC0415 - it takes long to load
+
         typer.echo(f"cadenza {version('cadenza')}")
         raise typer.Exit
 
@@ -39,12 +52,11 @@ def root(
 
 
 def main() -> None:
-    """What goes wrong on purpose is told in one message, never as a stack trace."""
-    try:
-        app()
-    except CadenzaError as error:
-        typer.echo(str(error), err=True)
-        sys.exit(1)
+    for each in (sys.stdout, sys.stderr):  # one that cannot draw a character is shown an escape
+        reconfigure = getattr(each, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+    app()
 
 
 if __name__ == "__main__":

@@ -136,13 +136,16 @@ def read_settings() -> Settings:
         return Settings()
     except ValidationError as error:
         lines = [
-            f"  {PREFIX}{'_'.join(str(part) for part in each['loc']).upper()}"
-            f"={_shown(each['input'])}: {each['msg']}"
+            f"  {PREFIX}{name.upper()}={_shown(name, each['input'])}: {each['msg']}"
             for each in error.errors()
+            if (name := "_".join(str(part) for part in each["loc"]))
         ]
         raise OperatorError("Some settings are not valid:\n" + "\n".join(lines)) from error
 
 
-def _shown(value: object) -> str:
+def _shown(name: str, value: object) -> str:
+    field = Settings.model_fields.get(name)
+    if field is not None and field.annotation == (SecretStr | None):
+        return "***"
     text = str(value)
     return text if len(text) <= 60 else f"{text[:57]}…"

@@ -16,7 +16,7 @@ from cadenza.adapters.postgres.endpoints import save_acts, wake_workers
 from cadenza.adapters.postgres.jobs import declared_values, job_of
 from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.recording import created_before, names_told_apart, record
-from cadenza.adapters.postgres.rows import Row, endpoint_of, target_json, to_text
+from cadenza.adapters.postgres.rows import Row, endpoint_of, like, target_json, to_text
 from cadenza.application.ports.catalogue import (
     ChangeJob,
     EndpointSearch,
@@ -55,7 +55,7 @@ class PostgresCatalogue:
                 tenant_id,
                 search.archived,
                 search.name,
-                _pattern(search.search),
+                like(search.search),
                 after_name,
                 after_id,
                 search.limit,
@@ -136,7 +136,7 @@ class PostgresCatalogue:
                 tenant_id,
                 search.job_id,
                 search.name,
-                _pattern(search.search),
+                like(search.search),
                 search.state,
                 after_value,
                 after_id,
@@ -268,11 +268,3 @@ def _check_revision(row: Row, seen: int | None) -> None:
 
 def _stored_job(row: Row) -> StoredJob:
     return StoredJob(job_of(row), row["revision"], row["created_at"], row["endpoint_count"])
-
-
-def _pattern(search: str | None) -> str | None:
-    """What ILIKE finds a piece of text by; its own signs mean themselves."""
-    if not search:
-        return None
-    escaped = search.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    return f"%{escaped}%"

@@ -101,6 +101,7 @@ async def open_database(url: str, *, connections: int, pooler: bool = False) -> 
         timeout=CONNECT_SECONDS,
         command_timeout=COMMAND_SECONDS,
         max_inactive_connection_lifetime=300,
+        reset=_leave_as_it_is,
         server_settings={} if pooler else SESSION,
         **options,
     )
@@ -114,6 +115,11 @@ async def open_database(url: str, *, connections: int, pooler: bool = False) -> 
         await database.close()
         raise
     return database
+
+
+async def _leave_as_it_is(_connection: Connection) -> None:
+    """Nothing is set beyond a transaction, as it must be behind a pooler. An open transaction is
+    rolled back all the same; the usual reset would ask the server four things with each release."""
 
 
 async def _connect(pool: "asyncpg.Pool[asyncpg.Record]", where: str, connections: int) -> None:

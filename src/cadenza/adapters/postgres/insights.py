@@ -79,6 +79,17 @@ class PostgresInsights:
             )
             if session.worth_keeping:
                 await connection.execute(query("add_session"), *_session_values(session))
+            acted = [call.tool for call in session.tool_calls if call.took_effect]
+            if acted:
+                told = {"session_id": str(session.id), "brain": session.brain, "tools": acted}
+                await connection.execute(
+                    query("add_event"),
+                    session.tenant_id,
+                    "planner.acted",
+                    session.job_id,
+                    session.endpoint_id,
+                    to_json(told),
+                )
 
     def _state(self, row: Row) -> SiblingState:
         latest = _response(row, "latest_") if row["latest_slot_at"] is not None else None
@@ -101,7 +112,7 @@ class PostgresInsights:
                 mode_of(row["planner_mode"]),
                 row["probe_budget"],
             ),
-            health=_health(row, endpoint.failure_count),
+            health=health_of_row(row, endpoint.failure_count),
             sibling_names=tuple(row["sibling_names"]),
             last_analysis=LastAnalysis(looked_at, row["last_reasoning"]) if looked_at else None,
             recent=_recent(row),
@@ -109,7 +120,7 @@ class PostgresInsights:
         )
 
 
-def _health(row: Row, failure_streak: int) -> Health:
+def health_of_row(row: Row, failure_streak: int) -> Health:
     windows = tuple(
         HealthWindow(length, row[f"runs_{hours}h"], row[f"successes_{hours}h"])
         for length in WINDOWS

@@ -21,7 +21,14 @@ _TAKEN = {
 }
 
 
+# Deeds that whoever follows a tenant's events is told of. Keys and users are the admins' matter.
+_TOLD = ("job.", "endpoint.", "manifest.")
+
+
 async def record(connection: Connection, tenant_id: UUID, deed: Deed, subject: object) -> None:
+    """Into the audit log, and where it concerns what runs, among the events."""
+    kind, _, _ = deed.action.partition(".")
+    who, bracket, _ = deed.actor.rpartition(" (")  # a key's id is for admins
     await connection.execute(
         query("add_audit"),
         tenant_id,
@@ -29,6 +36,10 @@ async def record(connection: Connection, tenant_id: UUID, deed: Deed, subject: o
         deed.action,
         to_text(str(subject)),
         to_json(deed.data),
+        deed.action.startswith(_TOLD),
+        subject if kind == "endpoint" else None,
+        subject if kind == "job" else None,
+        to_text(who if bracket else deed.actor),
     )
 
 

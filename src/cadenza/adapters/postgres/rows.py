@@ -1,6 +1,7 @@
 """Between rows and domain values."""
 
 import json
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import lru_cache
 from hashlib import blake2b
@@ -211,6 +212,10 @@ def claim_of(row: Row) -> Claim:
 
 
 def run_of(row: Row) -> Run:
+    return replace(run_without_body(row), body=_loaded(row["body"]), plan=_loaded(row["plan"]))
+
+
+def run_without_body(row: Row) -> Run:
     return Run(
         id=row["id"],
         endpoint_id=row["endpoint_id"],
@@ -226,8 +231,6 @@ def run_of(row: Row) -> Run:
         status_code=row["status_code"],
         error_kind=row["error_kind"],
         error_message=row["error_message"],
-        body=_loaded(row["body"]),
-        plan=_loaded(row["plan"]),
         skipped_slots=row["skipped_slots"],
         skipped_reason=row["skipped_reason"],
         is_manual=row["is_manual"],
@@ -263,6 +266,14 @@ def to_json(value: Any) -> str:
         return json.dumps(_storable(value), ensure_ascii=False)
     except RecursionError:
         return '"(nested too deeply)"'
+
+
+def like(piece: str | None) -> str | None:
+    """What ILIKE finds a piece of text by; its own signs mean themselves."""
+    if not piece:
+        return None
+    escaped = piece.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return f"%{escaped}%"
 
 
 def to_text(text: str) -> str:

@@ -184,6 +184,7 @@ class PostgresRunQueue:
                 settled.skipped_slots,
                 settled.skipped_reason,
                 finished.claim.epoch,
+                bool(row["failure_count"]) and endpoint.failure_count == 0,
             ),
         )
 

@@ -138,6 +138,7 @@ CREATE TABLE public.events (
     kind text NOT NULL,
     endpoint_id uuid,
     data jsonb DEFAULT '{}'::jsonb NOT NULL,
+    job_id uuid,
     xact xid8 DEFAULT pg_current_xact_id() NOT NULL
 );
 
@@ -412,7 +413,9 @@ CREATE INDEX api_keys_of_user ON public.api_keys USING btree (tenant_id, user_id
 
 CREATE INDEX audit_by_age ON public.audit_log USING btree (at);
 
-CREATE INDEX audit_of_tenant ON public.audit_log USING btree (tenant_id, id);
+CREATE INDEX audit_of_subject ON public.audit_log USING btree (tenant_id, subject, at);
+
+CREATE INDEX audit_of_tenant ON public.audit_log USING btree (tenant_id, at);
 
 CREATE INDEX endpoints_asked_for_now ON public.endpoints USING btree (manual_slot_at) WHERE (manual_slot_at IS NOT NULL);
 
@@ -466,9 +469,13 @@ CREATE INDEX sessions_by_age ON public.analysis_sessions USING btree (started_at
 
 CREATE INDEX sessions_of_endpoint ON public.analysis_sessions USING btree (endpoint_id, started_at);
 
+CREATE INDEX sessions_of_job ON public.analysis_sessions USING btree (job_id, started_at);
+
 CREATE INDEX sessions_of_tenant ON public.analysis_sessions USING btree (tenant_id, started_at);
 
 CREATE INDEX signing_keys_of_tenant ON public.signing_keys USING btree (tenant_id);
+
+CREATE INDEX tenants_watched ON public.tenants USING btree (watched_until) WHERE (watched_until IS NOT NULL);
 
 ALTER INDEX public.runs_by_id ATTACH PARTITION public.runs_default_id_idx;
 

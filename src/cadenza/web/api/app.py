@@ -5,7 +5,21 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from cadenza.web.api import endpoints, jobs, keys, manifest, signing_keys, steering, tenants
+from cadenza.web.api import (
+    endpoints,
+    events,
+    jobs,
+    keys,
+    manifest,
+    outlook,
+    probes,
+    records,
+    runs,
+    signing_keys,
+    steering,
+    tenants,
+    usage,
+)
 from cadenza.web.api.envelope import Envelope
 from cadenza.web.api.parts import Parts
 from cadenza.web.api.problems import handle_problems
@@ -20,6 +34,12 @@ RESOURCES = (
     tenants.routes,
     manifest.routes,
     signing_keys.routes,
+    runs.routes,
+    outlook.routes,
+    records.routes,
+    usage.routes,
+    events.routes,
+    probes.routes,
 )
 
 

@@ -16,6 +16,7 @@ from cadenza.domain.cron import Cron
 from cadenza.domain.definition import DoorRules
 from cadenza.domain.target import Secret
 from cadenza.web.api.rate_limit import RateLimit
+from cadenza.web.api.reads import Reads
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +27,7 @@ class Parts:
     endpoints: Endpoints
     manifests: Manifests
     signing_keys: SigningKeyStore
+    reads: Reads
     dispatcher: Dispatcher  # for test calls
     door: DoorRules
     cron: Cron

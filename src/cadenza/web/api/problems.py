@@ -57,6 +57,10 @@ class TooManyRequests(CadenzaError):
         super().__init__(message)
 
 
+class Gone(CadenzaError):
+    """What was asked for is no longer kept."""
+
+
 class Malformed(CadenzaError):
     """A request that cannot be read at all."""
 
@@ -81,6 +85,7 @@ _KINDS: tuple[tuple[type[CadenzaError], int, str, str], ...] = (
     (Unauthorised, 401, "unauthorised", "A valid API key is needed"),
     (NotAllowed, 403, "not-allowed", "The key may not do this"),
     (NotFound, 404, "not-found", "There is no such thing"),
+    (Gone, 410, "gone", "It is no longer kept"),
     (Outdated, 412, "outdated", "It has changed since"),
     (Refused, 409, "refused", "That cannot be done now"),
     (TooManyRequests, 429, "too-many-requests", "Too many requests"),

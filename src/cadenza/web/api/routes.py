@@ -44,7 +44,7 @@ def _says_json(request: Request) -> bool:
     return kind in ("application/json", "application/merge-patch+json")
 
 
-def _documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
     content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
     return {status: {"description": _MEANINGS[status], "content": content} for status in statuses}
 
@@ -55,6 +55,7 @@ _MEANINGS = {
     403: "The key may not do this.",
     404: "There is no such thing for this tenant.",
     409: "That cannot be done now, or it exists already.",
+    410: "It is no longer kept.",
     412: "It has changed since it was read.",
     413: "The body is too large.",
     415: "The body is not JSON.",
@@ -62,7 +63,7 @@ _MEANINGS = {
     429: "Too many requests.",
     503: "The database does not answer now.",
 }
-OF_EVERY_ROUTE = _documented(*_MEANINGS)
+OF_EVERY_ROUTE = documented(*(status for status in _MEANINGS if status != 410))
 
 
 def router(tag: str, prefix: str = "") -> APIRouter:

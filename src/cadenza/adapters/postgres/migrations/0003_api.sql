@@ -40,6 +40,7 @@ CREATE TABLE workers (
 );
 
 ALTER TABLE tenants ADD COLUMN watched_until timestamptz;  -- somebody follows its events
+CREATE INDEX tenants_watched ON tenants (watched_until) WHERE watched_until IS NOT NULL;
 CREATE UNIQUE INDEX one_tenant_has_a_name ON tenants (name);
 
 -- A job and its endpoints are of one tenant; among those that are not archived a name is unique.
@@ -54,6 +55,10 @@ CREATE INDEX endpoints_of_tenant ON endpoints (tenant_id, created_at, id);
 
 CREATE INDEX runs_of_tenant ON runs (tenant_id, slot_at);
 CREATE INDEX sessions_of_tenant ON analysis_sessions (tenant_id, started_at);
+CREATE INDEX sessions_of_job ON analysis_sessions (job_id, started_at);
+DROP INDEX audit_of_tenant;
+CREATE INDEX audit_of_tenant ON audit_log (tenant_id, at);
+CREATE INDEX audit_of_subject ON audit_log (tenant_id, subject, at);
 
 -- A create that is told twice under one key happens once.
 CREATE TABLE idempotency_keys (
@@ -68,6 +73,7 @@ CREATE INDEX idempotency_keys_by_age ON idempotency_keys (at);
 
 -- Numbers are given out before commits, so that a reader could pass over a row that comes late.
 -- Ordered by transaction, and read only up to the oldest one still open, none is ever missed.
+ALTER TABLE events ADD COLUMN job_id uuid;
 ALTER TABLE events ADD COLUMN xact xid8 NOT NULL DEFAULT pg_current_xact_id();
 DROP INDEX events_of_tenant;
 CREATE INDEX events_of_tenant ON events (tenant_id, xact, id);

@@ -1,0 +1,235 @@
+"""What reading costs: lists of runs among millions, and many readers beside a busy worker."""
+
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from itertools import cycle
+from statistics import median
+from time import perf_counter
+from typing import Any
+from urllib.parse import urlencode
+
+import aiohttp
+
+from benchmarks.history import TENANTS, add_history, add_keys
+from benchmarks.machine import load_now
+from benchmarks.stage import Stage, arguments, measured, report, stage, until, workers
+
+ENDPOINTS = 5_000
+INTERVAL = timedelta(seconds=10)
+EACH = 200
+PER_SECOND = 500
+# Of a tenant: the largest, one in the middle, one of the smallest.
+READERS = (0, 30, 99)
+
+
+async def main(*, quick: bool) -> dict[str, Any]:
+    runs, seconds = (200_000, 5) if quick else (5_000_000, 20)
+    began = load_now()
+    async with stage() as here:
+        await here.empty()
+        far = "cadenza_now() + interval '1 day'"
+        await here.add_endpoints(ENDPOINTS, interval=INTERVAL, first_at=far, tenants=TENANTS)
+        await add_history(here, runs, ENDPOINTS)
+        tenants = await add_keys(here)
+        async with serving(here) as client:
+            lists = await _lists(here, client, tenants)
+            # The place for manifests: `"manifest_s": await _manifest(client, tenants[0])`.
+            mixed = await _mixed(here, client, tenants, seconds)
+    medians = [each["p50_ms"] for each in lists.values()]
+    return measured({"runs": runs, "worst_p50_ms": max(medians), **lists, **mixed}, began)
+
+
+@asynccontextmanager
+async def serving(here: Stage) -> AsyncGenerator[aiohttp.ClientSession]:
+    """A real `cadenza api`, and a client of it."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    environment = {
+        **os.environ,
+        "CADENZA_DATABASE_URL": here.url,
+        "CADENZA_MASTER_KEY": "0796834ae778ad5495ef50031f6730d038f9df25066e2c0cd9c65732b154a6d1",
+    }
+    command = [sys.executable, "-m", "cadenza.roots.main", "api", "--port", str(port)]
+    # Started once, before anything is measured.
+    api = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)  # noqa: ASYNC220
+    base = aiohttp.TCPConnector(limit=100)
+    try:
+        async with aiohttp.ClientSession(f"http://127.0.0.1:{port}", connector=base) as client:
+
+            async def ready() -> bool:
+                try:
+                    async with client.get("/readyz") as answer:
+                        return answer.status == 200
+                except aiohttp.ClientError:
+                    return False
+
+            assert await until(ready, within=60), "the api did not start"
+            yield client
+    finally:
+        api.terminate()
+        api.wait(timeout=30)
+
+
+# --- Lists ----------------------------------------------------------------------------------
+
+
+async def _lists(
+    here: Stage, client: aiohttp.ClientSession, tenants: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """The median and the slowest hundredth of each way to ask, over tenants of all sizes."""
+    now = await here.value("SELECT cadenza_now()")
+    begins, ends = (now - timedelta(days=3)).isoformat(), (now - timedelta(days=2)).isoformat()
+    cases: dict[str, dict[str, Any]] = {
+        "newest": {},
+        "by_status": {"status": ["failure", "timeout"]},
+        "by_source": {"source": "ai-interval"},
+        "by_endpoint": {"endpoint_id": None},
+        "by_endpoint_and_status": {"endpoint_id": None, "status": "failure"},
+        "by_job": {"job_id": None},
+        "by_time": {"from": begins, "to": ends},
+        "by_time_and_status": {"from": begins, "to": ends, "status": "failure"},
+        "deep_cursor": {"cursor": None},
+        "rare_match": {"status": "cancelled"},
+        "no_match": {"source": "retry-after"},
+    }
+    readers = [tenants[number] for number in READERS]
+    return {name: await _case(client, readers, asked) for name, asked in cases.items()}
+
+
+async def _case(
+    client: aiohttp.ClientSession, readers: list[dict[str, Any]], asked: dict[str, Any]
+) -> dict[str, Any]:
+    took: list[float] = []
+    rows = 0
+    deep = {reader["id"]: await _deep(client, reader) for reader in readers if "cursor" in asked}
+    for _, reader in zip(range(EACH), cycle(readers), strict=False):
+        filled = {
+            "endpoint_id": reader["endpoint_id"],
+            "job_id": str(reader["id"]),
+            "cursor": deep.get(reader["id"]),
+        }
+        wanted = {name: filled[name] if each is None else each for name, each in asked.items()}
+        began = perf_counter()
+        page = await _get(client, reader, "/runs", wanted)
+        took.append((perf_counter() - began) * 1000)
+        rows += len(page["items"])
+    return {**_percentiles(took), "rows": round(rows / EACH, 1)}
+
+
+async def _deep(client: aiohttp.ClientSession, reader: dict[str, Any]) -> str:
+    """Where fifty pages of two hundred have led to."""
+    cursor = None
+    for _ in range(50):
+        asked = {"limit": 200, **({"cursor": cursor} if cursor else {})}
+        page = await _get(client, reader, "/runs", asked)
+        if page["next"] is None:
+            break
+        cursor = page["next"]
+    assert cursor is not None
+    return cursor
+
+
+async def _get(
+    client: aiohttp.ClientSession, reader: dict[str, Any], path: str, asked: dict[str, Any]
+) -> Any:
+    url = f"/api/v1{path}?{urlencode(asked, doseq=True)}"
+    async with client.get(url, headers=reader["headers"]) as answer:
+        body = await answer.json()
+        assert answer.status == 200, body
+        return body
+
+
+def _percentiles(took: list[float]) -> dict[str, float]:
+    ordered = sorted(took)
+    return {"p50_ms": round(median(took), 1), "p99_ms": round(ordered[len(ordered) * 99 // 100], 1)}
+
+
+# --- Many readers beside a worker -----------------------------------------------------------
+
+
+def _mix(tenant: dict[str, Any], number: int) -> str:
+    """The path of a read; the common ones more often than the others."""
+    endpoint = f"/endpoints/{tenant['endpoint_id']}"
+    paths = (
+        *("/runs", "/runs?limit=20", "/runs?status=failure"),
+        *(f"/runs?endpoint_id={tenant['endpoint_id']}", f"/runs?job_id={tenant['id']}"),
+        *(endpoint, endpoint, f"{endpoint}/explain", f"{endpoint}/preview", f"{endpoint}/health"),
+        *("/endpoints", "/jobs", f"/jobs/{tenant['id']}", "/sessions", "/audit"),
+        *(f"/jobs/{tenant['id']}/timeline", "/tenant", "/tenant/quota", "/tenant/usage"),
+        f"/runs/{tenant['run_id']}",
+    )
+    return paths[number % len(paths)]
+
+
+async def _mixed(
+    here: Stage, client: aiohttp.ClientSession, tenants: list[dict[str, Any]], seconds: int
+) -> dict[str, Any]:
+    for tenant in tenants:
+        tenant["run_id"] = await here.value(
+            "SELECT id FROM runs WHERE tenant_id = $1 ORDER BY slot_at DESC LIMIT 1", tenant["id"]
+        )
+    spread = INTERVAL.total_seconds() / ENDPOINTS
+    with workers(here.url, 1):
+        await here.execute(
+            "UPDATE endpoints SET next_run_at = cadenza_now() + interval '5 seconds'"
+            f" + number * interval '{spread} seconds' FROM (SELECT id, row_number() OVER () AS"
+            " number FROM endpoints) AS numbered WHERE endpoints.id = numbered.id"
+        )
+        await asyncio.sleep(10)
+        begins = await here.value("SELECT cadenza_now()")
+        found = await _read_steadily(client, tenants, seconds)
+        ended = await here.value("SELECT cadenza_now()")
+    ran = await here.value(
+        "SELECT count(*) FROM runs WHERE status = 'success'"
+        " AND finished_at BETWEEN $1::timestamptz AND $2::timestamptz",
+        begins,
+        ended,
+    )
+    return {**found, "worker_runs_per_s": round(ran / (ended - begins).total_seconds())}
+
+
+async def _read_steadily(
+    client: aiohttp.ClientSession, tenants: list[dict[str, Any]], seconds: int
+) -> dict[str, Any]:
+    """So many requests each second, whether or not those before have been answered."""
+    took: list[float] = []
+    errors: list[str] = []
+
+    async def one(number: int, due: float) -> None:
+        tenant = tenants[number * 7 % len(tenants)]
+        path = f"/api/v1{_mix(tenant, number)}"
+        try:
+            async with client.get(path, headers=tenant["headers"]) as answer:
+                await answer.read()
+                if answer.status != 200:
+                    errors.append(f"{answer.status} {path}")
+        except (aiohttp.ClientError, TimeoutError) as error:
+            errors.append(f"{error!r} {path}")
+        took.append((perf_counter() - due) * 1000)
+
+    began = perf_counter()
+    async with asyncio.TaskGroup() as asking:
+        for number in range(PER_SECOND * seconds):
+            due = began + number / PER_SECOND
+            if (wait := due - perf_counter()) > 0:
+                await asyncio.sleep(wait)
+            asking.create_task(one(number, due))
+    reads_per_s = len(took) / (perf_counter() - began)
+    shown = {f"mixed_{name}": each for name, each in _percentiles(took).items()}
+    return {
+        "reads_per_s": round(reads_per_s),
+        **shown,
+        "errors": len(errors),
+        "first_errors": errors[:3],
+    }
+
+
+if __name__ == "__main__":
+    given = arguments(__doc__ or "")
+    report("reads", asyncio.run(main(quick=given.quick)), as_json=given.json)

@@ -1,0 +1,17 @@
+-- The same for the runs of a few endpoints, each found by its key.
+WITH scanned AS MATERIALIZED (
+    SELECT next.id, next.endpoint_id, next.slot_at, next.wanted
+    FROM unnest($2::uuid[]) AS own (id)
+    CROSS JOIN LATERAL (
+        SELECT r.id, r.endpoint_id, r.slot_at, {run_is_wanted} AS wanted
+        FROM runs AS r
+        WHERE r.tenant_id = $1
+          AND r.endpoint_id = own.id
+          AND {slot_is_between}
+        ORDER BY r.slot_at DESC
+        LIMIT $6
+    ) AS next
+    ORDER BY next.slot_at DESC, next.id DESC
+    LIMIT $6
+),
+{runs_wanted}

@@ -1,0 +1,115 @@
+"""Sessions and the audit log."""
+
+import json
+from datetime import timedelta
+from uuid import UUID
+
+from cadenza.adapters.postgres.database import Database
+from cadenza.adapters.postgres.queries import query
+from cadenza.adapters.postgres.rows import Row, like
+from cadenza.adapters.postgres.scanning import scan, steps_of
+from cadenza.application.ports.found import Found, Place
+from cadenza.application.ports.records import AuditEntry, AuditSearch, SessionSearch
+from cadenza.domain.errors import NotFound
+from cadenza.domain.session import Session, SessionEnd, ToolCall
+
+SESSION_STEPS = (500, 2_500)
+AUDIT_STEPS = (1_000, 9_000)
+LAST = 2**63 - 1
+
+
+class PostgresRecords:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def search_sessions(self, tenant_id: UUID, search: SessionSearch) -> Found[Session]:
+        plain = search.brain is None and search.search is None
+        async with self._database.connection() as connection:
+            return await scan(
+                connection,
+                "scan_sessions",
+                (tenant_id, search.endpoint_id, search.from_at),
+                (search.brain, like(search.search), search.job_id),
+                start=search.after or (search.to_at, UUID(int=0) if search.to_at else None),
+                steps=steps_of(SESSION_STEPS, search.limit, is_plain=plain),
+                limit=search.limit,
+                value_of=_session,
+                place_of=_session_place,
+            )
+
+    async def get_session(self, tenant_id: UUID, session_id: UUID) -> Session:
+        async with self._database.connection() as connection:
+            row = await connection.fetchrow(query("get_session"), tenant_id, session_id)
+        if row is None:
+            raise NotFound(f"no session {session_id}")
+        return _session(row)
+
+    async def search_audit(self, tenant_id: UUID, search: AuditSearch) -> Found[AuditEntry]:
+        subjects = list(search.subjects) if search.subjects else None
+        return await self._audit(tenant_id, search, subjects)
+
+    async def audit_of_job(
+        self, tenant_id: UUID, job_id: UUID, search: AuditSearch
+    ) -> Found[AuditEntry]:
+        async with self._database.connection() as connection:
+            rows = await connection.fetch(query("endpoint_ids_of_job"), tenant_id, job_id)
+        subjects = [str(job_id), *(str(row["id"]) for row in rows)]
+        return await self._audit(tenant_id, search, subjects)
+
+    async def _audit(
+        self, tenant_id: UUID, search: AuditSearch, subjects: list[str] | None
+    ) -> Found[AuditEntry]:
+        plain = search.actor is None and search.action is None
+        # A timeline's place may be that of a run, whose id is no number of ours.
+        after = (search.after[0], min(search.after[1].int, LAST)) if search.after else None
+        async with self._database.connection() as connection:
+            return await scan(
+                connection,
+                "scan_audit",
+                (tenant_id, subjects, search.from_at),
+                (like(search.actor), search.action),
+                start=after or (search.to_at, -1 if search.to_at else None),
+                steps=steps_of(AUDIT_STEPS, search.limit, is_plain=plain),
+                limit=search.limit,
+                value_of=_entry,
+                place_of=_entry_place,
+            )
+
+
+def _session_place(session: Session) -> Place:
+    return session.started_at, session.id
+
+
+def _entry_place(entry: AuditEntry) -> Place:
+    return entry.at, entry.id
+
+
+def _entry(row: Row) -> AuditEntry:
+    return AuditEntry(
+        UUID(int=row["id"]),
+        row["at"],
+        row["actor"],
+        row["action"],
+        row["subject"],
+        json.loads(row["data"]),
+    )
+
+
+def _session(row: Row) -> Session:
+    return Session(
+        id=row["id"],
+        tenant_id=row["tenant_id"],
+        job_id=row["job_id"],
+        endpoint_id=row["endpoint_id"],
+        brain=row["brain"],
+        started_at=row["started_at"],
+        duration=timedelta(milliseconds=row["duration_ms"]),
+        end=SessionEnd(row["ended_as"]),
+        tool_calls=tuple(ToolCall(**call) for call in json.loads(row["tool_calls"])),
+        reasoning=row["reasoning"],
+        confidence=row["confidence"],
+        tokens=row["tokens"],
+        cost=row["cost"],
+        warnings=tuple(row["warnings"]),
+        next_analysis_at=row["next_analysis_at"],
+    )

@@ -1,0 +1,105 @@
+"""Runs, as their owners look for them."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from cadenza.adapters.postgres.database import Connection, Database
+from cadenza.adapters.postgres.insights import health_of_row
+from cadenza.adapters.postgres.queries import query
+from cadenza.adapters.postgres.rows import Row, run_of, run_without_body
+from cadenza.adapters.postgres.scanning import scan, steps_of
+from cadenza.application.ports.found import Found, Place
+from cadenza.application.ports.run_search import RunInFull, RunSearch
+from cadenza.domain.errors import NotFound
+from cadenza.domain.health import Health
+from cadenza.domain.run import LateResult, LostAttempt, Run, RunStatus
+
+STEPS = (1_000, 4_000, 15_000)
+FEW_ENDPOINTS = 50  # each is looked up by itself; more of them are picked out of the tenant's
+FIRST = UUID(int=0)
+
+
+class PostgresRunReads:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def search_runs(self, tenant_id: UUID, search: RunSearch) -> Found[Run]:
+        async with self._database.connection() as connection:
+            endpoint_ids = await _endpoint_ids(connection, tenant_id, search)
+            if endpoint_ids is not None and not endpoint_ids:
+                return Found(())
+            few = endpoint_ids is not None and len(endpoint_ids) <= FEW_ENDPOINTS
+            return await scan(
+                connection,
+                "scan_runs_of_endpoints" if few else "scan_runs_of_tenant",
+                (tenant_id, endpoint_ids, search.from_at),
+                (list(search.statuses) or None, list(search.sources) or None, search.is_manual),
+                start=_start(search),
+                steps=_steps(search, endpoint_ids, few=few),
+                limit=search.limit,
+                value_of=run_without_body,
+                place_of=_place,
+            )
+
+    async def get_run(self, tenant_id: UUID, run_id: UUID) -> RunInFull:
+        async with self._database.connection() as connection:
+            row = await connection.fetchrow(query("get_run"), tenant_id, run_id)
+            if row is None:
+                raise NotFound(f"no run {run_id}")
+            lost = await connection.fetch(query("list_lost_attempts"), tenant_id, run_id)
+            late = await connection.fetch(
+                query("late_results_of_run"), tenant_id, row["endpoint_id"], run_id
+            )
+        return RunInFull(
+            run_of(row),
+            [LostAttempt(each["run_id"], each["attempt"], each["noted_at"]) for each in lost],
+            [_late_result(each) for each in late],
+        )
+
+    async def health_of(self, tenant_id: UUID, endpoint_id: UUID) -> Health:
+        async with self._database.connection() as connection:
+            row = await connection.fetchrow(query("health"), tenant_id, endpoint_id)
+        if row is None:
+            raise NotFound(f"no endpoint {endpoint_id}")
+        return health_of_row(row, row["failure_count"])
+
+
+async def _endpoint_ids(
+    connection: Connection, tenant_id: UUID, search: RunSearch
+) -> list[UUID] | None:
+    """Whose runs; None for all of the tenant's."""
+    if search.job_id is None:
+        return None if search.endpoint_id is None else [search.endpoint_id]
+    rows = await connection.fetch(query("endpoint_ids_of_job"), tenant_id, search.job_id)
+    ids = [row["id"] for row in rows]
+    return (
+        ids if search.endpoint_id is None else [each for each in ids if each == search.endpoint_id]
+    )
+
+
+def _start(search: RunSearch) -> tuple[object, object]:
+    """Before the last one seen, or before the end of what was asked for."""
+    if search.after is not None:
+        return search.after
+    return (search.to_at, FIRST) if search.to_at is not None else (None, None)
+
+
+def _steps(search: RunSearch, endpoint_ids: Sequence[UUID] | None, *, few: bool) -> Sequence[int]:
+    if not few:
+        return steps_of(STEPS, search.limit, is_plain=search.is_plain and endpoint_ids is None)
+    count = len(endpoint_ids or ())  # for each of them as many rows are read
+    return steps_of([size // count for size in STEPS], search.limit, is_plain=search.is_plain)
+
+
+def _place(run: Run) -> Place:
+    return run.slot_at, run.id
+
+
+def _late_result(row: Row) -> LateResult:
+    return LateResult(
+        row["run_id"],
+        row["endpoint_id"],
+        row["epoch"],
+        RunStatus(row["status"]),
+        row["received_at"],
+    )

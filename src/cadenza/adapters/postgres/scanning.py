@@ -1,0 +1,49 @@
+"""Searches that look at a bounded number of rows: a small step first, larger ones if it must be.
+
+An index leads to the rows in their order; what no index can tell (a status, a piece of text) is
+looked at row by row. A rare match would make that endless, so that after the last step the search
+says where it has come to, and whoever wants more asks again from there.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+from uuid import UUID
+
+from cadenza.adapters.postgres.database import Connection
+from cadenza.adapters.postgres.queries import query
+from cadenza.adapters.postgres.rows import Row
+from cadenza.application.ports.found import Found, Place
+
+T = TypeVar("T")
+
+
+async def scan(
+    connection: Connection,
+    name: str,
+    before: Sequence[Any],
+    behind: Sequence[Any],
+    *,
+    start: tuple[Any, Any],
+    steps: Sequence[int],
+    limit: int,
+    value_of: Callable[[Row], T],
+    place_of: Callable[[T], Place],
+) -> Found[T]:
+    """The statement takes `before`, a place, a step's size, a limit, and what is `behind`."""
+    found: list[T] = []
+    for size in steps:
+        wanted = limit + 1 - len(found)
+        rows = await connection.fetch(query(name), *before, *start, size, wanted, *behind)
+        found += [value_of(row) for row in rows if row["id"] is not None]
+        if len(found) > limit:
+            return Found(found[:limit], place_of(found[limit - 1]))
+        if not rows or rows[0]["scanned"] < size:
+            return Found(found)
+        start = rows[0]["reached_at"], rows[0]["reached_id"]
+    at, last_id = start
+    return Found(found, (at, last_id if isinstance(last_id, UUID) else UUID(int=last_id)))
+
+
+def steps_of(largest: Sequence[int], limit: int, *, is_plain: bool) -> Sequence[int]:
+    """One step is enough where every row is wanted."""
+    return (limit + 1,) if is_plain else [max(limit + 1, size) for size in largest]

@@ -1,0 +1,74 @@
+"""What a tenant uses; and whether this database is fit to work with."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from cadenza.adapters.postgres.database import Database
+from cadenza.adapters.postgres.migrate import status
+from cadenza.adapters.postgres.queries import query
+from cadenza.adapters.postgres.rows import Row
+from cadenza.application.ports.usage import RunCounts, Usage
+from cadenza.domain.errors import OperatorError, StoreUnavailable
+from cadenza.domain.quota import Allowance
+from cadenza.domain.run import RunStatus
+
+MOST_COUNTED = 20_000
+ANSWER_SECONDS = 5.0
+OK = "ok"
+
+
+class PostgresUsage:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def usage(self, tenant_id: UUID) -> Usage:
+        async with self._database.connection() as connection:
+            row = await connection.fetchrow(query("usage"), tenant_id, MOST_COUNTED)
+        assert row is not None
+        return Usage(
+            row["jobs"],
+            row["endpoints"],
+            _counts(row, timedelta(hours=1), place=1),
+            _counts(row, timedelta(hours=24), place=2),
+        )
+
+    async def quota(self, tenant_id: UUID) -> tuple[str, Allowance]:
+        async with self._database.connection() as connection:
+            row = await connection.fetchrow(query("quota"), tenant_id)
+        assert row is not None
+        return row["month"], Allowance(row["token_limit"], row["used"], row["reserved"])
+
+
+def _counts(row: Row, window: timedelta, place: int) -> RunCounts:
+    """Where the count stopped early inside the window, it says how far back it goes."""
+    begins: datetime = row["now"] - window
+    stopped = row["counted"] >= MOST_COUNTED and row["oldest_at"] > begins
+    by_status = {RunStatus(each[0]): each[place] for each in json.loads(row["statuses"])}
+    return RunCounts(
+        row["oldest_at"] if stopped else begins,
+        not stopped,
+        {each: by_status.get(each, 0) for each in RunStatus},
+    )
+
+
+class PostgresReadiness:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def check(self) -> Mapping[str, str]:
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                applied = await status(self._database)
+        except (StoreUnavailable, TimeoutError):  # where it is, is nothing for everybody
+            return {"database": "it does not answer", "schema": "not known"}
+        except OperatorError as error:
+            return {"database": OK, "schema": str(error)}
+        missing = [each.migration for each in applied if each.applied_at is None]
+        names = ", ".join(f"{each.number:04} {each.name}" for each in missing)
+        return {
+            "database": OK,
+            "schema": f"missing: {names}; run `cadenza migrate`" if missing else OK,
+        }

@@ -1,0 +1,20 @@
+"""A bounded search: what it found, and where it stopped looking."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Generic, TypeVar
+from uuid import UUID
+
+T = TypeVar("T")
+
+# Where a list by time has come to: an instant and, among those of the same instant, an id.
+Place = tuple[datetime, UUID]
+
+
+@dataclass(frozen=True, slots=True)
+class Found(Generic[T]):
+    """`reached` is None where there is no more. Few items, or none, do not mean the end."""
+
+    items: Sequence[T]
+    reached: Place | None = None

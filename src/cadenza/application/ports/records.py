@@ -1,0 +1,56 @@
+"""What is kept besides runs: sessions and the audit log, newest first."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+from uuid import UUID
+
+from cadenza.application.ports.found import Found, Place
+from cadenza.domain.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSearch:
+    endpoint_id: UUID | None = None
+    job_id: UUID | None = None
+    brain: str | None = None
+    search: str | None = None  # a piece of the reasoning
+    from_at: datetime | None = None
+    to_at: datetime | None = None  # not included
+    after: Place | None = None
+    limit: int = 50
+
+
+@dataclass(frozen=True, slots=True)
+class AuditSearch:
+    actor: str | None = None  # a piece of it
+    action: str | None = None
+    subjects: tuple[str, ...] = ()
+    from_at: datetime | None = None
+    to_at: datetime | None = None  # not included
+    after: Place | None = None
+    limit: int = 50
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    id: UUID  # a number, written as every other id in a cursor
+    at: datetime
+    actor: str
+    action: str
+    subject: str
+    data: dict[str, Any]
+
+
+class Records(Protocol):
+    async def search_sessions(self, tenant_id: UUID, search: SessionSearch) -> Found[Session]: ...
+
+    async def get_session(self, tenant_id: UUID, session_id: UUID) -> Session: ...
+
+    async def search_audit(self, tenant_id: UUID, search: AuditSearch) -> Found[AuditEntry]: ...
+
+    async def audit_of_job(
+        self, tenant_id: UUID, job_id: UUID, search: AuditSearch
+    ) -> Found[AuditEntry]:
+        """What was done to a job and to its endpoints."""
+        ...

@@ -1,0 +1,47 @@
+"""Runs as their owners look for them. Whatever is asked, only so many rows are looked at."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+from cadenza.application.ports.found import Found, Place
+from cadenza.domain.health import Health
+from cadenza.domain.plan import Source
+from cadenza.domain.run import LateResult, LostAttempt, Run, RunStatus
+
+
+@dataclass(frozen=True, slots=True)
+class RunSearch:
+    endpoint_id: UUID | None = None
+    job_id: UUID | None = None
+    statuses: tuple[RunStatus, ...] = ()
+    sources: tuple[Source, ...] = ()
+    is_manual: bool | None = None
+    from_at: datetime | None = None
+    to_at: datetime | None = None  # not included
+    after: Place | None = None
+    limit: int = 50
+
+    @property
+    def is_plain(self) -> bool:
+        """Every row that is looked at is wanted."""
+        return not self.statuses and not self.sources and self.is_manual is None
+
+
+@dataclass(frozen=True, slots=True)
+class RunInFull:
+    run: Run
+    lost_attempts: Sequence[LostAttempt]
+    late_results: Sequence[LateResult]
+
+
+class RunReads(Protocol):
+    async def search_runs(self, tenant_id: UUID, search: RunSearch) -> Found[Run]:
+        """Newest slot first, without bodies and plans."""
+        ...
+
+    async def get_run(self, tenant_id: UUID, run_id: UUID) -> RunInFull: ...
+
+    async def health_of(self, tenant_id: UUID, endpoint_id: UUID) -> Health: ...

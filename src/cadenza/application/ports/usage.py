@@ -1,0 +1,41 @@
+"""What a tenant uses, and what it may use."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+from cadenza.domain.quota import Allowance
+from cadenza.domain.run import RunStatus
+
+
+@dataclass(frozen=True, slots=True)
+class RunCounts:
+    """Runs by status since an instant; a busy tenant's are counted back only so far."""
+
+    since_at: datetime
+    is_whole: bool
+    by_status: Mapping[RunStatus, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    jobs: int
+    endpoints: int
+    last_hour: RunCounts
+    last_day: RunCounts
+
+
+class UsageReads(Protocol):
+    async def usage(self, tenant_id: UUID) -> Usage: ...
+
+    async def quota(self, tenant_id: UUID) -> tuple[str, Allowance]:
+        """The month, and what may be spent in it."""
+        ...
+
+
+class Readiness(Protocol):
+    async def check(self) -> Mapping[str, str]:
+        """Each part that is needed: "ok", or what is wrong with it."""
+        ...

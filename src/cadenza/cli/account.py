@@ -1,0 +1,68 @@
+"""`cadenza whoami`, `usage` and `quota`: the tenant behind the key."""
+
+import typer
+
+from cadenza.cli.client import Api
+from cadenza.cli.commands import add
+from cadenza.cli.output import Output
+
+
+def whoami(api: Api, out: Output) -> None:
+    """Say which server, tenant and user the key belongs to.
+
+    Example: cadenza whoami
+    """
+    me = api.get("/me")
+    lines = [
+        ("server", api.server.url),
+        ("tenant", me["tenant_name"]),
+        ("user", me["user_name"]),
+        ("scopes", ", ".join(me["scopes"])),
+        ("key from", api.server.key_from),
+    ]
+    out.one({**me, "server": api.server.url}, lines)
+
+
+def usage(api: Api, out: Output) -> None:
+    """Show what the tenant has, and how its runs ended.
+
+    Example: cadenza usage
+    """
+    used = api.get("/tenant/usage")
+    lines = [
+        ("jobs", f"{used['jobs']:,}"),
+        ("endpoints", f"{used['endpoints']:,}"),
+        ("last hour", _counts(used["last_hour"])),
+        ("last day", _counts(used["last_day"])),
+        ("tokens this month", f"{used['tokens_this_month']:,}"),
+    ]
+    out.one(used, lines)
+
+
+def _counts(counts: dict[str, int]) -> str:
+    statuses = ("success", "failure", "timeout", "cancelled", "running")
+    told = ", ".join(f"{counts[each]:,} {each}" for each in statuses if counts[each])
+    return f"{told}{'' if counts['is_whole'] else ' (and more)'}" or "no runs"
+
+
+def quota(api: Api, out: Output) -> None:
+    """Show how many tokens are left for analysis this month.
+
+    Example: cadenza quota
+    """
+    found = api.get("/tenant/quota")
+    limit = found["token_limit"]
+    lines = [
+        ("month", found["month"]),
+        ("limit", "none" if limit is None else f"{limit:,}"),
+        ("used", f"{found['used']:,}"),
+        ("reserved", f"{found['reserved']:,}"),
+        ("left", "" if found["left"] is None else f"{found['left']:,}"),
+    ]
+    out.one(found, lines)
+
+
+def register(app: typer.Typer) -> None:
+    add(app, "whoami", whoami)
+    add(app, "usage", usage)
+    add(app, "quota", quota)

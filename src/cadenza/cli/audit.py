@@ -1,0 +1,49 @@
+"""`cadenza audit`: who did what."""
+
+from typing import Annotated
+
+import typer
+
+from cadenza.cli.client import Api
+from cadenza.cli.commands import add, group
+from cadenza.cli.complete import Limit
+from cadenza.cli.instants import back
+from cadenza.cli.output import Column, Output
+from cadenza.cli.outside import Outside
+from cadenza.cli.plain_text import json_text, shortened
+
+
+def list_audit(
+    api: Api,
+    out: Output,
+    outside: Outside,
+    actor: Annotated[str | None, typer.Option(help="A piece of who did it.")] = None,
+    action: Annotated[str | None, typer.Option(help="Like endpoint.pause.")] = None,
+    subject: Annotated[str | None, typer.Option(help="The id of what it was done to.")] = None,
+    since: Annotated[str | None, typer.Option(help="An instant, or like 2h ago.")] = None,
+    limit: Limit = 30,
+) -> None:
+    """List who did what, the newest first; for keys with the scope admin.
+
+    Example: cadenza audit list --action endpoint.pause --since 1d
+    """
+    columns = [
+        Column("when", lambda each: out.times.when(each["at"])),
+        Column("who", lambda each: each["actor"]),
+        Column("did", lambda each: each["action"]),
+        Column("to", lambda each: each["subject"], keep_whole=True),
+        Column("with", lambda each: shortened(json_text(each["data"]), 100)),
+    ]
+    query = {
+        "actor": actor,
+        "action": action,
+        "subject": subject,
+        "from": back(outside, "--since", since),
+    }
+    out.rows(api.pages("/audit", limit, query), columns, "Nobody did anything that fits.")
+
+
+def register(app: typer.Typer) -> None:
+    audit = group("audit", "The audit log: who did what.")
+    add(audit, "list", list_audit)
+    app.add_typer(audit)

@@ -1,0 +1,69 @@
+"""Names for the shell to complete: asked of the server, quickly, or not at all."""
+
+from collections.abc import Callable, Iterator
+from typing import Annotated
+
+import typer
+
+from cadenza.cli.client import Api
+from cadenza.cli.names import find_job, full_name
+from cadenza.cli.outside import Outside
+from cadenza.domain.errors import CadenzaError
+
+PATIENCE = 1.0  # seconds that a person waits at the Tab key
+OFFERED = 200
+
+
+def job_names(ctx: typer.Context, incomplete: str) -> list[str]:
+    def ask(api: Api) -> Iterator[str]:
+        query = {"search": incomplete or None}
+        return (str(each["name"]) for each in api.pages("/jobs", OFFERED, query))
+
+    return _offered(ctx, incomplete, ask)
+
+
+def endpoint_names(ctx: typer.Context, incomplete: str) -> list[str]:
+    def ask(api: Api) -> Iterator[str]:
+        job, slash, _ = incomplete.partition("/")
+        query = {"job_id": find_job(api, job)["id"]} if slash else {}
+        return (full_name(each) for each in api.pages("/endpoints", OFFERED, query))
+
+    return _offered(ctx, incomplete, ask)
+
+
+def _offered(ctx: typer.Context, incomplete: str, ask: Callable[[Api], Iterator[str]]) -> list[str]:
+    outside: Outside = ctx.obj
+    try:
+        server = outside.find_server(ctx.params.get("server"), ctx.params.get("key"))
+        names = list(ask(Api(server, outside.new_id, timeout=PATIENCE)))
+    except (CadenzaError, KeyError, TypeError):
+        return []  # somebody is typing: no error would help
+    return [each for each in names if each.startswith(incomplete) and each.isprintable()]
+
+
+JobName = Annotated[
+    str,
+    typer.Argument(metavar="JOB", help="A job's name or id.", autocompletion=job_names),
+]
+EndpointName = Annotated[
+    str,
+    typer.Argument(
+        metavar="ENDPOINT",
+        help="job/endpoint, an endpoint's name where there is only one, or an id.",
+        autocompletion=endpoint_names,
+    ),
+]
+OfJob = Annotated[
+    str | None,
+    typer.Option("--job", metavar="JOB", help="Only of this job.", autocompletion=job_names),
+]
+OfEndpoint = Annotated[
+    str | None,
+    typer.Option(
+        "--endpoint",
+        metavar="ENDPOINT",
+        help="Only of this endpoint.",
+        autocompletion=endpoint_names,
+    ),
+]
+Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=100_000, help="How many at most.")]

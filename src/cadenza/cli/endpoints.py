@@ -1,0 +1,143 @@
+"""`cadenza endpoints`: what is called, and when."""
+
+from typing import Annotated
+
+import typer
+
+from cadenza.application.ports.catalogue import EndpointOrder, EndpointState
+from cadenza.cli.client import Api
+from cadenza.cli.commands import add, group
+from cadenza.cli.complete import EndpointName, Limit, OfJob, job_names
+from cadenza.cli.endpoint_fields import EndpointFields
+from cadenza.cli.endpoint_view import tell_endpoint, tell_health, tell_upcoming
+from cadenza.cli.exits import usage
+from cadenza.cli.names import find_endpoint, find_job, full_name, job_and_name
+from cadenza.cli.output import Column, Output
+from cadenza.cli.outside import Outside
+from cadenza.cli.states import baseline, endpoint_state, next_run, target
+
+NO_ENDPOINTS = (
+    "No endpoints yet. Create one:\n"
+    "  cadenza endpoints create shop/queue --url https://example.com/queue --every 5m"
+)
+
+
+def list_endpoints(
+    api: Api,
+    out: Output,
+    job: OfJob = None,
+    search: Annotated[str | None, typer.Option(help="A piece of the name.")] = None,
+    state: Annotated[EndpointState | None, typer.Option(help="Only these.")] = None,
+    sort: Annotated[EndpointOrder, typer.Option(help="By what.")] = EndpointOrder.CREATED,
+    limit: Limit = 50,
+) -> None:
+    """List endpoints with their next runs.
+
+    Example: cadenza endpoints list --job shop --sort next_run_at
+    """
+    times = out.times
+    columns = [
+        Column("endpoint", full_name),
+        Column("baseline", baseline),
+        Column("next run", lambda each: next_run(each, times)),
+        Column("last run", lambda each: times.relative(each["last_run_at"], "never")),
+        Column("state", lambda each: endpoint_state(each, times)),
+        Column("target", target),
+    ]
+    job_id = find_job(api, job)["id"] if job else None
+    query = {"job_id": job_id, "search": search, "state": state, "sort": sort}
+    nothing = "No endpoint fits." if search or state else NO_ENDPOINTS
+    out.rows(api.pages("/endpoints", limit, query), columns, nothing)
+
+
+def show_endpoint(api: Api, out: Output, name: EndpointName) -> None:
+    """Show one endpoint: baseline, guardrails, hints, and its next runs.
+
+    Example: cadenza endpoints show shop/queue
+    """
+    tell_endpoint(out, api.get(f"/endpoints/{find_endpoint(api, name)['id']}"))
+
+
+def create_endpoint(
+    api: Api,
+    out: Output,
+    outside: Outside,
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="JOB/NAME", help="The job, and the endpoint's name.", autocompletion=job_names
+        ),
+    ],
+    *,
+    fields: EndpointFields,
+) -> None:
+    """Create an endpoint of a job.
+
+    Example: cadenza endpoints create shop/queue --url https://example.com/queue --every 5m
+    """
+    job, own_name = job_and_name(api, name)
+    wanted = {"name": own_name, **fields.document(outside.environment)}
+    created = api.create(f"/jobs/{job['id']}/endpoints", wanted)
+    out.done(created, f"Created {full_name(created)}.")
+    tell_upcoming(out, created)
+
+
+def edit_endpoint(
+    api: Api,
+    out: Output,
+    outside: Outside,
+    name: EndpointName,
+    new_name: Annotated[str | None, typer.Option("--name", help="Its new name.")] = None,
+    *,
+    fields: EndpointFields,
+) -> None:
+    """Change an endpoint; what is not given stays, and `none` takes a field away.
+
+    Example: cadenza endpoints edit shop/queue --every 10m --max none
+    """
+    change = fields.document(outside.environment)
+    change |= {"name": new_name} if new_name else {}
+    if not change:
+        raise usage("Nothing to change: cadenza endpoints edit --help shows what there is.")
+    changed = api.patch(f"/endpoints/{find_endpoint(api, name)['id']}", change)
+    out.done(changed, f"Changed {full_name(changed)}.")
+    tell_upcoming(out, changed)
+
+
+def archive_endpoint(api: Api, out: Output, name: EndpointName) -> None:
+    """End an endpoint; its history stays.
+
+    Example: cadenza endpoints archive shop/queue
+    """
+    archived = api.post(f"/endpoints/{find_endpoint(api, name)['id']}/archive")
+    out.done(archived, f"Archived {full_name(archived)}.")
+
+
+def health(api: Api, out: Output, name: EndpointName) -> None:
+    """Show how its runs ended over the last hour, four hours and day.
+
+    Example: cadenza endpoints health shop/queue
+    """
+    found = find_endpoint(api, name)
+    tell_health(out, full_name(found), api.get(f"/endpoints/{found['id']}/health"))
+
+
+def reset_failures(api: Api, out: Output, name: EndpointName) -> None:
+    """Forget its failures, and with them the back-off.
+
+    Example: cadenza endpoints reset-failures shop/queue
+    """
+    reset = api.post(f"/endpoints/{find_endpoint(api, name)['id']}/reset-failures")
+    out.done(reset, f"{full_name(reset)} runs next {next_run(reset, out.times)}.")
+
+
+def register(app: typer.Typer) -> None:
+    endpoints = group("endpoints", "Endpoints: what is called, when, and within which limits.")
+    add(endpoints, "list", list_endpoints)
+    add(endpoints, "show", show_endpoint)
+    add(endpoints, "create", create_endpoint)
+    add(endpoints, "edit", edit_endpoint)
+    add(endpoints, "archive", archive_endpoint)
+    add(endpoints, "health", health)
+    add(endpoints, "reset-failures", reset_failures)
+    app.add_typer(endpoints)

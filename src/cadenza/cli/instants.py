@@ -1,0 +1,40 @@
+"""Instants as they are written on a command line: in ISO 8601, or as a duration from now."""
+
+from datetime import datetime, timedelta
+
+from cadenza.cli.exits import usage
+from cadenza.cli.outside import Outside
+from cadenza.cli.plain_text import plain
+from cadenza.domain.instants import iso
+from cadenza.manifest.durations import parse_duration
+
+
+def ahead(outside: Outside, option: str, text: str | None) -> str | None:
+    """`2h` is in two hours."""
+    return _instant(outside, option, text, 1)
+
+
+def back(outside: Outside, option: str, text: str | None) -> str | None:
+    """`2h` is two hours ago."""
+    return _instant(outside, option, text, -1)
+
+
+def _instant(outside: Outside, option: str, text: str | None, sign: int) -> str | None:
+    if text is None:
+        return None
+    if (duration := _duration(text)) is not None:
+        return iso(outside.now() + sign * duration)
+    try:
+        read = datetime.fromisoformat(text)
+        # Without a zone it is what the person's own clock shows.
+        return iso(read if read.tzinfo else read.astimezone())
+    except (ValueError, OverflowError) as error:
+        example = "an instant like 2026-03-01T12:00 or 2026-03-01T12:00:00Z, or from now, like 2h"
+        raise usage(f"{option}: {plain(text)!r} is not {example}") from error
+
+
+def _duration(text: str) -> timedelta | None:
+    try:
+        return parse_duration(text)
+    except ValueError:
+        return None

@@ -1,0 +1,155 @@
+"""`cadenza jobs`: what belongs together, described in plain words."""
+
+from typing import Annotated, Any
+
+import typer
+
+from cadenza.cli.client import Api
+from cadenza.cli.commands import add, group
+from cadenza.cli.complete import JobName, Limit
+from cadenza.cli.exits import usage
+from cadenza.cli.instants import ahead
+from cadenza.cli.names import find_job
+from cadenza.cli.output import Column, Output
+from cadenza.cli.outside import Outside
+from cadenza.cli.plain_text import typed
+from cadenza.cli.states import job_state
+from cadenza.cli.timeline import timeline
+
+Description = Annotated[
+    str | None,
+    typer.Option(
+        "--description", "-d", help="In plain words; for the planner it is the rule book."
+    ),
+]
+NO_JOBS = (
+    "No jobs yet. Create one:\n"
+    '  cadenza jobs create shop --description "Watch the queue of orders"\n'
+    "or apply a file of them: cadenza apply -f cadenza.yaml"
+)
+
+
+def list_jobs(
+    api: Api,
+    out: Output,
+    search: Annotated[str | None, typer.Option(help="A piece of name or description.")] = None,
+    archived: Annotated[bool, typer.Option("--archived", help="Those that are archived.")] = False,
+    limit: Limit = 50,
+) -> None:
+    """List jobs.
+
+    Example: cadenza jobs list --search shop
+    """
+    columns = [
+        Column("name", lambda job: job["name"]),
+        Column("endpoints", lambda job: job["endpoint_count"]),
+        Column("state", lambda job: job_state(job, out.times)),
+        Column("created", lambda job: out.times.relative(job["created_at"])),
+        Column("description", lambda job: job["description"]),
+    ]
+    found = api.pages("/jobs", limit, {"search": search, "archived": archived})
+    nothing = "No job fits." if search or archived else NO_JOBS
+    out.rows(found, columns, nothing)
+
+
+def show_job(api: Api, out: Output, name: JobName) -> None:
+    """Show one job.
+
+    Example: cadenza jobs show shop
+    """
+    _tell(out, find_job(api, name))
+
+
+def create_job(
+    api: Api,
+    out: Output,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Unique; without a slash.")],
+    description: Description = None,
+) -> None:
+    """Create a job.
+
+    Example: cadenza jobs create shop --description "Watch the queue of orders"
+    """
+    job = api.create("/jobs", {"name": name, "description": description or ""})
+    following = f"cadenza endpoints create {typed(job['name'] + '/NAME')} --url URL --every 5m"
+    out.done(job, f"Created the job {job['name']}. Next: {following}")
+
+
+def edit_job(
+    api: Api,
+    out: Output,
+    name: JobName,
+    new_name: Annotated[str | None, typer.Option("--name", help="Its new name.")] = None,
+    description: Description = None,
+) -> None:
+    """Rename a job, or describe it anew.
+
+    Example: cadenza jobs edit shop --description "Watch the queue; hurry above 400"
+    """
+    given = {"name": new_name, "description": description}
+    change = {field: value for field, value in given.items() if value is not None}
+    if not change:
+        raise usage("Nothing to change: give --name or --description.")
+    job = api.patch(f"/jobs/{find_job(api, name)['id']}", change)
+    out.done(job, f"Changed the job {job['name']}.")
+
+
+def archive_job(api: Api, out: Output, name: JobName) -> None:
+    """End a job and its endpoints; their history stays.
+
+    Example: cadenza jobs archive shop
+    """
+    job = api.post(f"/jobs/{find_job(api, name)['id']}/archive")
+    out.done(job, f"Archived the job {job['name']} and its endpoints.")
+
+
+def pause_job(
+    api: Api,
+    out: Output,
+    outside: Outside,
+    name: JobName,
+    until: Annotated[str | None, typer.Option(help="An instant, or like 2h from now.")] = None,
+    reason: Annotated[str, typer.Option(help="Why.")] = "",
+) -> None:
+    """Hold back all endpoints of a job, until an instant or until it is resumed.
+
+    Example: cadenza jobs pause shop --until 2h --reason "moving house"
+    """
+    body = {"until": ahead(outside, "--until", until), "reason": reason}
+    job = api.post(f"/jobs/{find_job(api, name)['id']}/pause", body)
+    out.done(job, f"The job {job['name']} is {job_state(job, out.times)}.")
+
+
+def resume_job(api: Api, out: Output, name: JobName) -> None:
+    """Let a paused job go on.
+
+    Example: cadenza jobs resume shop
+    """
+    job = api.post(f"/jobs/{find_job(api, name)['id']}/resume")
+    out.done(job, f"The job {job['name']} goes on.")
+
+
+def _tell(out: Output, job: dict[str, Any]) -> None:
+    times = out.times
+    lines = [
+        ("job", job["name"]),
+        ("id", job["id"]),
+        ("description", job["description"]),
+        ("state", job_state(job, times)),
+        ("endpoints", job["endpoint_count"]),
+        ("created", times.when(job["created_at"])),
+    ]
+    out.one(job, lines)
+
+
+def register(app: typer.Typer) -> None:
+    jobs = group("jobs", "Jobs: a description in plain words, and endpoints.")
+    add(jobs, "list", list_jobs)
+    add(jobs, "show", show_job)
+    add(jobs, "create", create_job)
+    add(jobs, "edit", edit_job)
+    add(jobs, "pause", pause_job)
+    add(jobs, "resume", resume_job)
+    add(jobs, "archive", archive_job)
+    add(jobs, "timeline", timeline)
+    app.add_typer(jobs)

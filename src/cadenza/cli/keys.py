@@ -1,0 +1,118 @@
+"""`cadenza keys` and `cadenza signing-keys`: what opens the API, and what proves our calls."""
+
+from typing import Annotated, Any
+
+import typer
+
+from cadenza.cli.client import Api
+from cadenza.cli.commands import add, group
+from cadenza.cli.instants import ahead
+from cadenza.cli.names import one_of
+from cadenza.cli.output import Column, Output
+from cadenza.cli.outside import Outside
+from cadenza.domain.access import Scope
+
+KeyName = Annotated[str, typer.Argument(metavar="KEY", help="A key's name or id.")]
+ONCE = "Shown this once: keep it."
+
+
+def list_keys(api: Api, out: Output) -> None:
+    """List the tenant's keys; for keys with the scope admin.
+
+    Example: cadenza keys list
+    """
+    times = out.times
+    columns = [
+        Column("name", lambda key: key["name"]),
+        Column("scopes", lambda key: ", ".join(key["scopes"])),
+        Column("state", lambda key: _state(out, key)),
+        Column("last used", lambda key: times.relative(key["last_used_at"], "never")),
+        Column("created", lambda key: times.relative(key["created_at"])),
+        Column("id", lambda key: key["id"], keep_whole=True),
+    ]
+    out.rows(api.get("/keys")["items"], columns, "No keys.")
+
+
+def create_key(
+    api: Api,
+    out: Output,
+    outside: Outside,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What it is for.")],
+    scope: Annotated[list[Scope] | None, typer.Option(help="read unless given; several.")] = None,
+    expires: Annotated[str | None, typer.Option(help="An instant, or like 30d from now.")] = None,
+    user: Annotated[str | None, typer.Option(help="Whom it acts for; yourself.")] = None,
+) -> None:
+    """Create a key; it is shown once.
+
+    Example: cadenza keys create grafana --scope read --expires 90d
+    """
+    body: dict[str, Any] = {"name": name, "scopes": scope or [Scope.READ]}
+    if expires is not None:
+        body["expires_at"] = ahead(outside, "--expires", expires)
+    if user is not None:
+        users = api.get("/users")["items"]
+        body["user_id"] = one_of(users, "user", user, "cadenza keys users")["id"]
+    key = api.create("/keys", body)
+    out.done(key, f"{key['key']}\n{ONCE}")
+
+
+def rotate_key(
+    api: Api,
+    out: Output,
+    name: KeyName,
+    overlap: Annotated[str | None, typer.Option(help="How long the old one still works.")] = None,
+) -> None:
+    """Put a new key in the place of another; it is shown once.
+
+    Example: cadenza keys rotate grafana --overlap 1d
+    """
+    body = {"overlap": overlap} if overlap else {}
+    key = api.post(f"/keys/{_find(api, name)['id']}/rotate", body)
+    out.done(key, f"{key['key']}\n{ONCE}")
+
+
+def revoke_key(api: Api, out: Output, name: KeyName) -> None:
+    """End a key: it opens nothing from now on.
+
+    Example: cadenza keys revoke grafana
+    """
+    key = api.delete(f"/keys/{_find(api, name)['id']}")
+    out.done(key, f"Revoked the key {key['name']}.")
+
+
+def list_users(api: Api, out: Output) -> None:
+    """List the tenant's users, for whom keys act.
+
+    Example: cadenza keys users
+    """
+    columns = [
+        Column("name", lambda user: user["name"]),
+        Column("created", lambda user: out.times.relative(user["created_at"])),
+        Column("id", lambda user: user["id"], keep_whole=True),
+    ]
+    out.rows(api.get("/users")["items"], columns, "No users.")
+
+
+def _find(api: Api, name: str) -> dict[str, Any]:
+    """By name only among those that still open something."""
+    keys = api.get("/keys")["items"]
+    living = [each for each in keys if each["revoked_at"] is None or each["id"] == name]
+    return one_of(living, "key", name, "cadenza keys list")
+
+
+def _state(out: Output, key: dict[str, Any]) -> str:
+    if key["revoked_at"]:
+        return f"revoked {out.times.relative(key['revoked_at'])}"
+    if key["expires_at"]:
+        return f"expires {out.times.relative(key['expires_at'])}"
+    return "valid"
+
+
+def register(app: typer.Typer) -> None:
+    keys = group("keys", "API keys: create (shown once), list, rotate, revoke.")
+    add(keys, "list", list_keys)
+    add(keys, "create", create_key)
+    add(keys, "rotate", rotate_key)
+    add(keys, "revoke", revoke_key)
+    add(keys, "users", list_users)
+    app.add_typer(keys)

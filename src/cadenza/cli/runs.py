@@ -1,0 +1,71 @@
+"""`cadenza runs`: what ran, how it ended, and why it ran when it did."""
+
+from typing import Annotated
+from uuid import UUID
+
+import typer
+
+from cadenza.cli.client import Api
+from cadenza.cli.commands import add, group
+from cadenza.cli.complete import Limit, OfEndpoint, OfJob
+from cadenza.cli.instants import back
+from cadenza.cli.names import find_endpoint, find_job
+from cadenza.cli.output import Output
+from cadenza.cli.outside import Outside
+from cadenza.cli.run_view import EndpointNames, run_columns, tell_run
+from cadenza.domain.plan import Source
+from cadenza.domain.run import RunStatus
+
+Since = Annotated[str | None, typer.Option("--since", help="An instant, or like 2h ago.")]
+To = Annotated[str | None, typer.Option("--to", help="Before an instant, or like 1h ago.")]
+NO_RUNS = "No runs yet. Run one now: cadenza run ENDPOINT, or wait: cadenza tail"
+
+
+def list_runs(
+    api: Api,
+    out: Output,
+    outside: Outside,
+    endpoint: OfEndpoint = None,
+    job: OfJob = None,
+    status: Annotated[list[RunStatus] | None, typer.Option(help="Several.")] = None,
+    source: Annotated[list[Source] | None, typer.Option(help="Why it ran; several.")] = None,
+    since: Since = None,
+    to: To = None,
+    limit: Limit = 20,
+) -> None:
+    """List runs, the newest first.
+
+    Example: cadenza runs list --endpoint shop/queue --status failure --since 1h
+    """
+    query = {
+        "endpoint_id": find_endpoint(api, endpoint)["id"] if endpoint else None,
+        "job_id": find_job(api, job)["id"] if job else None,
+        "status": status or None,
+        "source": source or None,
+        "from": back(outside, "--since", since),
+        "to": back(outside, "--to", to),
+    }
+    fits = any(each for each in query.values())
+    nothing = "No run fits." if fits else NO_RUNS
+    out.rows(api.pages("/runs", limit, query), run_columns(out, EndpointNames(api)), nothing)
+
+
+def show_run(
+    api: Api,
+    out: Output,
+    run_id: Annotated[UUID, typer.Argument(metavar="ID", help="A run's id.")],
+) -> None:
+    """Show one run: its answer, its attempts, and the plan that led to it (--json).
+
+    Example: cadenza runs show 01990000-0000-7000-8000-000000000000
+    """
+    run = api.get(f"/runs/{run_id}")
+    name = "" if out.as_json else EndpointNames(api).of(run["endpoint_id"])
+    tell_run(out, run, name)
+
+
+def register(app: typer.Typer) -> None:
+    runs = group("runs", "Runs: what ran, how it ended, and why it ran then.")
+    add(runs, "list", list_runs)
+    add(runs, "show", show_run)
+    app.add_typer(runs)

@@ -1,0 +1,97 @@
+"""`cadenza sessions`: what the planner did or wanted, and why."""
+
+from typing import Annotated, Any
+from uuid import UUID
+
+import typer
+
+from cadenza.cli.client import Api
+from cadenza.cli.commands import add, group
+from cadenza.cli.complete import Limit, OfEndpoint, OfJob
+from cadenza.cli.instants import back
+from cadenza.cli.names import find_endpoint, find_job
+from cadenza.cli.output import Column, Output
+from cadenza.cli.outside import Outside
+from cadenza.cli.plain_text import json_text, shortened
+from cadenza.cli.run_view import EndpointNames
+from cadenza.cli.times import lasting
+
+NO_SESSIONS = (
+    "No sessions yet: the planner writes one where it did or wanted something.\n"
+    "Ask it for a look: cadenza analyse ENDPOINT"
+)
+
+
+def list_sessions(
+    api: Api,
+    out: Output,
+    outside: Outside,
+    endpoint: OfEndpoint = None,
+    job: OfJob = None,
+    brain: Annotated[str | None, typer.Option(help="Like rules.")] = None,
+    search: Annotated[str | None, typer.Option(help="A piece of the reasoning.")] = None,
+    since: Annotated[str | None, typer.Option(help="An instant, or like 2h ago.")] = None,
+    limit: Limit = 20,
+) -> None:
+    """List the planner's sessions, the newest first.
+
+    Example: cadenza sessions list --endpoint shop/queue --since 1d
+    """
+    names = EndpointNames(api)
+    columns = [
+        Column("when", lambda each: out.times.when(each["started_at"])),
+        Column("endpoint", lambda each: names.of(each["endpoint_id"])),
+        Column("brain", lambda each: each["brain"]),
+        Column("did", lambda each: ", ".join(each["tools"]) or "nothing"),
+        Column("ended as", lambda each: each["ended_as"]),
+        Column("id", lambda each: each["id"], keep_whole=True),
+        Column("reasoning", lambda each: shortened(each["reasoning"], 120)),
+    ]
+    query = {
+        "endpoint_id": find_endpoint(api, endpoint)["id"] if endpoint else None,
+        "job_id": find_job(api, job)["id"] if job else None,
+        "brain": brain,
+        "search": search,
+        "from": back(outside, "--since", since),
+    }
+    out.rows(api.pages("/sessions", limit, query), columns, NO_SESSIONS)
+
+
+def show_session(
+    api: Api,
+    out: Output,
+    session_id: Annotated[UUID, typer.Argument(metavar="ID", help="A session's id.")],
+) -> None:
+    """Show one session: what was read, done and thought.
+
+    Example: cadenza sessions show 01990000-0000-7000-8000-000000000000
+    """
+    session = api.get(f"/sessions/{session_id}")
+    calls = [_call(each) for each in session["tool_calls"]]
+    lines = [
+        ("session", session["id"]),
+        ("endpoint", "" if out.as_json else EndpointNames(api).of(session["endpoint_id"])),
+        ("brain", session["brain"]),
+        ("when", out.times.when(session["started_at"])),
+        ("took", lasting(session["duration_ms"])),
+        ("ended as", session["ended_as"]),
+        ("reasoning", session["reasoning"]),
+        ("confidence", session["confidence"]),
+        ("did", "\n".join(calls) or "nothing"),
+        ("warnings", "\n".join(session["warnings"])),
+        ("tokens", session["tokens"] or ""),
+        ("next look", out.times.when(session["next_analysis_at"])),
+    ]
+    out.one(session, lines)
+
+
+def _call(call: dict[str, Any]) -> str:
+    result = shortened(json_text(call["result"]), 300)
+    return f"{call['tool']} {json_text(call['arguments'])} → {result}"
+
+
+def register(app: typer.Typer) -> None:
+    sessions = group("sessions", "Sessions: what the planner did or wanted, and why.")
+    add(sessions, "list", list_sessions)
+    add(sessions, "show", show_session)
+    app.add_typer(sessions)

@@ -1,0 +1,109 @@
+"""Jobs, endpoints and runs in few words."""
+
+from datetime import timedelta
+from typing import Any
+
+from cadenza.cli.times import Times, lasting
+from cadenza.domain.instants import spoken
+from cadenza.manifest.durations import format_duration
+
+Item = dict[str, Any]
+SOURCES = {
+    "baseline-cron": "cron",
+    "baseline-interval": "interval",
+    "ai-interval": "interval hint",
+    "ai-oneshot": "one-shot hint",
+    "clamped-min": "moved by min",
+    "clamped-max": "moved by max",
+    "retry-after": "Retry-After",
+    "paused": "pause",
+    "resumed": "resumed",
+    "manual": "a person",
+}
+
+
+def job_state(job: Item, times: Times) -> str:
+    if job["archived_at"]:
+        return f"archived {times.relative(job['archived_at'])}"
+    if job["paused"]:
+        return f"paused {until(job['paused_until'], times)}"
+    return "active"
+
+
+def endpoint_state(endpoint: Item, times: Times) -> str:
+    if endpoint["archived_at"]:
+        return f"archived {times.relative(endpoint['archived_at'])}"
+    if endpoint["running"]:
+        return "running"
+    if pauses := endpoint["pauses"]:
+        ends = [each["until"] for each in pauses]
+        return f"paused {until(None if None in ends else max(ends), times)}"
+    if failures := endpoint["failure_count"]:
+        return f"failure × {failures}"
+    return "hinted" if endpoint["hints"] else "ok"
+
+
+def until(instant: str | None, times: Times) -> str:
+    return "until resumed" if instant is None else f"until {times.clock(instant)}"
+
+
+def next_run(endpoint: Item, times: Times) -> str:
+    if endpoint["running"]:
+        return "running now"
+    if endpoint["next_run_at"] is None:
+        return "until resumed" if endpoint["pauses"] else "when asked"
+    return f"{times.relative(endpoint['next_run_at'])} ({source(endpoint['next_source'])})"
+
+
+def source(name: str | None) -> str:
+    return SOURCES.get(name or "", name or "–")
+
+
+def baseline(endpoint: Item) -> str:
+    """`every 5m`, `0 9 * * mon-fri Europe/Paris`, `on demand`."""
+    shown = endpoint["baseline"]
+    if shown["every_ms"] is not None:
+        return f"every {_written(shown['every_ms'])}"
+    if shown["cron"] is not None:
+        return f"{shown['cron']} {shown['timezone']}"
+    return "on demand"
+
+
+def guardrails(endpoint: Item) -> str:
+    least, most = endpoint["min_interval_ms"], endpoint["max_interval_ms"]
+    told = [
+        f"at least {spoken(timedelta(milliseconds=least))}" if least else "",
+        f"at most {spoken(timedelta(milliseconds=most))}" if most else "",
+    ]
+    return ", ".join(filter(None, told)) + " between runs" if any(told) else ""
+
+
+def target(endpoint: Item) -> str:
+    shown = endpoint["target"]
+    if shown["kind"] == "http":
+        return f"{shown['method']} {shown['url']}"
+    return " ".join(shown["command"])
+
+
+def hint(shown: Item, times: Times) -> str:
+    what = (
+        f"every {_written(shown['interval_ms'])}"
+        if shown["kind"] == "interval"
+        else f"once at {times.when(shown['run_at'])}"
+    )
+    why = f": {shown['reason']}" if shown["reason"] else ""
+    return f"{what} until {times.clock(shown['expires_at'])}, by {shown['author']}{why}"
+
+
+def run_result(run: Item) -> str:
+    """What came of it, beside its status."""
+    told = [str(run["status_code"] or ""), str(run.get("error_kind") or "")]
+    return " ".join(filter(None, told)) or "–"
+
+
+def run_duration(run: Item) -> str:
+    return lasting(run.get("duration_ms"))
+
+
+def _written(milliseconds: int) -> str:
+    return format_duration(timedelta(milliseconds=milliseconds))

@@ -1,0 +1,213 @@
+"""Why an endpoint runs next when it does, and what would change it, in sentences.
+
+What would be otherwise is not guessed: the governor is asked, with that one thing changed.
+"""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from cadenza.domain.backoff import backed_off
+from cadenza.domain.cron import Cron
+from cadenza.domain.endpoint import PLATFORM_MIN_INTERVAL, CronLine, Endpoint, Every
+from cadenza.domain.governor import plan_next_run
+from cadenza.domain.hint import Author, IntervalHint, OneShotHint
+from cadenza.domain.instants import FOREVER, iso, spoken
+from cadenza.domain.outcome import fresh_hints
+from cadenza.domain.plan import Candidate, Plan, Source
+
+_CHOSEN = {
+    Source.BASELINE_CRON: "its cron line",
+    Source.BASELINE_INTERVAL: "its interval",
+    Source.AI_INTERVAL: "the interval hint",
+    Source.AI_ONESHOT: "the one-shot hint",
+    Source.CLAMPED_MIN: "its min interval",
+    Source.CLAMPED_MAX: "its max interval",
+    Source.RETRY_AFTER: "the target's Retry-After",
+    Source.PAUSED: "a pause",
+    Source.RESUMED: "its being resumed",
+    Source.MANUAL: "a person",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    summary: str
+    plan: Plan | None
+    because: tuple[str, ...]
+    would_change: tuple[str, ...]
+
+
+def explain(endpoint: Endpoint, now: datetime, cron: Cron) -> Explanation:
+    """About the plan that is stored: what will happen unless something happens first."""
+    return Explanation(
+        summary=_summary(endpoint, now),
+        plan=endpoint.plan,
+        because=tuple(_because(endpoint)),
+        would_change=tuple(_would_change(endpoint, now, cron)),
+    )
+
+
+def _summary(endpoint: Endpoint, now: datetime) -> str:
+    if endpoint.archived_at is not None:
+        return f"It never runs again: it was archived at {iso(endpoint.archived_at)}."
+    if endpoint.running_slot_at is not None:
+        slot = iso(endpoint.running_slot_at)
+        return f"The run of {slot} is in flight; when it ends, the next one is planned."
+    plan = endpoint.plan
+    if plan is None or plan.next_run_at is None or plan.source is None:
+        reason = f" ({plan.note})" if plan is not None and plan.note else ""
+        return f"Nothing asks for a run: it waits for a hint or a person{reason}."
+    if plan.next_run_at >= FOREVER:
+        return "It is paused until somebody resumes it."
+    due = "It is due now" if plan.next_run_at <= now else f"It runs next at {iso(plan.next_run_at)}"
+    return f"{due}: {_CHOSEN[plan.source]} decided."
+
+
+# --- How it was chosen ----------------------------------------------------------------------
+
+
+def _because(endpoint: Endpoint) -> list[str]:
+    plan = endpoint.plan
+    if plan is None or endpoint.archived_at is not None:
+        return []
+    said = [_candidate(each, plan) for each in plan.candidates]
+    said += [_clamp(each, endpoint) for each in plan.clamps]
+    inputs = plan.inputs
+    if inputs.failure_count and isinstance(endpoint.baseline, Every):
+        said.append(_backoff(endpoint.baseline, inputs.failure_count, inputs.jitter))
+    if inputs.overrun:
+        said.append(
+            "The last run took longer than the time to the next, so that it was counted from its "
+            "end."
+        )
+    if plan.source is Source.PAUSED:
+        said.append("A pause holds it back.")
+    if plan.note:
+        said.append(f"Its baseline cannot be followed: {plan.note}.")
+    return said
+
+
+def _candidate(candidate: Candidate, plan: Plan) -> str:
+    told = f"{_CHOSEN[candidate.source].capitalize()} asked for {iso(candidate.at)}"
+    if candidate.excluded is not None:
+        return f"{told}, which was no candidate: {candidate.excluded}."
+    return f"{told}, and was chosen." if candidate.source is plan.winner else f"{told}."
+
+
+def _clamp(clamp: Source, endpoint: Endpoint) -> str:
+    if clamp is Source.CLAMPED_MIN:
+        least = endpoint.min_interval or PLATFORM_MIN_INTERVAL
+        return f"It was moved later: at least {spoken(least)} lie between two runs."
+    if clamp is Source.CLAMPED_MAX and endpoint.max_interval is not None:
+        return f"It was moved earlier: at most {spoken(endpoint.max_interval)} lie between runs."
+    if clamp is Source.RETRY_AFTER:
+        return "It was moved later: the target asked not to be called before."
+    return f"It was moved by {_CHOSEN[clamp]}."
+
+
+def _backoff(baseline: Every, failures: int, jitter: timedelta) -> str:
+    interval = spoken(backed_off(baseline.interval, failures))
+    runs = "1 failure" if failures == 1 else f"{failures} failures"
+    drift = f", and {spoken(jitter)} so as not to return with others" if jitter else ""
+    plain = spoken(baseline.interval)
+    return f"After {runs} in a row its interval of {plain} has become {interval}{drift}."
+
+
+# --- What would change it -------------------------------------------------------------------
+
+
+def _would_change(endpoint: Endpoint, now: datetime, cron: Cron) -> list[str]:
+    if endpoint.archived_at is not None:
+        return []
+    said = _pauses(endpoint, now, cron)
+    interval, one_shot = fresh_hints(endpoint, now)
+    if interval is not None:
+        said.append(_interval_hint(endpoint, interval, now, cron))
+    if one_shot is not None:
+        said.append(_one_shot_hint(endpoint, one_shot, now, cron))
+    if endpoint.failure_count and isinstance(endpoint.baseline, Every):
+        said.append(_success(endpoint, endpoint.baseline))
+    if endpoint.not_before_at is not None and endpoint.not_before_at > now:
+        said.append(f"The target wants no request before {iso(endpoint.not_before_at)}.")
+    return [*said, *_limits(endpoint)]
+
+
+def _pauses(endpoint: Endpoint, now: datetime, cron: Cron) -> list[str]:
+    pauses = (
+        ("A person", endpoint.person_pause.until_at if endpoint.person_pause else None),
+        ("The planner", endpoint.planner_pause.until_at if endpoint.planner_pause else None),
+        ("The pause of its job", endpoint.job_paused_until),
+    )
+    said = [
+        f"{who} holds it back {_until(until_at)}."
+        for who, until_at in pauses
+        if until_at is not None and until_at > now
+    ]
+    if said and not endpoint.in_flight:
+        free = replace(endpoint, person_pause=None, planner_pause=None, job_paused_until=None)
+        said.append(f"Without a pause {_then(free, now, cron)}.")
+    return said
+
+
+def _until(until_at: datetime) -> str:
+    return "until it is resumed" if until_at >= FOREVER else f"until {iso(until_at)}"
+
+
+def _interval_hint(endpoint: Endpoint, hint: IntervalHint, now: datetime, cron: Cron) -> str:
+    told = (
+        f"{_author(hint)} asks for a run every {spoken(hint.interval)} until "
+        f"{iso(hint.expires_at)}{_reason(hint)}"
+    )
+    return told + _without(replace(endpoint, interval_hint=None), now, cron)
+
+
+def _one_shot_hint(endpoint: Endpoint, hint: OneShotHint, now: datetime, cron: Cron) -> str:
+    told = (
+        f"{_author(hint)} asks for one run at {iso(hint.run_at)}, if it can be before "
+        f"{iso(hint.expires_at)}{_reason(hint)}"
+    )
+    return told + _without(replace(endpoint, one_shot_hint=None), now, cron)
+
+
+def _without(endpoint: Endpoint, now: datetime, cron: Cron) -> str:
+    return "." if endpoint.in_flight else f"; without that {_then(endpoint, now, cron)}."
+
+
+def _author(hint: IntervalHint | OneShotHint) -> str:
+    return "A person" if hint.author is Author.PERSON else "The planner"
+
+
+def _reason(hint: IntervalHint | OneShotHint) -> str:
+    return f" ({hint.reason})" if hint.reason else ""
+
+
+def _then(changed: Endpoint, now: datetime, cron: Cron) -> str:
+    """What the governor would say of it, were it planned anew."""
+    plan = plan_next_run(now, replace(changed, plan=None), cron, after_run=False)
+    if plan.next_run_at is None or plan.source is None:
+        return "nothing would ask for a run"
+    if plan.next_run_at >= FOREVER:
+        return "it would stay paused"
+    return f"it would run at {iso(plan.next_run_at)}, by {_CHOSEN[plan.source]}"
+
+
+def _success(endpoint: Endpoint, baseline: Every) -> str:
+    plain = spoken(baseline.interval)
+    if fresh := endpoint.interval_hint:
+        plain = f"{plain} (once the hint of {spoken(fresh.interval)} has expired)"
+    return (
+        f"A success ends the back-off: the interval is {plain} again. "
+        f"Another failure makes it "
+        f"{spoken(backed_off(baseline.interval, endpoint.failure_count + 1))}."
+    )
+
+
+def _limits(endpoint: Endpoint) -> list[str]:
+    said: list[str] = []
+    if endpoint.min_interval is not None:
+        least = spoken(endpoint.min_interval)
+        said.append(f"Nothing but a person brings two runs closer together than {least}.")
+    if endpoint.max_interval is not None and not isinstance(endpoint.baseline, CronLine):
+        most = spoken(endpoint.max_interval)
+        said.append(f"Nothing but a pause or the target keeps two runs further apart than {most}.")
+    return said

@@ -1,0 +1,72 @@
+"""What a tenant uses, and what it may use."""
+
+from datetime import datetime
+
+from pydantic import Field
+
+from cadenza.application.ports.usage import RunCounts
+from cadenza.web.api.access import AnyParts, Reader
+from cadenza.web.api.routes import router
+from cadenza.web.api.shown import Shown
+
+routes = router("Tenants", "/tenant")
+
+
+class RunCountsShown(Shown):
+    since: datetime
+    is_whole: bool = Field(
+        description="false: there were more than are counted, and `since` is later than asked for."
+    )
+    running: int
+    success: int
+    failure: int
+    timeout: int
+    cancelled: int
+
+
+class UsageShown(Shown):
+    jobs: int
+    endpoints: int
+    last_hour: RunCountsShown
+    last_day: RunCountsShown
+    tokens_this_month: int
+
+
+class QuotaShown(Shown):
+    month: str = Field(examples=["2026-03"])
+    token_limit: int | None = Field(description="null: no limit has been set.")
+    used: int
+    reserved: int = Field(description="Set aside for sessions that are under way.")
+    left: int | None
+
+
+@routes.get("/usage")
+async def get_usage(caller: Reader, parts: AnyParts) -> UsageShown:
+    """Runs by status, counted by their slots; and what there is."""
+    usage = await parts.reads.usage.usage(caller.tenant_id)
+    _, allowance = await parts.reads.usage.quota(caller.tenant_id)
+    return UsageShown(
+        jobs=usage.jobs,
+        endpoints=usage.endpoints,
+        last_hour=_counts_shown(usage.last_hour),
+        last_day=_counts_shown(usage.last_day),
+        tokens_this_month=allowance.used,
+    )
+
+
+@routes.get("/quota")
+async def get_quota(caller: Reader, parts: AnyParts) -> QuotaShown:
+    """Tokens for analysis this month."""
+    month, allowance = await parts.reads.usage.quota(caller.tenant_id)
+    return QuotaShown(
+        month=month,
+        token_limit=allowance.limit,
+        used=allowance.used,
+        reserved=allowance.reserved,
+        left=allowance.left,
+    )
+
+
+def _counts_shown(counts: RunCounts) -> RunCountsShown:
+    by_status = {status.value: count for status, count in counts.by_status.items()}
+    return RunCountsShown(since=counts.since_at, is_whole=counts.is_whole, **by_status)

@@ -1,0 +1,51 @@
+"""`cadenza settings`: every value with its origin, no secret, all mistakes at once."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from cadenza.roots.main import app
+from cadenza.roots.settings import PREFIX, Settings
+
+SECRET = "a-secret-that-is-long-enough"
+
+
+@pytest.fixture(autouse=True)
+def bare(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in Settings.model_fields:
+        monkeypatch.delenv(f"{PREFIX}{name.upper()}", raising=False)
+
+
+def test_every_setting_is_shown_with_where_it_came_from() -> None:
+    environment = {"CADENZA_IN_FLIGHT": "7", "CADENZA_OPERATOR_KEY": SECRET}
+    done = CliRunner().invoke(app, ["settings", "--json"], env=environment)
+    rows = {each["variable"]: each for each in json.loads(done.stdout)}
+    assert list(rows) == [f"{PREFIX}{name.upper()}" for name in Settings.model_fields]
+    assert rows["CADENZA_IN_FLIGHT"] == {
+        "variable": "CADENZA_IN_FLIGHT",
+        "value": 7,
+        "from": "environment",
+    }
+    assert rows["CADENZA_CONNECTIONS"]["from"] == "default"
+    assert rows["CADENZA_OPERATOR_KEY"]["value"] == "***"
+    assert rows["CADENZA_DATABASE_URL"]["value"] is None
+
+
+def test_the_table_shows_no_secret() -> None:
+    done = CliRunner().invoke(app, ["settings"], env={"CADENZA_OPERATOR_KEY": SECRET})
+    assert "CADENZA_OPERATOR_KEY" in done.stdout
+    assert SECRET not in done.stdout
+
+
+def test_all_that_is_wrong_is_told_at_once_and_no_secret_with_it() -> None:
+    environment = {
+        "CADENZA_IN_FLIGHT": "many",
+        "CADENZA_TICK_SECONDS": "0",
+        "CADENZA_OPERATOR_KEY": "short-secret",
+    }
+    done = CliRunner().invoke(app, ["settings"], env=environment)
+    assert done.exit_code == 1
+    for name in environment:
+        assert name in done.stderr
+    assert "short-secret" not in done.stderr

@@ -1,0 +1,127 @@
+"""The short verbs: run, pause, resume, hint, explain, preview, analyse, test, tail; and runs."""
+
+import re
+from uuid import uuid4
+
+import pytest
+
+from tests.cli.support import Person
+
+
+def test_a_run_that_was_asked_for_is_waited_for(person: Person) -> None:
+    person.queue()
+    said = person.says("run", "queue", "--wait")
+    assert "queue_depth" in said
+    assert "a person" in said
+    (run,) = [
+        each
+        for each in person.cadenza("runs", "list", "--endpoint", "queue", "--json").lines
+        if each["is_manual"]
+    ]
+    assert run["status"] == "success"
+    assert "queue_depth" in person.says("runs", "show", run["id"])
+    assert person.gets("runs", "show", run["id"])["plan"] is None
+
+
+def test_a_run_that_fails_ends_with_one(person: Person) -> None:
+    person.queue()
+    person.cadenza("endpoints", "edit", "queue", "--success-when", "status == 599")
+    done = person.cadenza("run", "queue", "--wait", "--table")
+    assert done.code == 1
+    assert "the run ended as failure" in done.err
+    assert "failure" in person.says("runs", "list", "--status", "failure", "--since", "1h")
+    assert "No run fits." in person.says("runs", "list", "--status", "timeout")
+
+
+def test_a_run_is_asked_for_without_waiting(person: Person) -> None:
+    made = person.queue()
+    assert person.gets("run", "queue")["endpoint_id"] == made["id"]
+
+
+def test_a_run_that_is_not_there_is_not_found(person: Person) -> None:
+    assert person.cadenza("runs", "show", str(uuid4())).code == 3
+    assert person.cadenza("runs", "show", "queue").code == 2
+
+
+def test_an_endpoint_is_paused_and_resumed(person: Person) -> None:
+    person.queue()
+    assert "paused until resumed" in person.says("pause", "queue", "--reason", "moving")
+    assert "by person until resumed: moving" in person.says("endpoints", "show", "queue")
+    assert "paused" in person.says("endpoints", "list", "--state", "paused")
+    assert "going on" in person.says("resume", "queue")
+    until = person.gets("pause", "queue", "--until", "2030-01-01T00:00:00Z")["pauses"][0]["until"]
+    assert until.startswith("2030-01-01T00:00:00")
+    wrong = person.cadenza("pause", "queue", "--until", "tomorrow-ish")
+    assert wrong.code == 2
+    assert "2026-03-01T12:00" in wrong.err
+
+
+def test_hints_bend_the_schedule_and_are_cleared(person: Person) -> None:
+    person.queue()
+    hinted = person.gets("hint", "interval", "queue", "30s", "--for", "2h", "--reason", "a sale")
+    assert hinted["hints"][0]["interval_ms"] == 30_000
+    assert "every 30s until" in person.says("endpoints", "show", "queue")
+    assert "next run in" in person.says("hint", "one-shot", "queue", "--in", "10m")
+    kinds = {each["kind"] for each in person.gets("endpoints", "show", "queue")["hints"]}
+    assert kinds == {"interval", "one-shot"}
+    assert person.gets("hint", "clear", "queue")["hints"] == []
+    assert person.cadenza("hint", "one-shot", "queue").code == 2
+
+
+def test_explain_reads_as_a_person_explains_it(person: Person) -> None:
+    person.queue()
+    person.cadenza("hint", "interval", "queue", "30m", "--reason", "a sale")
+    said = person.says("explain", "queue")
+    assert said.startswith("shop/queue\n")
+    assert "How it was chosen:" in said
+    assert "(a sale)" in said
+    assert not re.search(r"\dT\d", said)  # instants are told by the person's own clock
+    assert person.gets("explain", "queue")["plan"]["candidates"]
+
+
+def test_preview_shows_the_hints_of_now_beside_the_baseline(person: Person) -> None:
+    person.queue()
+    person.cadenza("hint", "interval", "queue", "30m", "--for", "4h")
+    said = person.says("preview", "queue", "-n", "4")
+    assert "as things are" in said
+    assert "baseline alone" in said
+    assert "interval hint" in said
+    assert len(person.gets("preview", "queue", "-n", "4")["planned"]) == 4
+    person.cadenza("endpoints", "create", "shop/asked", "--url", person.site.target, "--on-demand")
+    assert "cadenza run asked" in person.says("preview", "asked")
+
+
+def test_a_test_calls_the_target_and_tells_what_came(person: Person) -> None:
+    person.queue()
+    assert "queue_depth" in person.says("test", "queue")
+    person.cadenza("endpoints", "edit", "queue", "--success-when", "status == 599")
+    done = person.cadenza("test", "queue", "--table")
+    assert done.code == 1
+    assert "failure" in done.out
+
+
+def test_the_planner_is_asked_for_a_look(person: Person) -> None:
+    made = person.queue()
+    assert person.gets("analyse", "queue") == {"endpoint_id": made["id"]}
+    assert person.cadenza("sessions", "list", "--endpoint", "queue", "--json").out == ""
+    assert person.cadenza("sessions", "show", str(uuid4())).code == 3
+
+
+def test_tail_follows_one_job_and_leaves_the_others_out(person: Person) -> None:
+    person.queue("1s", "shop/queue")
+    person.queue("1s", "depot/queue")
+    done = person.cadenza("tail", "--count", "2", "--job", "depot", "--table")
+    assert done.code == 0, done.err
+    assert done.out.count("depot/queue  success 200") == 2
+    assert "shop/queue" not in done.out
+    by_endpoint = person.cadenza("tail", "-n", "1", "--endpoint", "shop/queue", "--json")
+    assert by_endpoint.lines[-1]["data"]["endpoint_name"] == "queue"
+
+
+@pytest.mark.parametrize(
+    "arguments", [("pause", "nope"), ("explain", "a/b"), ("hint", "clear", "x")]
+)
+def test_verbs_on_what_is_not_there_end_with_three(
+    person: Person, arguments: tuple[str, ...]
+) -> None:
+    assert person.cadenza(*arguments).code == 3

@@ -1,0 +1,281 @@
+"""What the tests of reading share: the real app over a real PostgreSQL, with two tenants."""
+
+import asyncio
+import json
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import httpx2 as httpx
+import uvicorn
+from fastapi import FastAPI
+
+from cadenza.adapters.postgres.accounts import PostgresAccounts
+from cadenza.adapters.postgres.catalogue import PostgresCatalogue
+from cadenza.adapters.postgres.database import Database, open_database
+from cadenza.adapters.postgres.run_queue import PostgresRunQueue
+from cadenza.application.ports.run_queue import ClaimRequest
+from cadenza.domain.access import ApiKey, Scope, Tenant, User, hash_of, token_of
+from cadenza.domain.audit import Deed
+from cadenza.domain.endpoint import Endpoint, Every, Job
+from cadenza.domain.run import FinishedRun, Outcome
+from cadenza.domain.target import HttpTarget
+from cadenza.roots.api import Server, served_app
+from cadenza.roots.settings import Settings
+from cadenza.web.api.streams import Pace
+from tests.factories import CRON, OK, minutes, seconds
+from tests.postgres import BOX, MASTER_KEY, migrated_database_url
+
+SECRET = "s" * 43
+DEED = Deed("test", "test.made")
+
+
+@dataclass(slots=True)
+class Tenancy:
+    """A tenant with a user, and keys of its own."""
+
+    id: UUID
+    user_id: UUID
+    token: str
+    key_id: UUID
+    job_id: UUID = field(default_factory=uuid4)
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.token}"}
+
+
+@dataclass(slots=True)
+class Reading:
+    url: str
+    database: Database
+    app: FastAPI
+    client: httpx.AsyncClient
+    ours: Tenancy
+    theirs: Tenancy
+
+    async def get(self, path: str, tenancy: Tenancy | None = None, **asked: Any) -> httpx.Response:
+        headers = (tenancy or self.ours).headers
+        return await self.client.get(f"/api/v1{path}", params=asked, headers=headers)
+
+    async def read(self, path: str, tenancy: Tenancy | None = None, **asked: Any) -> Any:
+        answer = await self.get(path, tenancy, **asked)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    async def post(self, path: str, body: Any = None, tenancy: Tenancy | None = None) -> Any:
+        headers = (tenancy or self.ours).headers
+        sent = {"json": body} if body is not None else {}
+        answer = await self.client.post(f"/api/v1{path}", headers=headers, **sent)
+        assert answer.status_code < 300, answer.text
+        return answer.json()
+
+    async def all_pages(self, path: str, **asked: Any) -> list[Any]:
+        """Every item, page after page."""
+        items: list[Any] = []
+        cursor: dict[str, str] = {}
+        while True:
+            page = await self.read(path, **asked, **cursor)
+            items += page["items"]
+            if page["next"] is None:
+                return items
+            cursor = {"cursor": page["next"]}
+
+    async def execute(self, statement: str, *values: Any) -> None:
+        async with self.database.connection() as connection:
+            await connection.execute(statement, *values)
+
+    async def value(self, statement: str, *values: Any) -> Any:
+        async with self.database.connection() as connection:
+            return await connection.fetchval(statement, *values)
+
+    async def now(self) -> datetime:
+        return await self.value("SELECT cadenza_now()")
+
+    async def add_endpoint(
+        self, name: str = "probe", tenancy: Tenancy | None = None, **fields: Any
+    ) -> Endpoint:
+        owner = tenancy or self.ours
+        given: dict[str, Any] = {"baseline": Every(minutes(1)), "created_at": await self.now()}
+        endpoint = Endpoint(
+            id=uuid4(),
+            tenant_id=owner.id,
+            job_id=owner.job_id,
+            name=name,
+            spread=seconds(0),
+            **{**given, **fields},
+        )
+        catalogue = PostgresCatalogue(self.database, CRON, BOX, timedelta(0))
+        await catalogue.create_endpoint(endpoint, HttpTarget("http://example.com/"), DEED)
+        return endpoint
+
+    async def add_run(self, endpoint: Endpoint, slot_at: datetime, **columns: Any) -> UUID:
+        """A run as it is after its end, or as the columns say."""
+        run = {
+            "id": uuid4(),
+            "endpoint_id": endpoint.id,
+            "tenant_id": endpoint.tenant_id,
+            "slot_at": slot_at,
+            "source": "baseline-interval",
+            "status": "success",
+            "attempt": 1,
+            "epoch": 1,
+            "is_manual": False,
+            "claimed_at": slot_at,
+            "started_at": slot_at,
+            "finished_at": slot_at + seconds(1),
+            **columns,
+        }
+        places = ", ".join(f"${number}" for number in range(1, len(run) + 1))
+        await self.execute(f"INSERT INTO runs ({', '.join(run)}) VALUES ({places})", *run.values())
+        return run["id"]
+
+    async def run_due(self, outcome: Outcome = OK) -> int:
+        """What a worker does: claim all that is due, and finish it so."""
+        queue = PostgresRunQueue(self.database, CRON, uuid4, BOX, timedelta(0))
+        batch = await queue.claim_due(ClaimRequest("test", 100, seconds(30)))
+        now = await self.now()
+        await queue.finish([FinishedRun(each, outcome, now, now) for each in batch.claims])
+        return len(batch.claims)
+
+    async def make_due(self, endpoint: Endpoint) -> None:
+        await self.execute(
+            "UPDATE endpoints SET next_run_at = cadenza_now() WHERE id = $1", endpoint.id
+        )
+
+    async def finish_run(self, endpoint: Endpoint, outcome: Outcome = OK) -> None:
+        await self.make_due(endpoint)
+        assert await self.run_due(outcome) == 1
+
+    async def add_key(self, tenancy: Tenancy, scope: Scope) -> Tenancy:
+        """The same tenant, with a key that may do no more than this."""
+        accounts = PostgresAccounts(self.database)
+        key = await _add_key(accounts, tenancy.id, tenancy.user_id, scope)
+        return Tenancy(tenancy.id, tenancy.user_id, *key, tenancy.job_id)
+
+    async def revoke(self, tenancy: Tenancy) -> None:
+        await PostgresAccounts(self.database).revoke_key(tenancy.id, tenancy.key_id, DEED)
+
+    def set_pace(self, **pace: Any) -> None:
+        """For streams; what is not said is as quick as a test wants it."""
+        quick = {"poll": seconds(0.3), "at_least": seconds(0.01), "check_key": seconds(0.2)}
+        self.app.state.parts.reads.streams.pace = Pace(**{**quick, **pace})
+
+    @asynccontextmanager
+    async def served(self) -> AsyncIterator[str]:
+        """By a real server, which streams need; gives its address."""
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            port = listening.getsockname()[1]
+            config = uvicorn.Config(self.app, log_config=None, timeout_graceful_shutdown=5)
+            server = Server(config)
+            serving = asyncio.create_task(server.serve([listening]))
+            try:
+                yield f"http://127.0.0.1:{port}/api/v1"
+            finally:
+                self.app.state.parts.reads.streams.end()
+                server.should_exit = True
+                await serving
+
+
+@asynccontextmanager
+async def reading_world() -> AsyncIterator[Reading]:
+    async with migrated_database_url() as url:
+        database = await open_database(url, connections=6)
+        settings = Settings(master_key=MASTER_KEY, allowed_networks="loopback")  # type: ignore[arg-type]
+        try:
+            async with (
+                served_app(settings, database, BOX, url) as app,
+                httpx.AsyncClient(
+                    transport=httpx.ASGITransport(app=app), base_url="http://test"
+                ) as client,
+            ):
+                ours = await _add_tenant(database, "ours")
+                theirs = await _add_tenant(database, "theirs")
+                yield Reading(url, database, app, client, ours, theirs)
+        finally:
+            await database.close()
+
+
+async def _add_tenant(database: Database, name: str) -> Tenancy:
+    accounts = PostgresAccounts(database)
+    async with database.connection() as connection:
+        now = await connection.fetchval("SELECT cadenza_now()")
+    tenant = Tenant(uuid4(), name, now)
+    user = User(uuid4(), tenant.id, "ann", now)
+    await accounts.add_tenant(tenant, DEED)
+    await accounts.add_user(user, DEED)
+    token, key_id = await _add_key(accounts, tenant.id, user.id, Scope.ADMIN)
+    tenancy = Tenancy(tenant.id, user.id, token, key_id)
+    job = Job(tenancy.job_id, tenant.id, "watch", "")
+    await PostgresCatalogue(database, CRON, BOX).create_job(job, DEED)
+    return tenancy
+
+
+async def _add_key(
+    accounts: PostgresAccounts, tenant_id: UUID, user_id: UUID, scope: Scope
+) -> tuple[str, UUID]:
+    key_id = uuid4()
+    token = token_of(key_id, SECRET)
+    user = (await accounts.list_users(tenant_id))[0]
+    await accounts.add_key(
+        ApiKey(key_id, tenant_id, user_id, "key", (scope,), hash_of(token), user.created_at), DEED
+    )
+    return token, key_id
+
+
+# --- Streams --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    id: str
+    kind: str
+    data: Any
+
+
+class Following:
+    """A client of the event stream that reads one event after the other."""
+
+    def __init__(self, response: httpx.Response) -> None:
+        self.response = response
+        self._lines = response.aiter_lines()
+
+    async def next(self, within: float = 10) -> Heard:
+        """The next event; comments are passed over."""
+        async with asyncio.timeout(within):
+            fields: dict[str, str] = {}
+            async for line in self._lines:
+                if not line and "event" in fields:
+                    data = json.loads(fields["data"])
+                    return Heard(fields.get("id", ""), fields["event"], data)
+                name, _, value = line.partition(": ")
+                fields[name] = value
+        raise AssertionError("the stream has ended")
+
+    async def line(self, within: float = 10) -> str:
+        async with asyncio.timeout(within):
+            return await anext(self._lines)
+
+    async def has_ended(self, within: float = 10) -> bool:
+        async with asyncio.timeout(within):
+            async for _ in self._lines:
+                pass
+        return True
+
+
+@asynccontextmanager
+async def following(
+    address: str, tenancy: Tenancy, last_event_id: str | None = None, **asked: Any
+) -> AsyncIterator[Following]:
+    headers = dict(tenancy.headers)
+    if last_event_id is not None:
+        headers["Last-Event-ID"] = last_event_id
+    async with (
+        httpx.AsyncClient(timeout=30) as client,
+        client.stream("GET", f"{address}/events", headers=headers, params=asked) as response,
+    ):
+        yield Following(response)

@@ -1,0 +1,67 @@
+"""What lies ahead of an endpoint, over the API."""
+
+from collections.abc import AsyncIterator
+from datetime import datetime
+from uuid import uuid4
+
+import pytest
+
+from tests.factories import FAILED
+from tests.web.reading import Reading, reading_world
+
+
+@pytest.fixture
+async def world() -> AsyncIterator[Reading]:
+    async with reading_world() as world:
+        yield world
+
+
+async def test_the_next_run_is_explained_with_its_record(world: Reading) -> None:
+    endpoint = await world.add_endpoint()
+    await world.finish_run(endpoint, FAILED)
+    told = await world.read(f"/endpoints/{endpoint.id}/explain")
+    assert told["source"] == told["plan"]["winner"] == "baseline-interval"
+    assert told["plan"]["inputs"]["failure_count"] == 1
+    assert told["plan"]["candidates"][0]["at"]
+    assert any("1 failure" in each for each in told["because"])
+    assert any("A success ends the back-off" in each for each in told["would_change"])
+
+
+async def test_a_hint_by_hand_shows_in_explanation_and_preview(world: Reading) -> None:
+    endpoint = await world.add_endpoint()
+    await world.finish_run(endpoint)
+    body = {"interval": "20s", "ttl": "10m", "reason": "an incident"}
+    await world.post(f"/endpoints/{endpoint.id}/hints/interval", body)
+    told = await world.read(f"/endpoints/{endpoint.id}/explain")
+    assert told["source"] == "ai-interval"
+    assert "an incident" in told["would_change"][0]
+    preview = await world.read(f"/endpoints/{endpoint.id}/preview", count=3)
+    assert [each["source"] for each in preview["planned"]] == ["ai-interval"] * 3
+    assert [each["source"] for each in preview["baseline"]] == ["baseline-interval"] * 3
+    at = [datetime.fromisoformat(each["at"]) for each in preview["planned"]]
+    assert (at[2] - at[1]).total_seconds() == 20
+
+
+async def test_an_endless_pause_has_no_next_run(world: Reading) -> None:
+    endpoint = await world.add_endpoint()
+    await world.post(f"/endpoints/{endpoint.id}/pause", {})
+    told = await world.read(f"/endpoints/{endpoint.id}/explain")
+    assert told["next_run_at"] is None
+    assert told["summary"] == "It is paused until somebody resumes it."
+    assert (await world.read(f"/endpoints/{endpoint.id}/preview"))["planned"] == []
+
+
+@pytest.mark.parametrize("count", ["0", "101", "x", "-1", "1e9"])
+async def test_a_preview_has_its_limits(world: Reading, count: str) -> None:
+    endpoint = await world.add_endpoint()
+    answer = await world.get(f"/endpoints/{endpoint.id}/preview", count=count)
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["field"] == "count"
+    assert len((await world.read(f"/endpoints/{endpoint.id}/preview", count=100))["planned"]) == 100
+
+
+async def test_another_tenants_endpoint_is_not_there(world: Reading) -> None:
+    endpoint = await world.add_endpoint(tenancy=world.theirs)
+    for what in ("explain", "preview", "health"):
+        assert (await world.get(f"/endpoints/{endpoint.id}/{what}")).status_code == 404
+        assert (await world.get(f"/endpoints/{uuid4()}/{what}")).status_code == 404

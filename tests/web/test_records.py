@@ -1,0 +1,247 @@
+"""Sessions, the audit log, a job's timeline, usage and quota, and whether the program can work."""
+
+from collections.abc import AsyncIterator
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from cadenza.adapters.postgres import records, usage
+from cadenza.adapters.postgres.insights import PostgresInsights
+from cadenza.adapters.postgres.quota import PostgresQuota
+from cadenza.domain.access import Scope
+from cadenza.domain.endpoint import Endpoint
+from cadenza.domain.session import Session, SessionEnd, ToolCall
+from tests.factories import FAILED, minutes, seconds
+from tests.web.reading import Reading, reading_world
+
+CALL = ToolCall("propose_interval", {"interval_ms": 30000}, {"ok": True}, took_effect=True)
+
+
+@pytest.fixture
+async def world() -> AsyncIterator[Reading]:
+    async with reading_world() as world:
+        yield world
+
+
+async def add_session(world: Reading, endpoint: Endpoint, at: datetime, **fields: Any) -> Session:
+    given: dict[str, Any] = {"brain": "rules", "reasoning": "The queue grows.", **fields}
+    session = Session(
+        id=uuid4(),
+        tenant_id=endpoint.tenant_id,
+        job_id=endpoint.job_id,
+        endpoint_id=endpoint.id,
+        started_at=at,
+        duration=seconds(2),
+        end=SessionEnd.SUBMITTED,
+        tool_calls=(CALL,),
+        tokens=12,
+        warnings=("late",),
+        **given,
+    )
+    await PostgresInsights(world.database).record_look(session)
+    return session
+
+
+# --- Sessions -------------------------------------------------------------------------------
+
+
+async def test_sessions_are_listed_newest_first_and_filtered(world: Reading) -> None:
+    one, two = await world.add_endpoint("one"), await world.add_endpoint("two")
+    now = await world.now()
+    old = await add_session(world, one, now - minutes(2))
+    new = await add_session(world, two, now, brain="llm", reasoning="It is 100 % fine_")
+
+    async def ids(**asked: object) -> list[str]:
+        return [each["id"] for each in await world.all_pages("/sessions", limit=1, **asked)]
+
+    assert await ids() == [str(new.id), str(old.id)]
+    assert await ids(endpoint_id=str(one.id)) == [str(old.id)]
+    assert await ids(job_id=str(world.ours.job_id)) == [str(new.id), str(old.id)]
+    assert await ids(job_id=str(uuid4())) == []
+    assert await ids(brain="llm") == [str(new.id)]
+    assert await ids(search="QUEUE") == [str(old.id)]
+    assert await ids(search="100 % fine_") == [str(new.id)]
+    assert await ids(search="fineX") == []
+    assert await ids(to=now.isoformat()) == [str(old.id)]
+
+
+async def test_a_rare_word_is_found_over_short_pages(
+    world: Reading, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(records, "SESSION_STEPS", (1,))
+    endpoint, now = await world.add_endpoint(), await world.now()
+    rare = await add_session(world, endpoint, now - minutes(9), reasoning="needle")
+    for back in range(8):
+        await add_session(world, endpoint, now - minutes(back))
+    first = await world.read("/sessions", search="needle", limit=1)
+    assert first["items"] == []
+    found = await world.all_pages("/sessions", search="needle", limit=1)
+    assert [each["id"] for each in found] == [str(rare.id)]
+
+
+async def test_a_session_in_full_has_its_calls(world: Reading) -> None:
+    session = await add_session(world, await world.add_endpoint(), await world.now())
+    full = await world.read(f"/sessions/{session.id}")
+    assert full["tool_calls"][0] == {
+        "tool": "propose_interval",
+        "arguments": {"interval_ms": 30000},
+        "result": {"ok": True},
+        "took_effect": True,
+    }
+    assert full["warnings"] == ["late"]
+    assert full["duration_ms"] == 2000
+
+
+async def test_another_tenants_sessions_are_nowhere(world: Reading) -> None:
+    endpoint = await world.add_endpoint(tenancy=world.theirs)
+    session = await add_session(world, endpoint, await world.now())
+    assert (await world.read("/sessions"))["items"] == []
+    assert (await world.read("/sessions", endpoint_id=str(endpoint.id)))["items"] == []
+    assert (await world.get(f"/sessions/{session.id}")).status_code == 404
+    assert (await world.get(f"/sessions/{session.id}", world.theirs)).status_code == 200
+
+
+# --- Audit ----------------------------------------------------------------------------------
+
+
+async def test_who_did_what_is_found_by_each_of_its_sides(world: Reading) -> None:
+    endpoint = await world.add_endpoint()
+    await world.post(f"/endpoints/{endpoint.id}/pause", {"reason": "deploy"})
+    await world.post(f"/jobs/{world.ours.job_id}/pause", {})
+    begun = await world.now()
+
+    async def actions(**asked: object) -> list[str]:
+        return [each["action"] for each in await world.all_pages("/audit", limit=1, **asked)]
+
+    assert (await actions())[:2] == ["job.pause", "endpoint.pause"]
+    assert await actions(action="endpoint.pause") == ["endpoint.pause"]
+    assert (await actions(subject=str(endpoint.id)))[0] == "endpoint.pause"
+    assert await actions(actor="USER ann") == ["job.pause", "endpoint.pause"]
+    assert await actions(**{"from": begun.isoformat()}) == []
+    assert len(await actions(to=begun.isoformat())) == len(await actions())
+    (entry,) = (await world.read("/audit", action="endpoint.pause"))["items"]
+    assert entry["data"]["reason"] == "deploy"
+    assert entry["subject"] == str(endpoint.id)
+
+
+async def test_the_audit_log_is_for_admins_and_of_their_tenant(world: Reading) -> None:
+    await world.post(f"/jobs/{world.theirs.job_id}/pause", {}, tenancy=world.theirs)
+    assert (await world.read("/audit", action="job.pause"))["items"] == []
+    for scope in (Scope.READ, Scope.OPERATE):
+        key = await world.add_key(world.ours, scope)
+        assert (await world.get("/audit", key)).status_code == 403
+
+
+# --- Timeline -------------------------------------------------------------------------------
+
+
+async def test_a_timeline_merges_runs_acts_and_sessions(world: Reading) -> None:
+    endpoint, now = await world.add_endpoint(), await world.now()
+    await world.execute("DELETE FROM audit_log")
+    await world.add_run(endpoint, now - minutes(3))
+    await add_session(world, endpoint, now - minutes(2))
+    await world.add_run(endpoint, now - minutes(1))
+    await world.post(f"/endpoints/{endpoint.id}/pause", {})
+    await world.post(f"/jobs/{world.ours.job_id}/pause", {})
+    path = f"/jobs/{world.ours.job_id}/timeline"
+    expected = ["act", "act", "run", "session", "run"]
+    for limit in (1, 2, 50):
+        listed = await world.all_pages(path, limit=limit)
+        assert [each["kind"] for each in listed] == expected
+        assert [each["at"] for each in listed] == sorted((e["at"] for e in listed), reverse=True)
+    assert listed[0]["act"]["action"] == "job.pause"
+    assert listed[3]["session"]["brain"] == "rules"
+    span = {"from": (now - minutes(2)).isoformat(), "to": now.isoformat()}
+    assert [each["kind"] for each in await world.all_pages(path, **span)] == ["run", "session"]
+
+
+async def test_a_timeline_knows_nothing_of_other_jobs_and_tenants(world: Reading) -> None:
+    path = f"/jobs/{world.theirs.job_id}/timeline"
+    assert (await world.get(path)).status_code == 404
+    other = await world.post("/jobs", {"name": "other"})
+    await world.add_run(await world.add_endpoint(), await world.now())
+    kinds = [each["kind"] for each in await world.all_pages(f"/jobs/{other['id']}/timeline")]
+    assert kinds == ["act"]
+
+
+# --- Usage and quota ------------------------------------------------------------------------
+
+
+async def test_a_new_tenant_has_used_nothing(world: Reading) -> None:
+    told = await world.read("/tenant/usage")
+    assert (told["jobs"], told["endpoints"], told["tokens_this_month"]) == (1, 0, 0)
+    assert told["last_day"]["success"] == told["last_hour"]["failure"] == 0
+    assert told["last_day"]["is_whole"]
+    assert await world.read("/tenant/quota") | {"month": ""} == {
+        "month": "",
+        "token_limit": None,
+        "used": 0,
+        "reserved": 0,
+        "left": None,
+    }
+
+
+async def test_usage_counts_by_status_and_time(world: Reading) -> None:
+    endpoint, now = await world.add_endpoint(), await world.now()
+    await world.finish_run(endpoint)
+    await world.finish_run(endpoint, FAILED)
+    await world.add_run(endpoint, now - timedelta(hours=3))
+    await world.add_run(endpoint, now - timedelta(hours=30))
+    await world.add_run(await world.add_endpoint("x", tenancy=world.theirs), now)
+    told = await world.read("/tenant/usage")
+    assert told["endpoints"] == 1
+    assert (told["last_hour"]["success"], told["last_hour"]["failure"]) == (1, 1)
+    assert (told["last_day"]["success"], told["last_day"]["failure"]) == (2, 1)
+
+
+async def test_a_count_that_stopped_early_says_how_far_back_it_goes(
+    world: Reading, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(usage, "MOST_COUNTED", 2)
+    endpoint, now = await world.add_endpoint(), await world.now()
+    for hours in (0, 2, 4):
+        await world.add_run(endpoint, now - timedelta(hours=hours))
+    told = await world.read("/tenant/usage")
+    assert told["last_hour"]["is_whole"]
+    assert not told["last_day"]["is_whole"]
+    assert datetime.fromisoformat(told["last_day"]["since"]) == now - timedelta(hours=2)
+
+
+async def test_quota_tells_what_is_left(world: Reading) -> None:
+    quota = PostgresQuota(world.database, tokens_per_month=1000)
+    reservation = await quota.reserve(world.ours.id, 300)
+    assert reservation is not None
+    await quota.settle(reservation, 120)
+    await quota.reserve(world.ours.id, 80)
+    told = await world.read("/tenant/quota")
+    assert (told["used"], told["reserved"], told["left"]) == (120, 80, 800)
+    assert (await world.read("/tenant/usage"))["tokens_this_month"] == 120
+    assert (await world.read("/tenant/quota", world.theirs))["used"] == 0
+
+
+# --- Probes ---------------------------------------------------------------------------------
+
+
+async def test_a_program_that_can_work_says_so_without_a_key(world: Reading) -> None:
+    assert (await world.client.get("/healthz")).json() == {"alive": True}
+    ready = await world.client.get("/readyz")
+    assert ready.status_code == 200
+    assert ready.json() == {"ready": True, "parts": {"database": "ok", "schema": "ok"}}
+
+
+async def test_a_schema_that_is_not_current_is_not_ready(world: Reading) -> None:
+    await world.execute("DELETE FROM schema_migrations WHERE number = 3")
+    ready = await world.client.get("/readyz")
+    assert ready.status_code == 503
+    assert "0003 api" in ready.json()["parts"]["schema"]
+    assert (await world.client.get("/healthz")).status_code == 200
+
+
+async def test_without_its_database_it_lives_and_is_not_ready(world: Reading) -> None:
+    await world.database.close()
+    ready = await world.client.get("/readyz")
+    assert ready.status_code == 503
+    assert ready.json()["parts"] == {"database": "it does not answer", "schema": "not known"}
+    assert (await world.client.get("/healthz")).status_code == 200
