@@ -13,6 +13,7 @@ from cadenza.domain.errors import InvalidInput, NothingThere
 from cadenza.domain.rule import Rule
 
 Path = tuple[str, ...]
+NOT_SO = "it is not so"
 _NOTHING = object()
 _SHOWN_FIELDS = 8
 _COMPARED_FIELDS = 200  # an answer may have thousands, and comparing takes time
@@ -49,8 +50,10 @@ def _judged_once(when: str, values: Values, place: int, expressions: Expressions
         return Judged(False, error.fix, missing=missing_in(when, values, expressions), place=place)
     except InvalidInput as error:
         missing = missing_in(when, values, expressions)
-        return Judged(False, error.fix, trouble=missing is None, missing=missing, place=place)
-    return Judged(holds, "" if holds else "it is not so", place=place)
+        if missing is not None:
+            return Judged(False, error.fix, missing=missing, place=place)
+        return Judged(False, error.fix + _kinds(when, values, expressions), True, place=place)
+    return Judged(holds, "" if holds else NOT_SO, place=place)
 
 
 def why_not(judgement: Judged, answers: Sequence[Values]) -> str:
@@ -101,6 +104,25 @@ def said_of_missing(path: Path, values: Values) -> str:
     return ""
 
 
+def _kinds(expression: str, values: Values, expressions: Expressions) -> str:
+    """What each field is, for whoever compared text with a number."""
+    paths = [tuple(each) for each in expressions.paths(expression)]
+    said = [f"{'.'.join(path)} is {_kind(_found(path, values))}" for path in paths if path[1:]]
+    return f" ({', '.join(said[:_SHOWN_FIELDS])})" if said else ""
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, str):
+        return "text"
+    if isinstance(value, int | float):
+        return "a number"
+    if isinstance(value, datetime):
+        return "an instant"
+    return "a list" if isinstance(value, list) else "an object"
+
+
 def _found(path: Path, values: object) -> object:
     for name in path:
         if not isinstance(values, Mapping):
@@ -111,7 +133,7 @@ def _found(path: Path, values: object) -> object:
 
 def _nearest(name: str, parent: object) -> str:
     if not isinstance(parent, Mapping):
-        return f", for it is {'text' if isinstance(parent, str) else type(parent).__name__}"
+        return ", for it has no answer" if parent is None else f", for it is {_kind(parent)}"
     keys = islice(cast("Mapping[Any, Any]", parent), _COMPARED_FIELDS)
     fields = [str(key)[:100] for key in keys]
     if near := get_close_matches(name, fields, n=1, cutoff=0.6):

@@ -82,6 +82,7 @@ COMMANDS = {
         "type.",
         CODE,
     ),
+    "rules": Later("cadenza.roots.rules", "Declared rules: tried on answers of the past.", CODE),
     "whoami": Later(
         "cadenza.cli.account", "Say which server, tenant and user the key belongs to.", PEOPLE
     ),
