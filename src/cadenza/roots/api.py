@@ -22,6 +22,7 @@ from cadenza.adapters.postgres.accounts import PostgresAccounts
 from cadenza.adapters.postgres.catalogue import PostgresCatalogue
 from cadenza.adapters.postgres.clock import DatabaseClock
 from cadenza.adapters.postgres.database import Database
+from cadenza.adapters.postgres.latest_answers import PostgresLatestAnswers
 from cadenza.adapters.postgres.manifests import PostgresManifests
 from cadenza.adapters.postgres.migrate import migrate
 from cadenza.adapters.postgres.signing_keys import PostgresSigningKeys
@@ -121,6 +122,8 @@ async def served_app(
                 endpoints=catalogue,
                 manifests=PostgresManifests(database, cron, box, new_id),
                 signing_keys=PostgresSigningKeys(database, box, new_id),
+                latest_answers=PostgresLatestAnswers(database),
+                expressions=CelExpressions(),
                 reads=reads,
                 dispatcher=dispatch,
                 door=door_rules(settings),

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from itertools import pairwise
 from typing import Any
 
 from hypothesis import given, settings
@@ -42,7 +43,7 @@ async def lived(bench: Bench, rules: Sequence[Rule], answer: Answer, length: flo
 
 def gaps(bench: Bench, name: str = "probe") -> list[timedelta]:
     slots = [run.slot_at for run in bench.runs(name)]
-    return [b - a for a, b in zip(slots, slots[1:], strict=False)]
+    return [b - a for a, b in pairwise(slots)]
 
 
 BUSY = rule("response.depth > 300", Then(RuleAct.INTERVAL, minutes(1)), "busy")
@@ -94,9 +95,7 @@ async def test_a_pause_ends_though_siblings_go_on_running() -> None:
 
 
 @simulated
-async def test_an_expression_without_yes_or_no_is_told_in_the_session_and_the_baseline_goes_on() -> (
-    None
-):
+async def test_an_expression_without_yes_or_no_is_told_in_the_session() -> None:
     bench = Bench()
     await bench.add(baseline=Every(minutes(10)))
     await lived(bench, [BUSY], lambda _, _at: {"depth": "many"}, 45)
