@@ -7,8 +7,9 @@ import pytest
 
 from cadenza.roots.sim import play as playing
 from cadenza.roots.sim.play import Played, play
-from cadenza.roots.sim.scenarios import SCENARIOS
+from cadenza.roots.sim.scenarios import SCENARIOS, Scenario, on_rules
 
+ON_RULES = " on rules"
 SEEDS = (1, 2, 3, 42, 20_251_029)
 
 
@@ -21,7 +22,15 @@ def live(name: str, seed: int = 1) -> Played:
     """How fast this machine is just now is judged elsewhere, where nothing runs beside it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(playing, "REAL_TIME_LIMIT", timedelta(minutes=5))
-        return play(SCENARIOS[name], seed)
+        return play(_scenario(name), seed)
+
+
+def _scenario(name: str) -> Scenario:
+    if not name.endswith(ON_RULES):
+        return SCENARIOS[name]
+    scenario = on_rules(SCENARIOS[name.removesuffix(ON_RULES)])
+    assert scenario is not None
+    return scenario
 
 
 def broken(played: Played) -> set[str]:

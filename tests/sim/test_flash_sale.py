@@ -13,7 +13,7 @@ from cadenza.domain.instants import from_iso
 from cadenza.domain.run import Run
 from cadenza.roots.sim.world import START, World
 from tests.factories import minutes, seconds
-from tests.sim.lives import SEEDS, lived
+from tests.sim.lives import ON_RULES, SEEDS, broken, lived
 
 NAMES = ("traffic", "orders", "page_load_ms", "inventory_lag_ms", "db_query_ms")
 STORY = {
@@ -61,11 +61,25 @@ INVESTIGATIONS = {
     ),
 }
 
-pytestmark = pytest.mark.parametrize("seed", SEEDS)
+
+class OnRules(int):
+    """A seed for a life that is steered by the rules in `examples/`, and not by the script."""
+
+    def __str__(self) -> str:
+        return f"rules-{int(self)}"
+
+
+pytestmark = pytest.mark.parametrize("seed", [*SEEDS, *map(OnRules, SEEDS[:3])], ids=str)
 
 
 def _world(seed: int) -> World:
-    return lived("flash-sale", seed).world
+    name = "flash-sale" + (ON_RULES if isinstance(seed, OnRules) else "")
+    return lived(name, int(seed)).world
+
+
+def test_every_promise_of_the_scenario_is_kept(seed: int) -> None:
+    name = "flash-sale" + (ON_RULES if isinstance(seed, OnRules) else "")
+    assert broken(lived(name, int(seed))) == set()
 
 
 def _metrics(at: datetime) -> dict[str, int]:

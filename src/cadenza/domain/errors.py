@@ -3,7 +3,8 @@
 CadenzaError
 ├── InvalidInput        a value somebody gave: names the field, the value and the fix
 │   ├── InvalidCron     a cron expression or zone that can never be scheduled
-│   └── AlreadyThere    a name that is taken
+│   ├── AlreadyThere    a name that is taken
+│   └── NothingThere    an expression asks for a field or element that the values do not have
 ├── Refused             an act that the rules forbid right now, with the reason
 │   ├── AlreadyRunning  a run is in flight or waiting
 │   ├── Outdated        somebody else has changed it since it was read
@@ -39,6 +40,10 @@ class InvalidCron(InvalidInput):
 
 class AlreadyThere(InvalidInput):
     """A name that somebody or something has already."""
+
+
+class NothingThere(InvalidInput):
+    """An expression asks for a field or an element that the values do not have."""
 
 
 class Refused(CadenzaError):

@@ -24,6 +24,7 @@ from cadenza.adapters.postgres.clock import DatabaseClock
 from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.endpoints import PostgresEndpointStore
 from cadenza.adapters.postgres.insights import PostgresInsights
+from cadenza.adapters.postgres.latest_answers import PostgresLatestAnswers
 from cadenza.adapters.postgres.manifests import PostgresManifests
 from cadenza.adapters.postgres.migrate import migrate
 from cadenza.adapters.postgres.signing_keys import PostgresSigningKeys
@@ -129,6 +130,8 @@ async def served_app(
                 signing_keys=PostgresSigningKeys(database, box, new_id),
                 suggestions=suggestions,
                 acceptance=AcceptSuggestion(suggestions, store, PostgresInsights(database), clock),
+                latest_answers=PostgresLatestAnswers(database),
+                expressions=CelExpressions(),
                 reads=reads,
                 dispatcher=dispatch,
                 door=door_rules(settings),

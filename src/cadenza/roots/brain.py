@@ -1,9 +1,13 @@
-"""The LLM brain from the settings, or a message that says what is missing."""
+"""The brains: rules, or an LLM from the settings, or a message that says what is missing."""
 
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from cadenza.adapters.brains.llm.options import LlmOptions, Provider
+from cadenza.adapters.brains.rules.brain import RulesBrain
+from cadenza.adapters.brains.rules.declared import CelRules
+from cadenza.adapters.cron.cronsim import CronsimCron
+from cadenza.adapters.expressions.cel import CelExpressions
 from cadenza.adapters.system.ids import new_marker
 from cadenza.domain.errors import OperatorError
 from cadenza.domain.target import Secret
@@ -11,6 +15,11 @@ from cadenza.roots.settings import PREFIX, Settings
 
 if TYPE_CHECKING:
     from cadenza.adapters.brains.llm.brain import LlmBrain
+
+
+def rules_brain() -> RulesBrain:
+    cron = CronsimCron()
+    return RulesBrain(cron, CelRules(CelExpressions(), cron))
 
 
 def llm_brain(settings: Settings) -> "LlmBrain":

@@ -82,6 +82,7 @@ COMMANDS = {
         "type.",
         CODE,
     ),
+    "rules": Later("cadenza.roots.rules", "Declared rules: tried on answers of the past.", CODE),
     "whoami": Later(
         "cadenza.cli.account", "Say which server, tenant and user the key belongs to.", PEOPLE
     ),
@@ -130,6 +131,11 @@ COMMANDS = {
     "settings": Later(
         "cadenza.roots.settings_command",
         "Show every setting: its value, and where that came from.",
+        RUN,
+    ),
+    "demo": Later(
+        "cadenza.roots.demo.command",
+        "Watch a schedule tighten, act and relax, and why: a small shop, a rush of visitors.",
         RUN,
     ),
     "sim": Later("cadenza.roots.sim.command", "Live through a scenario in simulated time.", RUN),

@@ -16,7 +16,9 @@ import typer
 import uvloop
 
 from cadenza.adapters.brains.rules.brain import RulesBrain
+from cadenza.adapters.brains.rules.declared import CelRules
 from cadenza.adapters.cron.cronsim import CronsimCron
+from cadenza.adapters.expressions.cel import CelExpressions
 from cadenza.adapters.postgres.clock import DatabaseClock
 from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.endpoints import PostgresEndpointStore
@@ -106,8 +108,7 @@ async def brains(settings: Settings) -> AsyncGenerator[Sequence[Brain]]:
 
 
 def rules_brain(cron: Cron) -> RulesBrain:
-    # Here: declared=DeclaredRules(CelExpressions()), when adapters/brains/rules/declared.py is in.
-    return RulesBrain(cron)
+    return RulesBrain(cron, declared=CelRules(CelExpressions(), cron))
 
 
 def make_planner(

@@ -1,7 +1,7 @@
 """The rules brain in the world in memory: real tools, real governor, and the sessions it leaves."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import timedelta
 from itertools import pairwise
 from math import inf
@@ -9,7 +9,7 @@ from typing import Any
 
 from cadenza.adapters.brains.rules.brain import RulesBrain
 from cadenza.adapters.brains.rules.pace import Pace
-from cadenza.adapters.brains.rules.proposal import Proposal
+from cadenza.adapters.brains.rules.proposal import Proposal, Ruling
 from cadenza.adapters.simulated.time import run_simulated
 from cadenza.domain import steering
 from cadenza.domain.analysis import Attention, Material
@@ -187,8 +187,11 @@ class Declared:
     def __init__(self, *proposals: Proposal) -> None:
         self._proposals = proposals
 
-    def proposals(self, material: Material) -> Sequence[Proposal]:
-        return self._proposals
+    def ruling(self, material: Material) -> Ruling:
+        return Ruling(self._proposals)
+
+    def speak_for(self, material: Material) -> bool:
+        return False
 
 
 @simulated

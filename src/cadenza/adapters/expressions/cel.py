@@ -1,7 +1,7 @@
 """CEL with `common-expression-language`: what cannot be read, or would take long, is refused."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -9,8 +9,9 @@ from typing import Any
 import cel
 
 from cadenza.adapters.expressions.cost import BUDGET, cost_of
-from cadenza.adapters.expressions.shape import TYPES, Scope, TooComplex, shape_of
-from cadenza.domain.errors import InvalidInput
+from cadenza.adapters.expressions.fields import fields_in, only
+from cadenza.adapters.expressions.shape import TYPES, Path, Scope, TooComplex, shape_of
+from cadenza.domain.errors import InvalidInput, NothingThere
 
 MAX_LENGTH = 1000
 MAX_REASON = 200
@@ -22,6 +23,8 @@ class _Compiled:
     program: cel.Program
     shape: Scope
     names: frozenset[str]  # that it takes from outside
+    paths: tuple[Path, ...]  # that have to be there
+    used: tuple[Path, ...]
 
 
 class CelExpressions:
@@ -35,23 +38,31 @@ class CelExpressions:
             known = ", ".join(sorted(names or ()))
             raise InvalidInput(field, expression, f"it knows no {name!r}, only: {known}")
 
+    def paths(self, expression: str) -> Sequence[Path]:
+        return _compiled("expression", expression).paths
+
     def holds(self, expression: str, values: Mapping[str, Any]) -> bool:
+        result = self.value(expression, values)
+        if not isinstance(result, bool):
+            kind = type(result).__name__
+            raise InvalidInput("expression", expression, f"it gives a {kind}, not yes or no")
+        return result
+
+    def value(self, expression: str, values: Mapping[str, Any]) -> Any:
         compiled = _compiled("expression", expression)
-        used = {name: values[name] for name in compiled.names if name in values}
+        used = only(compiled.used, values)
         if cost_of(compiled.shape, used) > BUDGET:
             raise InvalidInput(
                 "expression", expression, "it would take too long on values of this size"
             )
         try:
-            result: Any = compiled.program.execute(used)
+            return compiled.program.execute(used)
         except (KeyboardInterrupt, SystemExit):
             raise
+        except LookupError as error:
+            raise NothingThere("expression", expression, _reason(error)) from error
         except BaseException as error:  # a panic of the library is no Exception
             raise InvalidInput("expression", expression, _reason(error)) from error
-        if not isinstance(result, bool):
-            kind = type(result).__name__
-            raise InvalidInput("expression", expression, f"it gives a {kind}, not yes or no")
-        return result
 
 
 def _compiled(field: str, expression: str) -> _Compiled:
@@ -80,7 +91,16 @@ def _compile(expression: str) -> _Compiled:
     elements = {scope.variable for scope in shape.all()}
     if not set(program.variables()) <= names | elements | TYPES:
         raise TooComplex("it cannot be judged; write it more plainly")  # we read it differently
-    return _Compiled(program, shape, frozenset(names))
+    paths, used = fields_in(expression), fields_in(expression, asked_about=True)
+    if not names <= {path[0] for path in used}:
+        raise TooComplex("it cannot be judged; write it more plainly")
+    return _Compiled(
+        program,
+        shape,
+        frozenset(names),
+        tuple(path for path in paths if path[0] in names),
+        tuple(path for path in used if path[0] in names),
+    )
 
 
 def _free_names(scope: Scope) -> set[str]:

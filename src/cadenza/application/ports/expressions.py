@@ -1,4 +1,4 @@
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 
@@ -11,4 +11,12 @@ class Expressions(Protocol):
 
     def holds(self, expression: str, values: Mapping[str, Any]) -> bool:
         """Whether it is true of these values; InvalidInput where it has no yes or no."""
+        ...
+
+    def value(self, expression: str, values: Mapping[str, Any]) -> Any:
+        """What it gives; NothingThere where it asks for a field or element that is not there."""
+        ...
+
+    def paths(self, expression: str) -> Sequence[tuple[str, ...]]:
+        """The fields it takes from outside, each from its name on; those in has() are left out."""
         ...

@@ -3,6 +3,7 @@
 import io
 import json
 import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -12,8 +13,13 @@ from rich.progress import BarColumn, Progress, TextColumn
 
 from cadenza.roots.sim.play import Played, play, summary
 from cadenza.roots.sim.report import write_report
-from cadenza.roots.sim.scenarios import SCENARIOS, Scenario
+from cadenza.roots.sim.scenarios import SCENARIOS, Scenario, on_rules
 from cadenza.roots.sim.terminal import show
+
+
+class SimBrain(StrEnum):
+    SCRIPTED = "scripted"
+    RULES = "rules"
 
 
 def sim(
@@ -23,6 +29,9 @@ def sim(
     report: Annotated[
         Path | None, typer.Option(help="Write a picture of the life to this HTML file.")
     ] = None,
+    brain: Annotated[
+        SimBrain, typer.Option(help="What thinks: the scenario's own script, or declared rules.")
+    ] = SimBrain.SCRIPTED,
     list_all: Annotated[bool, typer.Option("--list", help="Name all scenarios.")] = False,
 ) -> None:
     """Live through a scenario in simulated time.
@@ -36,6 +45,8 @@ def sim(
     if chosen is None:
         _refuse(scenario)
     assert chosen is not None
+    if brain is SimBrain.RULES:
+        chosen = _on_rules(chosen)
     played = play(chosen, seed) if as_json else _play_with_progress(chosen, seed)
     if report is not None:
         _write(played, report)
@@ -77,6 +88,17 @@ def _refuse(scenario: str | None) -> None:
     typer.echo(f"{said} Choose one of: {', '.join(SCENARIOS)}", err=True)
     typer.echo("Example: cadenza sim flash-sale", err=True)
     raise typer.Exit(2)
+
+
+def _on_rules(scenario: Scenario) -> Scenario:
+    chosen = on_rules(scenario)
+    if chosen is None:
+        able = ", ".join(each.name for each in SCENARIOS.values() if each.on_rules)
+        typer.echo(
+            f"{scenario.name} has no declared rules; --brain rules goes with: {able}", err=True
+        )
+        raise typer.Exit(2)
+    return chosen
 
 
 def _write(played: Played, report: Path) -> None:

@@ -5,18 +5,20 @@ once per cooldown while there is a reason, and everything returns when it is ove
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
 from cadenza.adapters.simulated.brains import FunctionBrain
 from cadenza.adapters.simulated.dispatcher import Reply
-from cadenza.application.ports.brain import Tools
+from cadenza.application.ports.brain import Brain, Tools
 from cadenza.domain.analysis import Material
 from cadenza.domain.endpoint import Every, OnDemand
 from cadenza.domain.instants import from_iso
 from cadenza.domain.run import Claim, Outcome, Run, RunStatus
+from cadenza.roots.brain import rules_brain
+from cadenza.roots.examples import example_job
 from cadenza.roots.sim.world import START, Action, Check, World, at_minute
 
 Metrics = dict[str, int]
@@ -95,6 +97,20 @@ HALF_TTL = timedelta(minutes=5)  # a hint is renewed when half of its life is ov
 
 async def play(world: World) -> list[Check]:
     await build(world)
+    return await _live(world, FunctionBrain(think, name="flash-sale"))
+
+
+async def play_on_rules(world: World) -> list[Check]:
+    """The same life with the rules brain, and endpoints and rules as they stand in a file."""
+    job = example_job("flash-sale.yaml")
+    world.job = replace(world.job, name=job.name, rules=job.rules)
+    for each in job.endpoints:
+        await world.add(each.name, each.baseline, least=each.min_interval, most=each.max_interval)
+    world.cooldowns |= {remedy.name: remedy.cooldown for remedy in REMEDIES}
+    return await _live(world, rules_brain())
+
+
+async def _live(world: World, brain: Brain) -> list[Check]:
 
     def answer(claim: Claim, now: datetime) -> Reply:
         takes = world.chance.between(0.02, 0.3, claim.endpoint_name, claim.slot_at)
@@ -103,7 +119,7 @@ async def play(world: World) -> list[Check]:
             Outcome(RunStatus.SUCCESS, status_code=200, body=body), timedelta(seconds=takes)
         )
 
-    async with world.planner(FunctionBrain(think, name="flash-sale")), world.worker(answer):
+    async with world.planner(brain), world.worker(answer):
         await world.live(LENGTH)
     return judge(world)
 

@@ -1,7 +1,7 @@
 """The other lives worth living through, each a few lines over the same engine."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from cadenza.adapters.simulated.brains import FunctionBrain
@@ -29,6 +29,15 @@ class Scenario:
     length: timedelta
     play: Callable[[World], Awaitable[list[Check]]]
     phases: tuple[tuple[int, str], ...] = ()  # the minute at which each part of the story begins
+    on_rules: Callable[[World], Awaitable[list[Check]]] | None = None  # by declared rules
+    looks_a_run: int = 1  # how many endpoints a brain looks at after each run
+
+
+def on_rules(scenario: Scenario) -> Scenario | None:
+    """The same life with the rules brain, which looks at every sibling of what has run."""
+    if scenario.on_rules is None:
+        return None
+    return replace(scenario, play=scenario.on_rules, looks_a_run=10)
 
 
 async def queue_spike(world: World) -> list[Check]:
@@ -239,6 +248,7 @@ SCENARIOS = {
             flash_sale.LENGTH,
             flash_sale.play,
             flash_sale.STORY,
+            flash_sale.play_on_rules,
         ),
         Scenario(
             "queue-spike", "a growing queue, one hint, and its expiry", 40 * MINUTE, queue_spike

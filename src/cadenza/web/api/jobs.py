@@ -10,6 +10,7 @@ from fastapi import Body, Query, Request, Response
 from pydantic import Field, ValidationError
 
 from cadenza.application.ports.catalogue import ChangeJob, JobSearch
+from cadenza.application.rule_fit import misfits_of_jobs
 from cadenza.domain.definition import (
     JobDefinition,
     check_job,
@@ -39,7 +40,7 @@ from cadenza.web.api.paging import (
 from cadenza.web.api.parts import Parts
 from cadenza.web.api.problems import Invalid
 from cadenza.web.api.routes import router
-from cadenza.web.api.shown import JobShown, job_shown
+from cadenza.web.api.shown import JobChanged, JobShown, job_shown
 
 routes = router("Jobs", "/jobs")
 
@@ -124,7 +125,7 @@ async def change_job(
     caller: Operator,
     parts: AnyParts,
     seen: IfMatch,
-) -> JobShown:
+) -> JobChanged:
     def change(job: Job, _now: datetime) -> Job:
         if job.archived_at is not None:
             raise Refused("the job is archived, and can no longer be changed")
@@ -136,7 +137,14 @@ async def change_job(
             raise Invalid(errors_of(error)) from error
 
     told = {"fields": sorted(body)}
-    return await _change(parts, caller, response, job_id, "change", change, told, seen)
+    shown = await _change(parts, caller, response, job_id, "change", change, told, seen)
+    return JobChanged(**dict(shown), warnings=await _misfits(parts, caller, job_id))
+
+
+async def _misfits(parts: AnyParts, caller: Operator, job_id: UUID) -> list[str]:
+    job = declared((await parts.jobs.get_job(caller.tenant_id, job_id)).job)
+    stored, expressions = parts.latest_answers, parts.expressions
+    return [text for _, text in await misfits_of_jobs(caller.tenant_id, [job], stored, expressions)]
 
 
 def _checked(body: JobFields, parts: Parts) -> JobDefinition:

@@ -3,11 +3,13 @@
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import Query
 from pydantic import Field
 
+from cadenza.application.rule_fit import misfits_of_jobs
 from cadenza.domain.definition import JobDefinition
 from cadenza.manifest.checking import Checked, Checks, check_manifest
 from cadenza.manifest.difference import Change, difference, kept_secrets_missing, merged_jobs
@@ -58,6 +60,10 @@ async def apply_manifest(
     """All of it, or, where anything is wrong, nothing."""
     # A thousand crons take a while: in a thread, so that others are served meanwhile.
     checked = await asyncio.to_thread(_checked, body, parts)
+    misfits = await misfits_of_jobs(
+        caller.tenant_id, checked.jobs, parts.latest_answers, parts.expressions
+    )
+    checked = replace(checked, warnings=(*checked.warnings, *misfits))
     if dry_run:
         present = await parts.manifests.all_jobs(caller.tenant_id)
         return _applied(_changes(present, checked.jobs, prune=prune), checked, dry_run=True)

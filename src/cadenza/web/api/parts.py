@@ -10,6 +10,8 @@ from cadenza.application.ports.accounts import Keys, Tenants
 from cadenza.application.ports.catalogue import Endpoints, Jobs
 from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.dispatcher import Dispatcher
+from cadenza.application.ports.expressions import Expressions
+from cadenza.application.ports.latest_answers import LatestAnswers
 from cadenza.application.ports.manifests import Manifests
 from cadenza.application.ports.signing_keys import SigningKeyStore
 from cadenza.application.ports.suggestions import SuggestionStore
@@ -32,6 +34,8 @@ class Parts:
     suggestions: SuggestionStore
     acceptance: AcceptSuggestion
     reads: Reads
+    latest_answers: LatestAnswers
+    expressions: Expressions
     dispatcher: Dispatcher  # for test calls
     door: DoorRules
     cron: Cron

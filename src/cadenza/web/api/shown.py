@@ -34,6 +34,12 @@ class JobShown(Shown):
     probe_budget: float
 
 
+class JobChanged(JobShown):
+    warnings: list[str] = Field(
+        description="Rules that speak of fields which the endpoints did not answer last."
+    )
+
+
 class BaselineShown(Shown):
     every_ms: int | None = None
     cron: str | None = None

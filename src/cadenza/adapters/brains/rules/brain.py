@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from cadenza.adapters.brains.rules.pace import Pace
-from cadenza.adapters.brains.rules.proposal import DeclaredRules, Proposal
+from cadenza.adapters.brains.rules.proposal import DeclaredRules, Proposal, Ruling
 from cadenza.application.ports.brain import Tools, Usage
 from cadenza.domain.analysis import Attention, Material
 from cadenza.domain.cron import Cron
@@ -22,6 +22,7 @@ from cadenza.domain.instants import TICK, iso, milliseconds
 from cadenza.domain.spending import Budget
 
 NO_USE = Usage()
+_NO_RULING = Ruling()
 _MINUTE = timedelta(minutes=1)
 _RUNS_OF_A_HINT = 6  # how many runs a hint outlives the brain that wrote it
 _STEP = 1.15  # an interval that is nearly the one in force is left as it is
@@ -44,16 +45,21 @@ class RulesBrain:
         self._budget = budget or Budget()
 
     async def analyse(self, material: Material, tools: Tools) -> Usage:
-        declared = self._declared.proposals(material) if self._declared is not None else ()
-        if declared:
-            await _carry_out(declared, [], tools)
-            return NO_USE
+        ruling = self._declared.ruling(material) if self._declared is not None else _NO_RULING
+        if ruling.proposals:
+            fired = await _carry_out(ruling.proposals, [], tools)
+            return Usage(warnings=ruling.warnings, fired=fired)
+        await self._detect(material, tools)
+        return Usage(warnings=ruling.warnings) if ruling.warnings else NO_USE
+
+    async def _detect(self, material: Material, tools: Tools) -> None:
         pace = self._pace.of(material.endpoint, material.now)
         decision = decide(Case(material, pace, self._budget_of(material)))
         proposals = _proposals(decision, material, pace)
+        if proposals and self._declared is not None and self._declared.speak_for(material):
+            return
         if proposals or _has_something_to_say(decision):
             await _carry_out(proposals, [each.said for each in decision.findings], tools)
-        return NO_USE
 
     def _budget_of(self, material: Material) -> Budget:
         """What the owner of the job lets it spend."""
@@ -65,9 +71,15 @@ class RulesBrain:
         )
 
 
-async def _carry_out(proposals: Sequence[Proposal], found: list[str], tools: Tools) -> None:
+async def _carry_out(
+    proposals: Sequence[Proposal], found: list[str], tools: Tools
+) -> tuple[str, ...]:
+    """All of it; gives back the declared rules whose act was not refused."""
+    fired: list[str] = []
     for proposal in proposals:
-        await tools.call(proposal.tool, proposal.arguments)
+        answer = await tools.call(proposal.tool, proposal.arguments)
+        if proposal.rule is not None and answer["ok"]:
+            fired.append(proposal.rule)
     reasons = found or [each.sentence for each in proposals]
     confidence = min((each.confidence for each in proposals), default=None)
     await tools.call(
@@ -78,6 +90,7 @@ async def _carry_out(proposals: Sequence[Proposal], found: list[str], tools: Too
             "actions_taken": [each.tool for each in proposals],
         },
     )
+    return tuple(fired)
 
 
 def _has_something_to_say(decision: Decision) -> bool:

@@ -1,6 +1,5 @@
 """What rules propose: one tool call, and the sentence that gives the reason."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -13,9 +12,22 @@ class Proposal:
     arguments: dict[str, Any]
     sentence: str
     confidence: float = 1.0
+    rule: str | None = None  # the declared rule that it comes from
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What declared rules say of a look: acts, and which of them have no yes or no."""
+
+    proposals: tuple[Proposal, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 class DeclaredRules(Protocol):
     """The owner's own rules, which come before every detector and are bound by no budget."""
 
-    def proposals(self, material: Material) -> Sequence[Proposal]: ...
+    def ruling(self, material: Material) -> Ruling: ...
+
+    def speak_for(self, material: Material) -> bool:
+        """Whether the endpoint is theirs at present, so that no detector may move it."""
+        ...

@@ -1,0 +1,28 @@
+"""What endpoints answered last."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+from cadenza.adapters.postgres.database import Database
+from cadenza.adapters.postgres.queries import query
+from cadenza.adapters.postgres.rows import body_of
+from cadenza.domain.analysis import LONGEST_RECENT_BODY
+from cadenza.domain.run import Body
+
+
+class PostgresLatestAnswers:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def latest_answers(
+        self, tenant_id: UUID, jobs: Sequence[str]
+    ) -> Mapping[str, Mapping[str, Body]]:
+        async with self._database.connection() as connection:
+            rows = await connection.fetch(
+                query("latest_answers"), tenant_id, list(jobs), LONGEST_RECENT_BODY
+            )
+        found: defaultdict[str, dict[str, Body]] = defaultdict(dict)
+        for row in rows:
+            found[row["job"]][row["endpoint"]] = body_of(row["body"])
+        return found

@@ -1,0 +1,142 @@
+"""Whether a declared rule holds: of each of the last answers, and with the reason where not."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from difflib import get_close_matches
+from itertools import islice
+from typing import Any, cast
+
+from cadenza.application.ports.expressions import Expressions
+from cadenza.application.rule_values import Values
+from cadenza.domain.errors import InvalidInput, NothingThere
+from cadenza.domain.rule import Rule
+
+Path = tuple[str, ...]
+NOT_SO = "it is not so"
+_NOTHING = object()
+_SHOWN_FIELDS = 8
+_COMPARED_FIELDS = 200  # an answer may have thousands, and comparing takes time
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """`trouble`: it does not hold because it has no yes or no, and somebody should know."""
+
+    holds: bool
+    why: str = ""
+    trouble: bool = False
+    missing: Path | None = None  # the field that is not there; that is no trouble
+    place: int = 0  # of the answer that it does not hold of, newest first
+
+
+def judged(rule: Rule, answers: Sequence[Values], expressions: Expressions) -> Judged:
+    """Newest first; it has to hold of as many as the rule says, one after the other."""
+    if not answers:
+        return Judged(False, "there is no answer yet")
+    for place, values in enumerate(answers[: rule.runs]):
+        one = _judged_once(rule.when, values, place, expressions)
+        if not one.holds:
+            return one
+    if len(answers) < rule.runs:
+        return Judged(False, f"it holds of {len(answers)} answers, and has to of {rule.runs}")
+    return Judged(True)
+
+
+def _judged_once(when: str, values: Values, place: int, expressions: Expressions) -> Judged:
+    try:
+        holds = expressions.holds(when, values)
+    except NothingThere as error:
+        return Judged(False, error.fix, missing=missing_in(when, values, expressions), place=place)
+    except InvalidInput as error:
+        missing = missing_in(when, values, expressions)
+        if missing is not None:
+            return Judged(False, error.fix, missing=missing, place=place)
+        return Judged(False, error.fix + _kinds(when, values, expressions), True, place=place)
+    return Judged(holds, "" if holds else NOT_SO, place=place)
+
+
+def why_not(judgement: Judged, answers: Sequence[Values]) -> str:
+    """In words, with the nearest field that exists where one is missing."""
+    said = judgement.why
+    if judgement.missing is not None:
+        said = said_of_missing(judgement.missing, answers[judgement.place])
+    return (
+        f"it held of the last {judgement.place}, before that: {said}" if judgement.place else said
+    )
+
+
+def instant_of(expression: str, values: Values, expressions: Expressions) -> datetime | str | None:
+    """When a rule wants a run, in UTC; None where the answer does not say, or why it has none."""
+    try:
+        value = expressions.value(expression, values)
+    except NothingThere:
+        return None
+    except InvalidInput as error:
+        return None if missing_in(expression, values, expressions) else error.fix
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value)
+        except ValueError:
+            return f"{value[:40]!r} is no instant, such as 2026-01-31T12:00:00Z"
+    if not isinstance(value, datetime):
+        return None if value is None else f"it gives a {type(value).__name__}, not an instant"
+    try:
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+    except OverflowError:
+        return "it gives an instant out of all time"
+
+
+def missing_in(expression: str, values: Values, expressions: Expressions) -> Path | None:
+    """The first field that the expression speaks of and the values do not have, or have as null."""
+    paths = (tuple(each) for each in expressions.paths(expression))
+    return next((path for path in paths if _found(path, values) in (_NOTHING, None)), None)
+
+
+def said_of_missing(path: Path, values: Values) -> str:
+    """The part of the path that is not there, and the nearest that is."""
+    for length, name in enumerate(path, start=1):
+        if _found(path[:length], values) is None:
+            return f"{'.'.join(path[:length])} is null"
+        if _found(path[:length], values) is _NOTHING:
+            parent = _found(path[: length - 1], values)
+            return f"there is no {'.'.join(path[:length])}{_nearest(name, parent)}"
+    return ""
+
+
+def _kinds(expression: str, values: Values, expressions: Expressions) -> str:
+    """What each field is, for whoever compared text with a number."""
+    paths = [tuple(each) for each in expressions.paths(expression)]
+    said = [f"{'.'.join(path)} is {_kind(_found(path, values))}" for path in paths if path[1:]]
+    return f" ({', '.join(said[:_SHOWN_FIELDS])})" if said else ""
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, str):
+        return "text"
+    if isinstance(value, int | float):
+        return "a number"
+    if isinstance(value, datetime):
+        return "an instant"
+    return "a list" if isinstance(value, list) else "an object"
+
+
+def _found(path: Path, values: object) -> object:
+    for name in path:
+        if not isinstance(values, Mapping):
+            return _NOTHING
+        values = cast("Mapping[str, object]", values).get(name, _NOTHING)
+    return values
+
+
+def _nearest(name: str, parent: object) -> str:
+    if not isinstance(parent, Mapping):
+        return ", for it has no answer" if parent is None else f", for it is {_kind(parent)}"
+    keys = islice(cast("Mapping[Any, Any]", parent), _COMPARED_FIELDS)
+    fields = [str(key)[:100] for key in keys]
+    if near := get_close_matches(name, fields, n=1, cutoff=0.6):
+        return f"; the nearest is {near[0]}"
+    some = ", ".join(fields[:_SHOWN_FIELDS])
+    return f"; there is {some}" if some else ", and nothing else either"

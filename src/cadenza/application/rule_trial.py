@@ -1,0 +1,149 @@
+"""Rules tried on answers of the past: which would have fired, when, and why the others did not.
+
+What was answered is known; what the schedule was then is not. So it is told when a rule would have
+asked for its act, not what that act would have changed.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from itertools import takewhile
+from uuid import UUID
+
+from cadenza.application.ports.expressions import Expressions
+from cadenza.application.rule_judging import judged, why_not
+from cadenza.application.rule_values import Values, values_of
+from cadenza.domain.analysis import RECENT_RESPONSES, Material, Response, SiblingState
+from cadenza.domain.definition import JobDefinition
+from cadenza.domain.endpoint import Endpoint, Job
+from cadenza.domain.health import health_of
+from cadenza.domain.plan import Source
+from cadenza.domain.rule import Rule
+from cadenza.domain.run import Run
+
+_NOBODY = UUID(int=0)
+_DAY = timedelta(hours=24)
+_LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    endpoint: str
+    response: Response
+
+
+@dataclass(slots=True)
+class Tried:
+    """One rule over all answers."""
+
+    rule: Rule
+    judged: int = 0
+    held: int = 0
+    fired: list[tuple[datetime, str]] = field(default_factory=list[tuple[datetime, str]])
+    why_not: Counter[str] = field(default_factory=Counter[str])
+    troubles: Counter[str] = field(default_factory=Counter[str])
+
+
+def try_rules(
+    job: JobDefinition, answers: Sequence[Answered], expressions: Expressions
+) -> list[Tried]:
+    """Oldest first; each answer is judged by the rules that read its endpoint."""
+    trial = _Trial(job, expressions)
+    for answer in sorted(answers, key=lambda each: each.response.finished_at):
+        trial.see(answer)
+    return trial.tried
+
+
+class _Trial:
+    def __init__(self, job: JobDefinition, expressions: Expressions) -> None:
+        self.tried = [Tried(rule) for rule in job.rules]
+        self._expressions = expressions
+        self._job = Job(_NOBODY, _NOBODY, job.name, rules=job.rules)
+        self._endpoints = {each.name: each for each in job.endpoints}
+        self._seen: dict[str, list[Response]] = {each.name: [] for each in job.endpoints}
+        self._runs: dict[str, list[Run]] = {each.name: [] for each in job.endpoints}
+
+    def see(self, answer: Answered) -> None:
+        if answer.endpoint not in self._seen:
+            return
+        self._seen[answer.endpoint].insert(0, answer.response)
+        self._runs[answer.endpoint].insert(0, _run(answer.response))
+        now, taken = answer.response.finished_at, set[str]()
+        values = self._values(answer.endpoint, now)
+        for each in self.tried:
+            if each.rule.endpoint in (None, answer.endpoint):
+                self._judge(each, answer.endpoint, values, now, taken)
+
+    def _judge(
+        self, each: Tried, name: str, values: list[Values], now: datetime, taken: set[str]
+    ) -> None:
+        rule = each.rule
+        each.judged += 1
+        judgement = judged(rule, values, self._expressions)
+        if not judgement.holds:
+            reasons = each.troubles if judgement.trouble else each.why_not
+            reasons[why_not(judgement, values)] += 1
+            return
+        each.held += 1
+        target = rule.then.endpoint or name
+        if target not in self._seen:
+            each.why_not[f"the job has no endpoint {target}"] += 1
+        elif target in taken:
+            each.why_not[f"a rule before it held for {target}"] += 1
+        elif any(at + rule.cooldown > now for at, by in each.fired if by == name):
+            each.why_not["it was within its cooldown"] += 1
+        else:
+            each.fired.append((now, name))
+        taken.add(target)
+
+    def _values(self, name: str, now: datetime) -> list[Values]:
+        recent = self._seen[name][:RECENT_RESPONSES]
+        streak = next((i for i, each in enumerate(recent) if each.is_well), len(recent))
+        runs = takewhile(lambda run: run.slot_at > now - _DAY, self._runs[name])
+        others = [each for each in self._seen if each != name]
+        material = Material(
+            now=now,
+            endpoint=self._endpoint(name),
+            job=self._job,
+            health=health_of(runs, streak, now),
+            sibling_names=tuple(others),
+            recent=tuple(recent),
+            siblings=tuple(self._sibling(each) for each in others),
+        )
+        return values_of(material, recent)
+
+    def _sibling(self, name: str) -> SiblingState:
+        seen = self._seen[name]
+        return SiblingState(self._endpoint(name), seen[0] if seen else None)
+
+    def _endpoint(self, name: str) -> Endpoint:
+        given, seen = self._endpoints[name], self._seen[name]
+        return Endpoint(
+            id=_NOBODY,
+            tenant_id=_NOBODY,
+            job_id=_NOBODY,
+            name=name,
+            baseline=given.baseline,
+            created_at=_LONG_AGO,
+            min_interval=given.min_interval,
+            max_interval=given.max_interval,
+            last_run_at=seen[0].slot_at if seen else None,
+        )
+
+
+def _run(response: Response) -> Run:
+    took = response.duration or timedelta(0)
+    return Run(
+        id=_NOBODY,
+        endpoint_id=_NOBODY,
+        tenant_id=_NOBODY,
+        slot_at=response.slot_at,
+        source=Source.BASELINE_INTERVAL,
+        status=response.status,
+        attempt=1,
+        epoch=1,
+        claimed_at=response.slot_at,
+        started_at=response.finished_at - took,
+        finished_at=response.finished_at,
+    )

@@ -1,0 +1,95 @@
+"""What the expressions of declared rules are told: built once for a look, not for each rule.
+
+What is not known is left out and not null, so that an expression which asks for it does not hold.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from cadenza.application.shown_state import shown_baseline
+from cadenza.domain.analysis import Material, Response, SiblingState
+from cadenza.domain.endpoint import Endpoint
+from cadenza.domain.governor import floor_at
+from cadenza.domain.health import Health
+from cadenza.domain.instants import milliseconds
+from cadenza.domain.outcome import fresh_hints
+
+Values = dict[str, Any]
+
+
+def values_of(
+    material: Material, answers: Sequence[Response], *, with_siblings: bool = True
+) -> list[Values]:
+    """For each answer, newest first; health, siblings and the time are those of now."""
+    now = material.now
+    siblings = material.siblings if with_siblings else ()
+    common: Values = {
+        "health": health_values(material.health),
+        "siblings": {each.endpoint.name: _sibling(each, now) for each in siblings},
+        "now": now,
+    }
+    endpoint = endpoint_values(material.endpoint, now)
+    return [
+        {**common, "response": each.body, "endpoint": {**endpoint, **_answer(each)}}
+        for each in answers
+    ]
+
+
+def _sibling(sibling: SiblingState, now: datetime) -> Values:
+    values: Values = {"endpoint": endpoint_values(sibling.endpoint, now)}
+    if sibling.latest is not None:
+        values["response"] = sibling.latest.body
+        values["endpoint"] |= _answer(sibling.latest)
+    return values
+
+
+def _answer(response: Response) -> Values:
+    return _known(
+        status=str(response.status),
+        well=response.is_well,
+        status_code=response.status_code,
+        answered_at=response.finished_at,
+        duration_ms=milliseconds(response.duration) if response.duration is not None else None,
+    )
+
+
+def endpoint_values(endpoint: Endpoint, now: datetime) -> Values:
+    interval, one_shot = fresh_hints(endpoint, now)
+    floor = floor_at(endpoint, endpoint.last_run_at)
+    paused_until = endpoint.paused_until(now)
+    return _known(
+        name=endpoint.name,
+        baseline=shown_baseline(endpoint),
+        min_interval_ms=endpoint.min_interval and milliseconds(endpoint.min_interval),
+        max_interval_ms=endpoint.max_interval and milliseconds(endpoint.max_interval),
+        hinted=interval is not None or one_shot is not None,
+        interval_ms=milliseconds(interval.interval) if interval is not None else None,
+        paused=paused_until is not None,
+        paused_until=paused_until,
+        running=endpoint.in_flight,
+        ready=not endpoint.in_flight
+        and paused_until is None
+        and (floor is None or floor[0] <= now),
+        failure_count=endpoint.failure_count,
+        last_run_at=endpoint.last_run_at,
+        next_run_at=endpoint.next_run_at,
+    )
+
+
+def health_values(health: Health) -> Values:
+    values = _known(
+        failure_streak=health.failure_streak,
+        outages=health.outages,
+        changed_at=health.changed_at,
+        mean_duration_ms=milliseconds(health.mean_duration) if health.mean_duration else None,
+    )
+    for window in health.windows:
+        hours = int(window.length.total_seconds()) // 3600
+        values |= _known(**{f"runs_{hours}h": window.runs})
+        values |= _known(**{f"success_rate_{hours}h": window.success_rate})
+    return values
+
+
+def _known(**values: Any) -> Values:
+    return {name: value for name, value in values.items() if value is not None}

@@ -1,0 +1,148 @@
+"""`cadenza rules test`: what declared rules would have done with answers of the past."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cadenza.application.ports.expressions import Expressions
+from cadenza.application.rule_judging import NOT_SO
+from cadenza.application.rule_trial import Answered, Tried, try_rules
+from cadenza.cli.client import Api
+from cadenza.cli.commands import add, group
+from cadenza.cli.exits import CommandError, usage
+from cadenza.cli.instants import back
+from cadenza.cli.output import Column, Output
+from cadenza.cli.outside import Outside
+from cadenza.cli.plain_text import plain
+from cadenza.cli.recorded import read_answers, stored_answers
+from cadenza.domain.definition import JobDefinition
+from cadenza.domain.instants import iso
+from cadenza.manifest.files import read_manifest
+from cadenza.manifest.rules import rule_document
+
+NO_RULES = "The file declares no rules. How to write them: docs/how-to/write-rules.md"
+
+
+def test_command(expressions: Expressions) -> Callable[..., None]:
+    def test_rules(
+        api: Api,
+        out: Output,
+        outside: Outside,
+        file: Annotated[
+            Path, typer.Option("--file", "-f", help="A file or folder with jobs and their rules.")
+        ] = Path("cadenza.yaml"),
+        endpoint: Annotated[
+            str | None, typer.Option(help="Only answers of this one: job/name.")
+        ] = None,
+        since: Annotated[str, typer.Option(help="An instant, or like 7d ago.")] = "7d",
+        limit: Annotated[
+            int, typer.Option(min=1, max=1000, help="Answers of each endpoint, the newest.")
+        ] = 200,
+        responses: Annotated[
+            Path | None,
+            typer.Option(help="Take answers from this file of JSON lines; no server is asked."),
+        ] = None,
+    ) -> None:
+        """Run the rules of a file on stored answers: what would have fired, when, and why not.
+
+        Nothing is written. A line of --responses is like
+        {"endpoint": "shop", "at": "2026-01-31T12:00:00Z", "body": {"visitors": 120}}
+
+        Example: cadenza rules test -f cadenza.yaml --endpoint shop/queue --since 7d
+        """
+        found: list[dict[str, Any]] = []
+        for job, only in _jobs(file, endpoint, outside):
+            if responses is not None:
+                answers = read_answers(responses, only, job, outside.now())
+            else:
+                names = [only] if only else [each.name for each in job.endpoints]
+                with out.working(f"Reading the answers of {job.name}"):
+                    answers = list(
+                        stored_answers(api, job, names, back(outside, "--since", since), limit)
+                    )
+            found += _records(job, answers, expressions)
+        out.rows(found, COLUMNS, NO_RULES)
+
+    return test_rules
+
+
+def _jobs(
+    file: Path, endpoint: str | None, outside: Outside
+) -> Iterator[tuple[JobDefinition, str | None]]:
+    """Those with rules, or the one that was asked for, with the name of its endpoint."""
+    manifest = read_manifest(file, outside.checks(), None)
+    if manifest.problems:
+        raise CommandError("\n".join(map(str, manifest.problems[:20])))
+    wanted, _, name = (endpoint or "").partition("/")
+    for job in manifest.jobs:
+        if endpoint is None and job.rules:
+            yield job, None
+        elif job.name == wanted and name in {each.name for each in job.endpoints}:
+            yield job, name
+            return
+    if endpoint is not None:
+        known = [f"{job.name}/{each.name}" for job in manifest.jobs for each in job.endpoints]
+        shown = ", ".join(plain(each) for each in known[:10])
+        raise usage(f"The file has no endpoint {plain(endpoint)!r}; it has {shown}")
+
+
+def _records(
+    job: JobDefinition, answers: list[Answered], expressions: Expressions
+) -> Iterator[dict[str, Any]]:
+    for tried in try_rules(job, answers, expressions):
+        yield {
+            "job": job.name,
+            "rule": tried.rule.name,
+            "then": rule_document(tried.rule)["then"],
+            "answers": tried.judged,
+            "held": tried.held,
+            "fired": [{"at": iso(at), "endpoint": by} for at, by in tried.fired],
+            "why_not": _counted(tried),
+            "no_yes_or_no": [
+                {"reason": reason, "answers": count}
+                for reason, count in tried.troubles.most_common(5)
+            ],
+        }
+
+
+def _counted(tried: Tried) -> list[dict[str, Any]]:
+    if tried.judged == 0:
+        return [{"reason": "there is no answer that it reads", "answers": 0}]
+    return [{"reason": why, "answers": count} for why, count in tried.why_not.most_common(5)]
+
+
+def _fired(record: dict[str, Any]) -> str:
+    if not record["fired"]:
+        return "never"
+    first, last = record["fired"][0]["at"], record["fired"][-1]["at"]
+    times = len(record["fired"])
+    return f"once, {first}" if times == 1 else f"{times} times, {first} to {last}"
+
+
+def _why(record: dict[str, Any]) -> str:
+    reasons = [*record["no_yes_or_no"], *record["why_not"]]
+    reasons.sort(key=lambda each: each["reason"] == NOT_SO)  # that one says least
+    return "; ".join(f"{each['reason']} ({each['answers']}×)" for each in reasons[:2])
+
+
+COLUMNS = (
+    Column("rule", lambda record: f"{record['job']}/{record['rule']}"),
+    Column("answers", lambda record: record["answers"]),
+    Column("held", lambda record: record["held"]),
+    Column("would have fired", _fired),
+    Column("why not", _why),
+)
+
+
+def register(app: typer.Typer, expressions: Expressions) -> None:
+    rules = group("rules", "Declared rules: tried on answers of the past.")
+
+    @rules.callback()
+    def root() -> None:
+        """Declared rules: tried on answers of the past."""
+
+    del root  # registered by its decorator
+    add(rules, "test", test_command(expressions), is_read_in_logs=True)
+    app.add_typer(rules)

@@ -1,0 +1,117 @@
+"""`cadenza demo`: see in two and a half minutes what an adaptive schedule does."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.live import Live
+
+from cadenza.domain.errors import InvalidInput
+from cadenza.manifest.durations import parse_duration
+from cadenza.roots.demo.shop import CALM, Shop, part_of_story, served
+from cadenza.roots.demo.stage import Stage, scaled
+from cadenza.roots.demo.story import Line, clock, line_of, summary
+from cadenza.roots.demo.view import picture, summed_up
+from cadenza.roots.examples import example_job
+
+FULL_LENGTH = timedelta(seconds=150)
+SHORTEST = timedelta(seconds=15)
+_REFRESH = timedelta(milliseconds=250)
+Show = Callable[[Stage, str, timedelta, list[Line]], None]
+
+
+def demo(
+    length: Annotated[str, typer.Option(help="How long it takes, from 15s to 1h.")] = "150s",
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Only print a JSON object at the end.")
+    ] = False,
+) -> None:
+    """Watch a schedule tighten, act and relax, and why: a small shop, a rush of visitors.
+
+    A local HTTP service, the real scheduler, planner and governor, in real time with short
+    intervals; nothing is stored and nothing outside this machine is called. The jobs and rules are
+    in examples/demo.yaml.
+
+    Example: cadenza demo --length 60s
+    """
+    lasts = _length(length)
+    console = Console()
+    if as_json:
+        typer.echo(json.dumps(asyncio.run(play(lasts, _show_nothing)), indent=2))
+        return
+    found = _play_live(lasts, console) if console.is_terminal else _play_in_lines(lasts)
+    console.print(summed_up(found))
+    console.print(_moral(found), highlight=False)
+
+
+async def play(lasts: timedelta, show: Show) -> dict[str, Any]:
+    """The whole story; `show` is called a few times a second."""
+    loop = asyncio.get_running_loop()
+    began, lines = loop.time(), list[Line]()
+
+    def passed() -> timedelta:
+        return timedelta(seconds=loop.time() - began)
+
+    shop = Shop(lambda: passed() / lasts)
+    async with served(shop) as address:
+        job = scaled(example_job("demo.yaml"), lasts / FULL_LENGTH)
+        stage = Stage(job, address, lambda event: lines.append(line_of(event, passed())))
+        async with stage.playing():
+            while passed() < lasts:
+                show(stage, part_of_story(passed() / lasts), passed(), lines)
+                await asyncio.sleep(_REFRESH.total_seconds())
+    return summary(stage, lines)
+
+
+def _play_live(lasts: timedelta, console: Console) -> dict[str, Any]:
+    with Live(console=console, refresh_per_second=4) as live:
+
+        def show(stage: Stage, part: str, passed: timedelta, lines: list[Line]) -> None:
+            live.update(picture(stage, part, passed, lines))
+
+        return asyncio.run(play(lasts, show))
+
+
+def _play_in_lines(lasts: timedelta) -> dict[str, Any]:
+    """Without a terminal: each part of the story, and each act, as it comes."""
+    told, parts = 0, [""]
+
+    def show(_stage: Stage, part: str, passed: timedelta, lines: list[Line]) -> None:
+        nonlocal told
+        if part != parts[-1]:
+            parts.append(part)
+            typer.echo(f"{clock(passed)}  --- {part}{' for a while' if part == CALM else ''} ---")
+        for line in lines[told:]:
+            typer.echo(str(line))
+        told = len(lines)
+
+    return asyncio.run(play(lasts, show))
+
+
+def _show_nothing(_stage: Stage, _part: str, _passed: timedelta, _lines: list[Line]) -> None:
+    pass
+
+
+def _length(text: str) -> timedelta:
+    try:
+        lasts = parse_duration(text)
+    except ValueError as error:
+        raise InvalidInput("--length", text, str(error)) from error
+    if not SHORTEST <= lasts <= timedelta(hours=1):
+        raise InvalidInput("--length", text, "from 15s to 1h")
+    return lasts
+
+
+def _moral(found: dict[str, Any]) -> str:
+    return (
+        f"{len(found['acts'])} acts, each within your limits and with its reason. "
+        "The rules: examples/demo.yaml. Next: cadenza sim flash-sale --brain rules, or cadenza up."
+    )
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(demo)

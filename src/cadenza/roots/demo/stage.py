@@ -1,0 +1,142 @@
+"""The demo's stage: the real scheduler, planner, governor and HTTP, over stores in memory."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import datetime, timedelta
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from cadenza.adapters.cron.cronsim import CronsimCron
+from cadenza.adapters.expressions.cel import CelExpressions
+from cadenza.adapters.http.addresses import AddressPolicy, parse_networks
+from cadenza.adapters.http.dispatcher import HttpDispatcher
+from cadenza.adapters.memory.endpoints import MemoryEndpointStore
+from cadenza.adapters.memory.insights import MemoryInsights
+from cadenza.adapters.memory.quota import MemoryQuota
+from cadenza.adapters.memory.run_queue import MemoryRunQueue
+from cadenza.adapters.memory.tables import Tables, Topic
+from cadenza.adapters.system.clock import SystemClock
+from cadenza.adapters.system.ids import new_id
+from cadenza.application.planner import Planner
+from cadenza.application.ports.events import Event
+from cadenza.application.scheduler import Scheduler
+from cadenza.domain.definition import EndpointDefinition, JobDefinition
+from cadenza.domain.endpoint import PLATFORM_MIN_INTERVAL, Endpoint, Every, Job
+from cadenza.domain.rule import Rule, RuleAct
+from cadenza.domain.run import Run
+from cadenza.domain.target import HttpTarget
+from cadenza.roots.brain import rules_brain
+
+
+class Heard:
+    """What the planner did, told to whoever shows it."""
+
+    def __init__(self, tell: Callable[[Event], None]) -> None:
+        self._tell = tell
+
+    def wants(self, kind: str) -> bool:
+        return kind == "planner.acted"
+
+    def emit(self, event: Event) -> None:
+        self._tell(event)
+
+
+class Unsigned:
+    """Nobody in the demo has a key to sign with."""
+
+    async def headers_for(
+        self, tenant_id: UUID, message_id: str, sent_at: datetime, body: bytes
+    ) -> Mapping[str, str]:
+        del tenant_id, message_id, sent_at, body
+        return {}
+
+
+class Stage:
+    def __init__(self, job: JobDefinition, address: str, tell: Callable[[Event], None]) -> None:
+        self.clock = SystemClock()
+        self.tables = Tables(self.clock, CronsimCron(), new_id)
+        self._definition = job
+        self._address = address
+        self._events = Heard(tell)
+        self._job = Job(new_id(), new_id(), job.name, job.description, rules=job.rules)
+        self._endpoints = MemoryEndpointStore(self.tables)
+
+    @asynccontextmanager
+    async def playing(self) -> AsyncGenerator[None]:
+        await self._endpoints.add_job(self._job)
+        for each in self._definition.endpoints:
+            await self._add(each)
+        http = HttpDispatcher(
+            AddressPolicy(parse_networks("loopback")), Unsigned(), self.clock, CelExpressions()
+        )
+        worker = Scheduler("demo", MemoryRunQueue(self.tables), http, self.clock, self._events)
+        planner = Planner(
+            rules_brain(), self._endpoints, MemoryInsights(self.tables), MemoryQuota(self.tables),
+            self.clock, self._events, new_id,
+        )  # fmt: skip
+        self.tables.listen(Topic.DUE, worker.wake)
+        self.tables.listen(Topic.FINISHED, planner.wake)
+        tasks = [asyncio.create_task(worker.run()), asyncio.create_task(planner.run())]
+        try:
+            yield
+        finally:
+            worker.stop()
+            planner.stop()
+            await asyncio.gather(*tasks)
+            await http.close()
+
+    def endpoints(self) -> list[Endpoint]:
+        return [row.endpoint for row in self.tables.endpoints.values()]
+
+    def runs(self, endpoint: Endpoint) -> list[Run]:
+        """Those that have ended, oldest first."""
+        runs = (self.tables.runs[each] for each in self.tables.runs_of[endpoint.id])
+        return [run for run in runs if run.finished_at is not None]
+
+    async def _add(self, definition: EndpointDefinition) -> None:
+        target = definition.target
+        assert isinstance(target, HttpTarget)
+        endpoint = Endpoint(
+            id=new_id(),
+            tenant_id=self._job.tenant_id,
+            job_id=self._job.id,
+            name=definition.name,
+            baseline=definition.baseline,
+            created_at=self.clock.now(),
+            min_interval=definition.min_interval,
+            max_interval=definition.max_interval,
+            spread=timedelta(0),
+        )
+        here = self._address + urlsplit(target.url).path
+        await self._endpoints.add_endpoint(endpoint, replace(target, url=here))
+
+
+def scaled(job: JobDefinition, factor: float) -> JobDefinition:
+    """The same job on a faster or slower clock; nothing runs more often than once a second."""
+
+    def stretched(duration: timedelta) -> timedelta:
+        milliseconds = round(duration * factor / timedelta(milliseconds=1))
+        return max(timedelta(milliseconds=milliseconds), PLATFORM_MIN_INTERVAL)
+
+    def endpoint(each: EndpointDefinition) -> EndpointDefinition:
+        baseline = each.baseline
+        if isinstance(baseline, Every):
+            baseline = Every(stretched(baseline.interval))
+        least, most = each.min_interval, each.max_interval
+        return replace(
+            each,
+            baseline=baseline,
+            min_interval=stretched(least) if least is not None else None,
+            max_interval=stretched(most) if most is not None else None,
+        )
+
+    def rule(each: Rule) -> Rule:
+        then = each.then
+        if then.act is not RuleAct.INTERVAL or then.duration is None:
+            return each
+        return replace(each, then=replace(then, duration=stretched(then.duration)))
+
+    endpoints = tuple(map(endpoint, job.endpoints))
+    return replace(job, endpoints=endpoints, rules=tuple(map(rule, job.rules)))

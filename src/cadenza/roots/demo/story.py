@@ -1,0 +1,73 @@
+"""What happened in a demo, as it is told: each act of the planner in one line, and the sum."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import pairwise
+from typing import Any
+
+from cadenza.application.ports.events import Event
+from cadenza.domain.endpoint import Endpoint
+from cadenza.domain.instants import spoken
+from cadenza.roots.demo.stage import Stage
+
+TIGHTENED, ACTED, RELAXED = "tightened", "acted", "relaxed"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One thing that the planner did."""
+
+    passed: timedelta
+    kind: str
+    endpoint: str
+    what: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{clock(self.passed)}  {self.kind:9}  {self.endpoint} {self.what}. {self.why}"
+
+
+def line_of(event: Event, passed: timedelta) -> Line:
+    tool, arguments, result = event.data["tool"], event.data["arguments"], event.data["result"]
+    kind, what = RELAXED, "returns to its baseline"
+    if tool == "propose_interval":
+        interval = timedelta(milliseconds=arguments["interval_ms"])
+        kind, what = TIGHTENED, f"now runs every {spoken(interval)}"
+    elif tool == "propose_next_time":
+        kind, what = ACTED, "runs now"
+    elif tool == "pause_until":
+        kind, what = ACTED, "pauses"
+    return Line(passed, kind, result["endpoint"], what, str(arguments.get("reason", "")))
+
+
+def summary(stage: Stage, lines: list[Line]) -> dict[str, Any]:
+    return {
+        "acts": [
+            {
+                "after_s": round(each.passed.total_seconds(), 1),
+                "kind": each.kind,
+                "endpoint": each.endpoint,
+                "what": each.what,
+                "why": each.why,
+            }
+            for each in lines
+        ],
+        "endpoints": {each.name: _endpoint(stage, each) for each in stage.endpoints()},
+    }
+
+
+def _endpoint(stage: Stage, endpoint: Endpoint) -> dict[str, Any]:
+    runs = stage.runs(endpoint)
+    gaps = [(b.slot_at - a.slot_at).total_seconds() for a, b in pairwise(runs)]
+    return {
+        "runs": len(runs),
+        "hinted": sum(run.source.startswith("ai-") for run in runs),
+        "failed": sum(run.status != "success" for run in runs),
+        "shortest_gap_s": round(min(gaps), 1) if gaps else None,
+        "longest_gap_s": round(max(gaps), 1) if gaps else None,
+    }
+
+
+def clock(passed: timedelta) -> str:
+    minutes, seconds = divmod(int(passed.total_seconds()), 60)
+    return f"{minutes}:{seconds:02}"

@@ -1,0 +1,64 @@
+"""Rules, and the material of a look at an endpoint that has answered something."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from cadenza.adapters.brains.rules.declared import CelRules
+from cadenza.adapters.brains.rules.proposal import Proposal, Ruling
+from cadenza.adapters.expressions.cel import CelExpressions
+from cadenza.domain.analysis import LastAnalysis, Material, Response, SiblingState
+from cadenza.domain.endpoint import Endpoint, Job
+from cadenza.domain.health import WINDOWS, Health, HealthWindow
+from cadenza.domain.rule import Rule, RuleAct, Then
+from cadenza.domain.run import RunStatus
+from tests.factories import CRON, NOON, id_of, make_endpoint, minutes, seconds
+
+RULES = CelRules(CelExpressions(), CRON)
+HALF_MINUTE = Then(RuleAct.INTERVAL, seconds(30))
+
+
+def rule(when: str, then: Then = HALF_MINUTE, name: str = "mine", **fields: Any) -> Rule:
+    return Rule(name, when, then, **fields)
+
+
+def answer(body: Any, ago: timedelta = timedelta(0), **fields: Any) -> Response:
+    status = fields.pop("status", RunStatus.SUCCESS)
+    return Response(NOON - ago, NOON - ago, status, body, **fields)
+
+
+def material(
+    rules: Sequence[Rule],
+    *bodies: Any,
+    siblings: dict[str, Any] | None = None,
+    endpoint: Endpoint | None = None,
+    others: Sequence[Endpoint] = (),
+    looked_at: datetime | None = None,
+    fired_at: dict[str, datetime] | None = None,
+    success_rate: float | None = 1.0,
+) -> Material:
+    """The newest body first, a minute apart; the newest came just now."""
+    states = [SiblingState(make_endpoint(n), answer(body)) for n, body in (siblings or {}).items()]
+    states += [SiblingState(each, None) for each in others]
+    runs = 0 if success_rate is None else 10
+    windows = tuple(HealthWindow(each, runs, round(runs * (success_rate or 0))) for each in WINDOWS)
+    return Material(
+        now=NOON,
+        endpoint=endpoint or make_endpoint(),
+        job=Job(id_of("job"), id_of("tenant"), "job", rules=tuple(rules)),
+        health=Health(windows, seconds(1), 0),
+        sibling_names=tuple(each.endpoint.name for each in states),
+        last_analysis=LastAnalysis(looked_at, "") if looked_at else None,
+        recent=tuple(answer(body, minutes(place)) for place, body in enumerate(bodies)),
+        siblings=tuple(states),
+        fired_at=fired_at or {},
+    )
+
+
+def ruled(rules: Sequence[Rule], *bodies: Any, **about: Any) -> Ruling:
+    return RULES.ruling(material(rules, *bodies, **about))
+
+
+def only(ruling: Ruling) -> Proposal:
+    (proposal,) = ruling.proposals
+    return proposal
