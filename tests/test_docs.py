@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from cadenza.manifest.files import read_manifest
+from cadenza.roots.files import checks
 from cadenza.roots.settings import PREFIX, Settings
 from cadenza.roots.sim.scenarios import SCENARIOS
 
@@ -45,3 +47,13 @@ def test_make_help_names_every_target_that_the_readme_uses() -> None:
     offered = set(re.findall(r"^  make (\S+)", shown.stdout, re.MULTILINE))
     assert used
     assert used <= offered
+
+
+def test_the_file_in_the_readme_is_valid(tmp_path: Path) -> None:
+    text = (ROOT / "README.md").read_text()
+    (written,) = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+    file = tmp_path / "cadenza.yaml"
+    file.write_text(written)
+    manifest = read_manifest(file, checks(), {})
+    assert manifest.problems == []
+    assert [len(job.endpoints) for job in manifest.jobs] == [2]

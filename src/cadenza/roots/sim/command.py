@@ -36,7 +36,7 @@ def sim(
 ) -> None:
     """Live through a scenario in simulated time.
 
-    Example: cadenza sim flash-sale --report sale.html
+    Example: cadenza sim flash-sale --report sale.html (or sale.svg, the picture alone)
     """
     if list_all:
         _list(as_json)

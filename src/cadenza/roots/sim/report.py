@@ -51,7 +51,19 @@ def write_report(played: Played, path: Path) -> None:
         lstrip_blocks=True,
     )
     html = environment.get_template("report.html.j2").render(_picture(played))
-    path.write_text(html, encoding="utf-8")
+    path.write_text(_picture_alone(html) if path.suffix == ".svg" else html, encoding="utf-8")
+
+
+def _picture_alone(html: str) -> str:
+    """The drawing of the page as a file of its own, with its colours for light and dark."""
+    style = html.partition("<style>")[2].partition("</style>")[0]
+    drawing = html.partition("<svg ")[2].partition("</svg>")[0]
+    inner = drawing.partition(">")
+    paper = "<rect width='100%' height='100%' fill='var(--paper)'/>"
+    return (
+        f"<svg xmlns='http://www.w3.org/2000/svg' {inner[0]}>"
+        f"<style>{style}</style>{paper}{inner[2]}</svg>\n"
+    )
 
 
 def _picture(played: Played) -> dict[str, Any]:
