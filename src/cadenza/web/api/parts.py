@@ -48,5 +48,6 @@ class Parts:
     operator_hash: bytes | None = None  # of the key that makes tenants
 
 
-def parts_of(request: Request) -> Parts:
+async def parts_of(request: Request) -> Parts:
+    # async, although it waits for nothing: else every request would go through a thread for it
     return request.app.state.parts
