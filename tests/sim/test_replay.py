@@ -26,7 +26,8 @@ jobs:
     endpoints:
       - {name: queue, every: 15m, min_interval: 15s, max_interval: 30m, url: "https://a.example/"}
     rules:
-      - {name: long, endpoint: queue, when: response.depth > 300, then: {interval: 1m}, reason: wait}
+      - {name: long, endpoint: queue, when: response.depth > 300, then: {interval: 1m},
+         reason: wait}
       - {name: calm, endpoint: queue, when: response.depth < 50, then: {clear: true}}
 """
 
@@ -154,6 +155,7 @@ async def test_any_brain_can_be_replayed() -> None:
         ({"a": {"b": [1]}}, {"a": {"b": [1]}}, False),
         ({"a": 1}, {"b": 1}, True),
         (None, "text", True),
+        (10**400, 1, True),
     ],
 )
 def test_a_change_is_another_word_or_a_number_that_moved_by_a_quarter(

@@ -4,6 +4,7 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import zip_longest
 from typing import Any
 
 from cadenza.roots.replay.history import History
@@ -58,16 +59,16 @@ def _compared(
     changes = history.changes()
     probes = {"recorded": [each.finished_at for each in history.answers]}
     probes |= {who: life.probes.get(name, []) for who, life in lives.items()}
-    lanes = [_lane(who, instants, changes, end) for who, instants in probes.items()]
+    lanes = [_lane(who, instants, changes) for who, instants in probes.items()]
     return Comparison(name, begin, end, changes, lanes)
 
 
-def _lane(who: str, probes: Sequence[datetime], changes: Sequence[datetime], end: datetime) -> Lane:
+def _lane(who: str, probes: Sequence[datetime], changes: Sequence[datetime]) -> Lane:
     delays: list[timedelta | None] = []
-    for change, over_at in zip(changes, [*changes[1:], end], strict=True):
+    for change, over_at in zip_longest(changes, changes[1:]):
         place = bisect_left(probes, change)
         seen_at = probes[place] if place < len(probes) else None
-        is_over = seen_at is not None and seen_at >= over_at and over_at != end
+        is_over = seen_at is None or (over_at is not None and seen_at >= over_at)
         delays.append(None if seen_at is None or is_over else seen_at - change)
     return Lane(who, probes, delays)
 

@@ -1,7 +1,7 @@
 """A comparison as a table with a timeline, and as a picture."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from html import escape
 
 from rich.box import SIMPLE_HEAD
@@ -61,7 +61,7 @@ def picture(comparisons: Sequence[Comparison]) -> str:
 
 
 def _strokes(instants: Sequence[datetime], of: Comparison, bottom: int, colour: str) -> str:
-    length = of.end - of.begin
+    length = max(of.end - of.begin, timedelta(seconds=1))
     places = sorted({round(_LEFT + _WIDE * ((each - of.begin) / length)) for each in instants})
     path = "".join(f"M{place} {bottom}v-14" for place in places)
     return f'<path d="{path}" stroke="{colour}" />'
