@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from cadenza.application.ports.brain import Tools, Usage
 from cadenza.domain.analysis import Attention, Material, Response
@@ -14,10 +13,10 @@ from cadenza.domain.definition import EndpointDefinition, JobDefinition
 from cadenza.domain.endpoint import Every
 from cadenza.domain.run import RunStatus
 from cadenza.domain.target import HttpTarget
-from cadenza.roots.main import app
 from cadenza.roots.replay.compare import compare
 from cadenza.roots.replay.history import History, differ
 from cadenza.roots.replay.life import relive
+from tests.cli.called import Called, call
 from tests.factories import NOON, minutes
 
 FILE = """\
@@ -56,9 +55,8 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
     return rules, responses
 
 
-def _replay(*words: str | Path) -> Any:
-    env = {"COLUMNS": "200", "CADENZA_API_URL": "http://127.0.0.1:9"}
-    return CliRunner().invoke(app, ["replay", *map(str, words)], env=env)
+def _replay(*words: str | Path) -> Called:
+    return call("replay", *words)
 
 
 def test_it_shows_probes_and_changes_side_by_side(files: tuple[Path, Path]) -> None:
