@@ -2,12 +2,10 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from cadenza.roots.main import app
+from tests.cli.called import Called, call
 from tests.cli.support import Person
 
 FILE = """\
@@ -46,10 +44,8 @@ def responses(tmp_path: Path) -> Path:
     return path
 
 
-def _test(file: Path, *words: str | Path) -> Any:
-    env = {"CADENZA_API_URL": "http://127.0.0.1:9", "COLUMNS": "250"}
-    arguments = ["rules", "test", "-f", str(file), *map(str, words)]
-    return CliRunner().invoke(app, arguments, env=env)
+def _test(file: Path, *words: str | Path) -> Called:
+    return call("rules", "test", "-f", file, *words)
 
 
 def test_a_file_of_responses_needs_no_server(file: Path, responses: Path) -> None:
@@ -135,3 +131,8 @@ def test_stored_answers_are_asked_for_and_apply_warns_of_fields_that_are_not_the
     assert deeper["fired"] == []
     assert len(wake["fired"]) >= 1
     assert deeper["answers"] == wake["answers"] >= 1
+    assert person.cadenza("run", "shop/queue", "--wait").code == 0
+    replayed = person.cadenza("replay", "shop/queue", "--since", "1h", "--json")
+    assert replayed.code == 0, replayed.err
+    assert replayed.json["lanes"][0]["probes"] >= 2
+    assert person.cadenza("sessions", "list", "--json").out == ""  # nothing was written

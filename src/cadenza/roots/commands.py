@@ -83,6 +83,11 @@ COMMANDS = {
         CODE,
     ),
     "rules": Later("cadenza.roots.rules", "Declared rules: tried on answers of the past.", CODE),
+    "replay": Later(
+        "cadenza.roots.replay.command",
+        "Run a brain, or other rules, over the recorded history, and show what it would have done.",
+        CODE,
+    ),
     "whoami": Later(
         "cadenza.cli.account", "Say which server, tenant and user the key belongs to.", PEOPLE
     ),

@@ -1,0 +1,1 @@
+"""`cadenza replay`: what another brain, or other rules, would have done with what was recorded."""

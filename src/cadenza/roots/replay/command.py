@@ -1,0 +1,141 @@
+"""`cadenza replay`: another brain, or other rules, over the recorded history."""
+
+import asyncio
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cadenza.application.ports.brain import Brain
+from cadenza.cli.client import Api
+from cadenza.cli.commands import add
+from cadenza.cli.exits import CommandError, usage
+from cadenza.cli.instants import back
+from cadenza.cli.output import Output, console
+from cadenza.cli.outside import Outside
+from cadenza.cli.plain_text import json_text, plain
+from cadenza.cli.recorded import read_answers, stored_answers
+from cadenza.domain.definition import JobDefinition
+from cadenza.manifest.checking import check_manifest
+from cadenza.manifest.files import read_manifest
+from cadenza.roots.brain import llm_brain, rules_brain
+from cadenza.roots.replay.compare import Comparison, compare, record
+from cadenza.roots.replay.history import History
+from cadenza.roots.replay.life import Life, relive
+from cadenza.roots.replay.view import picture, table
+from cadenza.roots.settings import read_settings
+
+NOTE = (
+    "Known is only what was asked then: between two probes the state is that of the earlier one, "
+    "so no change is seen sooner than it was recorded. Nothing was written."
+)
+
+
+class ReplayBrain(StrEnum):
+    RULES = "rules"
+    LLM = "llm"
+
+
+def replay(
+    api: Api,
+    out: Output,
+    outside: Outside,
+    endpoint: Annotated[str | None, typer.Argument(help="One endpoint: job/name.")] = None,
+    job: Annotated[str | None, typer.Option(help="All endpoints of this job.")] = None,
+    brain: Annotated[ReplayBrain, typer.Option(help="Who plans.")] = ReplayBrain.RULES,
+    since: Annotated[str, typer.Option(help="An instant, or like 7d ago.")] = "7d",
+    file: Annotated[
+        Path | None, typer.Option("--file", "-f", help="Take the job and its rules from here.")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=2, max=5000, help="Answers of each endpoint.")] = 500,
+    responses: Annotated[
+        Path | None, typer.Option(help="Take the history from a file of JSON lines; needs -f.")
+    ] = None,
+    svg: Annotated[Path | None, typer.Option(help="Also draw it, to this file.")] = None,
+) -> None:
+    """Run a brain, or other rules, over the recorded history, and show what it would have done.
+
+    Beside what was recorded stand the plain baselines and the brain: probes used, and how long
+    after it was known each change was seen. Nothing is written. With --brain llm every look is a
+    session that costs tokens.
+
+    Example: cadenza replay shop/queue --since 7d -f other-rules.yaml
+    """
+    name, _, only = (endpoint or job or "").partition("/")
+    if not name or (endpoint is not None and not only) or (endpoint and job):
+        raise usage("Name an endpoint like shop/queue, or give --job shop")
+    wanted = _job(name, file, api, outside)
+    names = [each.name for each in wanted.endpoints]
+    if only and only not in names:
+        raise usage(f"{plain(name)} has no endpoint {plain(only)!r}; it has {', '.join(names)}")
+    with out.working(f"Reading the answers of {name}"):
+        if responses is not None:
+            answers = read_answers(responses, None, wanted, outside.now())
+        else:
+            at = back(outside, "--since", since)
+            answers = list(stored_answers(api, wanted, names, at, limit))
+    histories = {
+        each: History([one.response for one in answers if one.endpoint == each]) for each in names
+    }
+    thinker = rules_brain() if brain is ReplayBrain.RULES else llm_brain(read_settings())
+    shown = [only] if only else names
+    found, lives = asyncio.run(_compared(wanted, histories, thinker, shown))
+    if svg is not None:
+        _draw(found, svg)
+    _show(found, lives[thinker.name], out)
+
+
+async def _compared(
+    job: JobDefinition, histories: Mapping[str, History], brain: Brain, shown: list[str]
+) -> tuple[list[Comparison], Mapping[str, Life]]:
+    instants = [each.finished_at for one in histories.values() for each in one.answers]
+    if len(instants) < 2:
+        raise CommandError("There is no history to replay yet: fewer than two answers are stored")
+    begin, end = min(instants), max(instants)
+    lives = {
+        "baseline": await relive(job, histories, begin, end, None),
+        brain.name: await relive(job, histories, begin, end, brain),
+    }
+    return compare(histories, lives, shown, begin, end), lives
+
+
+def _job(name: str, file: Path | None, api: Api, outside: Outside) -> JobDefinition:
+    if file is not None:
+        manifest = read_manifest(file, outside.checks(), None)
+        if manifest.problems:
+            raise CommandError("\n".join(map(str, manifest.problems[:20])))
+        jobs: list[JobDefinition] = manifest.jobs
+    else:
+        exported = api.get("/manifest")
+        kept = [each for each in exported["jobs"] if each["name"] == name]
+        jobs = list(check_manifest({**exported, "jobs": kept}, outside.checks()).jobs)
+    found = next((each for each in jobs if each.name == name), None)
+    if found is None:
+        raise usage(f"There is no job {plain(name)!r} {f'in {file}' if file else 'on the server'}")
+    return found
+
+
+def _draw(found: list[Comparison], svg: Path) -> None:
+    try:
+        svg.write_text(picture(found), encoding="utf-8")
+    except OSError as error:
+        raise CommandError(f"{svg} cannot be written: {error.strerror}") from error
+
+
+def _show(found: list[Comparison], life: Life, out: Output) -> None:
+    if out.as_json:
+        for each in found:
+            typer.echo(json_text(record(each)))
+        return
+    for each in found:
+        console().print(table(each))
+    reasons = dict.fromkeys(each.reasoning for each in life.sessions if each.reasoning)
+    for reason in list(reasons)[:8]:
+        typer.echo(f"  {plain(reason)}")
+    typer.echo(NOTE)
+
+
+def register(app: typer.Typer) -> None:
+    add(app, "replay", replay, is_read_in_logs=True)

@@ -1,0 +1,115 @@
+"""Lives side by side: probes used, and how long after it was known each change was seen."""
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import zip_longest
+from typing import Any
+
+from cadenza.roots.replay.history import History
+from cadenza.roots.replay.life import Life
+
+WIDTH = 60
+_BARS = " ▁▂▃▄▅▆▇█"
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """How one of them watched one endpoint."""
+
+    who: str
+    probes: Sequence[datetime]
+    delays: Sequence[timedelta | None]  # of each change; None: over before it looked
+
+    @property
+    def seen(self) -> int:
+        return sum(each is not None for each in self.delays)
+
+    @property
+    def mean_delay(self) -> timedelta | None:
+        known = [each for each in self.delays if each is not None]
+        return sum(known, timedelta(0)) / len(known) if known else None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    endpoint: str
+    begin: datetime
+    end: datetime
+    changes: Sequence[datetime]
+    lanes: Sequence[Lane]
+
+
+def compare(
+    histories: Mapping[str, History],
+    lives: Mapping[str, Life],
+    names: Sequence[str],
+    begin: datetime,
+    end: datetime,
+) -> list[Comparison]:
+    return [
+        _compared(name, histories.get(name) or History(()), lives, begin, end) for name in names
+    ]
+
+
+def _compared(
+    name: str, history: History, lives: Mapping[str, Life], begin: datetime, end: datetime
+) -> Comparison:
+    changes = history.changes()
+    probes = {"recorded": [each.finished_at for each in history.answers]}
+    probes |= {who: life.probes.get(name, []) for who, life in lives.items()}
+    lanes = [_lane(who, instants, changes) for who, instants in probes.items()]
+    return Comparison(name, begin, end, changes, lanes)
+
+
+def _lane(who: str, probes: Sequence[datetime], changes: Sequence[datetime]) -> Lane:
+    delays: list[timedelta | None] = []
+    for change, over_at in zip_longest(changes, changes[1:]):
+        place = bisect_left(probes, change)
+        seen_at = probes[place] if place < len(probes) else None
+        is_over = seen_at is None or (over_at is not None and seen_at >= over_at)
+        delays.append(None if seen_at is None or is_over else seen_at - change)
+    return Lane(who, probes, delays)
+
+
+def against(lane: Lane, other: Lane) -> tuple[int, int]:
+    """How many changes it saw sooner than another, and how many later; a miss is latest."""
+    pairs = list(zip(lane.delays, other.delays, strict=True))
+    sooner = sum(_is_sooner(mine, theirs) for mine, theirs in pairs)
+    return sooner, sum(_is_sooner(theirs, mine) for mine, theirs in pairs)
+
+
+def _is_sooner(one: timedelta | None, other: timedelta | None) -> bool:
+    return one is not None and (other is None or one < other)
+
+
+def sparkline(instants: Sequence[datetime], begin: datetime, end: datetime, most: int) -> str:
+    counts = buckets(instants, begin, end)
+    return "".join(_BARS[-(-count * (len(_BARS) - 1) // max(most, 1))] for count in counts)
+
+
+def buckets(instants: Sequence[datetime], begin: datetime, end: datetime) -> list[int]:
+    counts, length = [0] * WIDTH, max(end - begin, timedelta(seconds=1))
+    for each in instants:
+        counts[min(WIDTH - 1, max(0, int((each - begin) / length * WIDTH)))] += 1
+    return counts
+
+
+def record(comparison: Comparison) -> dict[str, Any]:
+    return {
+        "endpoint": comparison.endpoint,
+        "from": comparison.begin.isoformat(),
+        "to": comparison.end.isoformat(),
+        "changes": len(comparison.changes),
+        "lanes": [
+            {
+                "who": lane.who,
+                "probes": len(lane.probes),
+                "seen": lane.seen,
+                "missed": len(lane.delays) - lane.seen,
+                "mean_delay_s": lane.mean_delay.total_seconds() if lane.mean_delay else 0.0,
+            }
+            for lane in comparison.lanes
+        ],
+    }

@@ -1,0 +1,113 @@
+"""A life that is lived again: the real planner, tools and governor, with answers of the past."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from cadenza.adapters.cron.cronsim import CronsimCron
+from cadenza.adapters.memory.endpoints import MemoryEndpointStore
+from cadenza.adapters.memory.insights import MemoryInsights
+from cadenza.adapters.memory.quota import MemoryQuota
+from cadenza.adapters.memory.run_queue import MemoryRunQueue
+from cadenza.adapters.memory.tables import Tables
+from cadenza.adapters.simulated.log import EventLog
+from cadenza.adapters.system.ids import new_id
+from cadenza.application.planner import Planner
+from cadenza.application.ports.brain import Brain
+from cadenza.application.ports.run_queue import ClaimRequest
+from cadenza.domain.definition import JobDefinition
+from cadenza.domain.endpoint import Endpoint, Job
+from cadenza.domain.errors import OperatorError
+from cadenza.domain.run import Claim, FinishedRun, Outcome, RunStatus
+from cadenza.domain.session import Session
+from cadenza.domain.target import HttpTarget
+from cadenza.roots.replay.history import History
+
+MOST_ROUNDS = 200_000
+_STEP = timedelta(milliseconds=1)  # a look comes after the runs that led to it
+_ALL = ClaimRequest("replay", 1000, timedelta(minutes=1), per_tenant=1000, per_host=1000)
+
+
+@dataclass(slots=True)
+class Life:
+    """When each endpoint was asked, and the sessions that did or wanted something."""
+
+    probes: dict[str, list[datetime]] = field(default_factory=dict[str, list[datetime]])
+    sessions: list[Session] = field(default_factory=list[Session])
+
+
+class SetClock:
+    """The Clock port for a life that goes from one event to the next."""
+
+    def __init__(self, now: datetime) -> None:
+        self.at = now
+
+    def now(self) -> datetime:
+        return self.at
+
+    async def sleep(self, duration: timedelta) -> None:
+        self.at += max(duration, timedelta(0))
+
+
+async def relive(
+    job: JobDefinition,
+    histories: Mapping[str, History],
+    begin: datetime,
+    end: datetime,
+    brain: Brain | None,
+) -> Life:
+    """With no brain: what the baselines alone would have done. Nothing is written anywhere."""
+    clock = SetClock(begin)
+    tables = Tables(clock, CronsimCron(), new_id)
+    store, queue = MemoryEndpointStore(tables), MemoryRunQueue(tables)
+    await _populate(job, store, begin)
+    planner = None
+    if brain is not None:
+        insights, quota = MemoryInsights(tables), MemoryQuota(tables)
+        planner = Planner(brain, store, insights, quota, clock, EventLog(), new_id)
+    for _ in range(MOST_ROUNDS):
+        due = [row.endpoint.next_run_at for row in tables.endpoints.values()]
+        next_at = min((at for at in due if at is not None), default=None)
+        if next_at is None or next_at > end:
+            return _life(tables)
+        clock.at = max(clock.at + _STEP, next_at)
+        claims = (await queue.claim_due(_ALL)).claims
+        await queue.finish([_finished(each, histories, clock.at) for each in claims])
+        if planner is not None:
+            await planner.run_once()
+    raise OperatorError("The replay is too long: take a shorter --since, or one --job at a time")
+
+
+async def _populate(job: JobDefinition, store: MemoryEndpointStore, begin: datetime) -> None:
+    stored = Job(new_id(), new_id(), job.name, job.description, rules=job.rules)
+    await store.add_job(stored)
+    for each in job.endpoints:
+        endpoint = Endpoint(
+            id=new_id(),
+            tenant_id=stored.tenant_id,
+            job_id=stored.id,
+            name=each.name,
+            baseline=each.baseline,
+            created_at=begin,
+            min_interval=each.min_interval,
+            max_interval=each.max_interval,
+            spread=timedelta(0),
+        )
+        await store.add_endpoint(endpoint, HttpTarget("http://replay.invalid/"))
+
+
+def _finished(claim: Claim, histories: Mapping[str, History], now: datetime) -> FinishedRun:
+    known = histories.get(claim.endpoint_name)
+    then = known.at(now) if known is not None else None
+    outcome = Outcome(RunStatus.SUCCESS)  # one that was never asked may have said anything
+    if then is not None:
+        outcome = Outcome(then.status, status_code=then.status_code, body=then.body)
+    return FinishedRun(claim, outcome, now, now)
+
+
+def _life(tables: Tables) -> Life:
+    probes: dict[str, list[datetime]] = {}
+    for row in tables.endpoints.values():
+        ids = tables.runs_of[row.endpoint.id]
+        probes[row.endpoint.name] = sorted(tables.runs[each].slot_at for each in ids)
+    return Life(probes, list(tables.sessions))
