@@ -20,14 +20,16 @@ from cadenza.adapters.postgres.clock import DatabaseClock
 from cadenza.adapters.postgres.database import Database, open_database
 from cadenza.domain.access import ApiKey, Scope, Tenant, User, hash_of, token_of
 from cadenza.domain.audit import Deed
+from cadenza.domain.errors import CadenzaError
 from cadenza.roots.api import served_app, server_config
 from cadenza.roots.dispatch import dispatcher
-from cadenza.roots.main import app
+from cadenza.roots.main import app, exit_code
 from cadenza.roots.scheduler import make_scheduler
 from cadenza.roots.settings import Settings
 from cadenza.roots.up.sample import sample_service
 from tests.postgres import BOX, migrated_database_url
 
+NEW_YEAR = "0 3 1 1 *"
 OPERATOR_KEY = "operator-key-of-the-tests-with-enough-of-chance"
 SETTINGS = Settings(
     operator_key=SecretStr(OPERATOR_KEY), allowed_networks="loopback", rate_limit=1_000_000
@@ -90,8 +92,11 @@ class Person:
         }
         given = {name: value or None for name, value in env.items()}
         result = CliRunner().invoke(app, [str(each) for each in arguments], stdin, env=given)
-        if result.exception and not isinstance(result.exception, SystemExit):
-            raise result.exception
+        error = result.exception
+        if isinstance(error, CadenzaError):  # as `main` tells it
+            return Done(exit_code(error), result.stdout, f"{result.stderr}{error}\n")
+        if error and not isinstance(error, SystemExit):
+            raise error
         return Done(result.exit_code, result.stdout, result.stderr)
 
     def says(self, *arguments: str | Path) -> str:
@@ -106,11 +111,11 @@ class Person:
         assert done.code == 0, f"{arguments}: {done.err}"
         return done.json
 
-    def queue(self, every: str = "1h", name: str = "shop/queue") -> Any:
-        """An endpoint on the sample service, and its job."""
-        job = name.partition("/")[0]
-        self.cadenza("jobs", "create", job)
-        return self.gets("endpoints", "create", name, "--url", self.site.target, "--every", every)
+    def queue(self, name: str = "shop/queue", *baseline: str) -> Any:
+        """An endpoint on the sample service, and its job; it does not run by itself for long."""
+        self.cadenza("jobs", "create", name.partition("/")[0])
+        given = baseline or ("--cron", NEW_YEAR)
+        return self.gets("endpoints", "create", name, "--url", self.site.target, *given)
 
 
 @contextmanager

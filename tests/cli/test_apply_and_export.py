@@ -81,7 +81,7 @@ def test_a_dry_run_only_looks(person: Person, shop: Path) -> None:
 
 def test_prune_archives_what_the_file_lacks(person: Person, shop: Path) -> None:
     person.cadenza("apply", "-f", shop, "--yes")
-    person.queue(name="depot/old")
+    person.queue("depot/old")
     shop.write_text(SHOP[: SHOP.index("      - name: report")])
     kept = person.cadenza("apply", "-f", shop)
     assert "Nothing to change" in kept.out
@@ -130,7 +130,7 @@ def test_what_only_the_server_refuses_is_told_by_name(person: Person, tmp_path: 
 
 def test_applying_what_was_exported_changes_nothing(person: Person, shop: Path) -> None:
     person.cadenza("apply", "-f", shop, "--yes")
-    person.queue(name="depot/a: b #c")
+    person.queue("depot/a: b #c")
     said = person.cadenza("export", "-o", "all.yaml")
     assert said.out == "Wrote 2 jobs with 3 endpoints to all.yaml.\n"
     assert "s3cret" not in Path("all.yaml").read_text()
@@ -165,3 +165,16 @@ def test_a_thousand_endpoints_are_applied_in_seconds(person: Person, tmp_path: P
         f"Nothing to change: {ENDPOINTS + 1:,} unchanged."
         in person.cadenza("apply", "-f", file).out
     )
+
+
+def test_rules_of_a_job_are_applied_exported_and_shown(person: Person, tmp_path: Path) -> None:
+    file = tmp_path / "rules.yaml"
+    file.write_text(
+        "jobs: [{name: shop, planner: {mode: advise}, rules: "
+        "[{name: hurry, when: response.body.queue_depth > 400, then: {interval: 30s}}]}]"
+    )
+    done = person.cadenza("apply", "-f", file, "--yes")
+    assert done.code == 0, done.err
+    assert "hurry: when response.body.queue_depth > 400" in person.says("jobs", "show", "shop")
+    person.cadenza("export", "-o", "again.yaml")
+    assert "Nothing to change" in person.cadenza("apply", "-f", "again.yaml").out

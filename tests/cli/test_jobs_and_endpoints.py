@@ -103,7 +103,7 @@ def test_a_field_is_changed_and_taken_away(person: Person) -> None:
 
 def test_guardrails_that_fight_the_baseline_are_warned_of(person: Person) -> None:
     person.queue()
-    done = person.cadenza("endpoints", "edit", "queue", "--min", "3h", "--json")
+    done = person.cadenza("endpoints", "edit", "queue", "--max", "3h", "--json")
     assert "Warning:" in done.err
     assert done.json["warnings"]
 
@@ -167,8 +167,8 @@ def test_names_work_where_ids_do(person: Person) -> None:
 
 
 def test_a_name_that_several_have_is_asked_about(person: Person) -> None:
-    person.queue(name="shop/queue")
-    person.queue(name="depot/queue")
+    person.queue("shop/queue")
+    person.queue("depot/queue")
     done = person.cadenza("endpoints", "show", "queue")
     assert done.code == 2
     assert "shop/queue" in done.err

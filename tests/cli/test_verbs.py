@@ -1,7 +1,8 @@
 """The short verbs: run, pause, resume, hint, explain, preview, analyse, test, tail; and runs."""
 
+import json
 import re
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -108,8 +109,8 @@ def test_the_planner_is_asked_for_a_look(person: Person) -> None:
 
 
 def test_tail_follows_one_job_and_leaves_the_others_out(person: Person) -> None:
-    person.queue("1s", "shop/queue")
-    person.queue("1s", "depot/queue")
+    person.queue("shop/queue", "--every", "1s")
+    person.queue("depot/queue", "--every", "1s")
     done = person.cadenza("tail", "--count", "2", "--job", "depot", "--table")
     assert done.code == 0, done.err
     assert done.out.count("depot/queue  success 200") == 2
@@ -125,3 +126,31 @@ def test_verbs_on_what_is_not_there_end_with_three(
     person: Person, arguments: tuple[str, ...]
 ) -> None:
     assert person.cadenza(*arguments).code == 3
+
+
+def test_what_the_planner_did_and_why_is_listed_and_shown(person: Person) -> None:
+    made = person.queue()
+    session_id = str(uuid4())
+    call = {
+        "tool": "propose_interval",
+        "arguments": {"interval_ms": 30_000},
+        "result": {"took_effect": True},
+        "took_effect": True,
+    }
+    person.site.execute(
+        """
+        INSERT INTO analysis_sessions (id, tenant_id, job_id, endpoint_id, brain, started_at,
+                                       duration_ms, ended_as, reasoning, tool_calls)
+        SELECT $1, tenant_id, job_id, id, 'rules', now(), 20, 'submitted', $2, $3
+        FROM endpoints WHERE id = $4
+        """,
+        UUID(session_id),
+        "the queue grows\x1b[2J",
+        json.dumps([call]),
+        UUID(made["id"]),
+    )
+    assert "propose_interval" in person.says("sessions", "list", "--job", "shop")
+    shown = person.says("sessions", "show", session_id)
+    assert 'propose_interval {"interval_ms": 30000}' in shown
+    assert "the queue grows\\x1b[2J" in shown
+    assert person.gets("sessions", "show", session_id)["brain"] == "rules"

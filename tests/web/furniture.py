@@ -26,7 +26,7 @@ WITH e AS (SELECT id, tenant_id, job_id FROM endpoints WHERE id = $1),
      session AS (
         INSERT INTO analysis_sessions (id, tenant_id, job_id, endpoint_id, brain, started_at,
                                        duration_ms, ended_as, tool_calls, reasoning)
-        SELECT gen_random_uuid(), tenant_id, job_id, id, 'rules', now(), 5, 'done', '[]',
+        SELECT gen_random_uuid(), tenant_id, job_id, id, 'rules', now(), 5, 'submitted', '[]',
                'the gazebo is calm' FROM e),
      event AS (
         INSERT INTO events (tenant_id, kind, endpoint_id, data)

@@ -137,6 +137,8 @@ def _tell(out: Output, job: dict[str, Any]) -> None:
         ("description", job["description"]),
         ("state", job_state(job, times)),
         ("endpoints", job["endpoint_count"]),
+        ("rules", "\n".join(f"{each['name']}: when {each['when']}" for each in job["rules"])),
+        ("planner", job["planner_mode"]),
         ("created", times.when(job["created_at"])),
     ]
     out.one(job, lines)

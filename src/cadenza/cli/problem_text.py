@@ -16,9 +16,6 @@ _CODES = {
     403: ExitCode.NOT_ALLOWED,
     404: ExitCode.NOT_FOUND,
     429: ExitCode.UNREACHABLE,
-    502: ExitCode.UNREACHABLE,
-    503: ExitCode.UNREACHABLE,
-    504: ExitCode.UNREACHABLE,
 }
 SHOWN_ERRORS = 20
 
@@ -29,7 +26,12 @@ class ApiError(CommandError):
     def __init__(self, status: int, problem: dict[str, Any], message: str) -> None:
         self.status = status
         self.problem = problem
-        super().__init__(message, _CODES.get(status, ExitCode.REFUSED))
+        super().__init__(message, _code(status))
+
+
+def _code(status: int) -> ExitCode:
+    """A server that is in trouble cannot answer; that is not a refusal."""
+    return ExitCode.UNREACHABLE if status >= 500 else _CODES.get(status, ExitCode.REFUSED)
 
 
 def error_of(error: HTTPError, server: Server) -> CommandError:

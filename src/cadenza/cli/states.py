@@ -33,11 +33,12 @@ def job_state(job: Item, times: Times) -> str:
 def endpoint_state(endpoint: Item, times: Times) -> str:
     if endpoint["archived_at"]:
         return f"archived {times.relative(endpoint['archived_at'])}"
-    if endpoint["running"]:
-        return "running"
     if pauses := endpoint["pauses"]:
         ends = [each["until"] for each in pauses]
-        return f"paused {until(None if None in ends else max(ends), times)}"
+        still = " after the run of now" if endpoint["running"] else ""
+        return f"paused {until(None if None in ends else max(ends), times)}{still}"
+    if endpoint["running"]:
+        return "running"
     if failures := endpoint["failure_count"]:
         return f"failure × {failures}"
     return "hinted" if endpoint["hints"] else "ok"
@@ -49,7 +50,7 @@ def until(instant: str | None, times: Times) -> str:
 
 def next_run(endpoint: Item, times: Times) -> str:
     if endpoint["running"]:
-        return "running now"
+        return "after the one of now"
     if endpoint["next_run_at"] is None:
         return "until resumed" if endpoint["pauses"] else "when asked"
     return f"{times.relative(endpoint['next_run_at'])} ({source(endpoint['next_source'])})"

@@ -1,7 +1,7 @@
 """The `cadenza` command."""
 
 import sys
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -13,14 +13,6 @@ from cadenza.roots.outside import outside
 
 class Cadenza(LazyGroup):
     later = COMMANDS
-
-    def main(self, *arguments: Any, **settings: Any) -> Any:
-        """What goes wrong on purpose is told in one message, never as a stack trace."""
-        try:
-            return super().main(*arguments, **settings)
-        except CadenzaError as error:
-            typer.echo(str(error), err=True)
-            sys.exit(getattr(error, "exit_code", 1))
 
 
 app = typer.Typer(
@@ -52,11 +44,20 @@ def root(
 
 
 def main() -> None:
+    """What goes wrong on purpose is told in one message, never as a stack trace."""
     for each in (sys.stdout, sys.stderr):  # one that cannot draw a character is shown an escape
         reconfigure = getattr(each, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
-    app()
+    try:
+        app()
+    except CadenzaError as error:
+        typer.echo(str(error), err=True)
+        sys.exit(exit_code(error))
+
+
+def exit_code(error: CadenzaError) -> int:
+    return getattr(error, "exit_code", 1)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,10 @@
 Plain ASGI, because it runs with every request: no tasks of its own, no copies of a body.
 """
 
+import asyncio
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from uuid import UUID
 
 import structlog
@@ -17,6 +19,7 @@ MAX_BODY = 1024 * 1024
 MAX_MANIFEST = 10 * 1024 * 1024
 MAX_URL = 8 * 1024
 MAX_HEADERS = 64 * 1024
+DRAIN_SECONDS = 1.0
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _SAFE = (
     (b"x-content-type-options", b"nosniff"),
@@ -104,7 +107,18 @@ def _limited(scope: Scope, receive: Receive) -> Receive:
         if message["type"] == "http.request":
             read += len(message.get("body", b""))
             if read > most:
+                await _drain(message, receive, 8 * most)
                 raise TooLarge(f"a body may have {most} bytes", 413)
         return message
 
     return receive_some
+
+
+async def _drain(message: Message, receive: Receive, most: int) -> None:
+    """Hear a client out for a moment: closed while it still sends, it would not see the answer."""
+    heard = 0
+    with suppress(TimeoutError):
+        async with asyncio.timeout(DRAIN_SECONDS):
+            while message.get("more_body") and heard < most:
+                message = await receive()
+                heard += len(message.get("body", b""))

@@ -1,6 +1,6 @@
 """How every route reads its request: JSON strictly, and only JSON."""
 
-from collections.abc import Callable, Collection, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
 from fastapi import APIRouter, HTTPException, Request, Response
@@ -26,7 +26,7 @@ class StrictRequest(Request):
 class StrictRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         answer = super().get_route_handler()
-        known = {each.alias for each in self.dependant.query_params}
+        known = {each.alias: _is_list(each) for each in self.dependant.query_params}
         takes_body = self.body_field is not None
         needs_key = _needs_key(self.dependant)
 
@@ -51,13 +51,19 @@ def _needs_key(dependant: Dependant) -> bool:
     )
 
 
-def _check_query(request: Request, known: Collection[str]) -> None:
+def _is_list(parameter: Any) -> bool:
+    """Whether it may be given several times."""
+    return "list[" in str(parameter.field_info.annotation)
+
+
+def _check_query(request: Request, known: Mapping[str, bool]) -> None:
+    """What is known here, and whether it may be given several times."""
     given = [name for name, _ in request.query_params.multi_items()]
     for name in given:
         if name not in known:
             fix = f"known here: {', '.join(sorted(known)) or 'none'}"
             raise InvalidInput(name, request.query_params[name], f"no such parameter; {fix}")
-        if given.count(name) > 1:
+        if given.count(name) > 1 and not known[name]:
             raise InvalidInput(name, "given twice", "give it once")
 
 
@@ -81,9 +87,11 @@ _MEANINGS = {
     410: "It is no longer kept.",
     412: "It has changed since it was read.",
     413: "The body is too large.",
+    414: "The address is too long.",
     415: "The body is not JSON.",
     422: "A value is not valid.",
     429: "Too many requests.",
+    431: "The headers are too large.",
     500: "Something went wrong on our side; it has been logged under the request's id.",
     503: "The database does not answer now.",
 }

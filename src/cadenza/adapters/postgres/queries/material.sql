@@ -32,18 +32,7 @@ CROSS JOIN LATERAL (
     {health_windows}
 ) AS health
 CROSS JOIN LATERAL (
-    -- how often it went from well to failing within the day, and when it last changed
-    SELECT count(*) FILTER (WHERE each.was_well AND NOT each.is_well) AS outages,
-           max(each.finished_at) FILTER (WHERE each.was_well <> each.is_well) AS state_changed_at
-    FROM (
-        SELECT r.finished_at, r.status = 'success' AS is_well,
-               lag(r.status = 'success') OVER (ORDER BY r.slot_at) AS was_well
-        FROM runs AS r
-        WHERE r.endpoint_id = e.id
-          AND r.slot_at > cadenza_now() - interval '25 hours'
-          AND r.finished_at > cadenza_now() - interval '24 hours'
-          AND r.status IN ('success', 'failure', 'timeout')
-    ) AS each
+    {state_changes}
 ) AS changes
 CROSS JOIN LATERAL (
     SELECT array_agg(r.slot_at ORDER BY r.slot_at DESC) AS recent_slot_at,
