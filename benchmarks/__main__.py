@@ -3,7 +3,7 @@
 import asyncio
 import json
 
-from benchmarks import growth, lateness, reads, throughput, wake
+from benchmarks import growth, lateness, planner, reads, throughput, wake
 from benchmarks.stage import arguments
 
 ROWS = (
@@ -21,6 +21,9 @@ ROWS = (
     ("nudge to start, p50 ms", "wake", "wake_p50_ms"),
     ("claim p50 ms by endpoints", "growth", "claim_p50_ms"),
     ("worker memory MB by endpoints", "growth", "worker_memory_mb"),
+    ("endpoints a second that a planner looks at", "planner", "looks_per_s"),
+    ("the same where it acts on each", "planner", "acting_looks_per_s"),
+    ("share by which it slows a busy scheduler", "planner", "slowed_by"),
     ("runs listed among 5 million, slowest way, p50 ms", "reads", "worst_p50_ms"),
     ("mixed reads a second beside a worker", "reads", "reads_per_s"),
     ("errors among them", "reads", "errors"),
@@ -35,6 +38,7 @@ def main() -> None:
         "wake": wake,
         "growth": growth,
         "reads": reads,
+        "planner": planner,
     }
     results = {name: asyncio.run(each.main(quick=given.quick)) for name, each in modules.items()}
     if given.json:

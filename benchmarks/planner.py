@@ -28,14 +28,13 @@ async def main(*, quick: bool) -> dict[str, Any]:
     count, rate = (500, 200) if quick else (5_000, 1_000)
     began = load_now()
     async with stage() as here:
-        acting, looks = await _looks_per_s(here, count)
+        looks = await _looks(here, count)
         before = await _runs_per_s(here, rate, with_planners=0)
         beside = await _runs_per_s(here, rate, with_planners=1)
         after = await _runs_per_s(here, rate, with_planners=0)
     alone = (before["runs_per_s"] + after["runs_per_s"]) / 2
     result = {
-        "looks_per_s": round(looks),
-        "acting_looks_per_s": round(acting),
+        **looks,
         "wanted_runs_per_s": rate,
         "alone_runs_per_s": round(alone),
         "beside_runs_per_s": round(beside["runs_per_s"]),
@@ -75,15 +74,23 @@ def planners(url: str, count: int) -> Generator[None]:
 # --- Looks ------------------------------------------------------------------------------------
 
 
-async def _looks_per_s(here: Stage, count: int) -> tuple[float, float]:
+async def _looks(here: Stage, count: int) -> dict[str, float]:
     """First of a planner that acts on every endpoint, then of one whose hints are in force."""
     await _fill(here, count, HALF_HOUR, "cadenza_now() + interval '1 hour'")
     await _live(here)
     with planners(here.url, 1):
         acting = await _all_looked_at(here, count)
+        ours = load_now().ours
         await here.execute("UPDATE endpoints SET last_finished_at = cadenza_now()")
         await here.execute("SELECT pg_notify('cadenza_finished', '')")
-        return acting, await _all_looked_at(here, count)
+        idle = await _all_looked_at(here, count)
+        used = (load_now().ours - ours) / os.sysconf("SC_CLK_TCK")
+        return {
+            "looks_per_s": round(idle),
+            "acting_looks_per_s": round(acting),
+            # Of the planner and of PostgreSQL: what it is on a machine that others use too.
+            "cpu_ms_per_look": round(1000 * used / count, 2),
+        }
 
 
 async def _all_looked_at(here: Stage, count: int) -> float:

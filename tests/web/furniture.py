@@ -25,9 +25,12 @@ WITH e AS (SELECT id, tenant_id, job_id FROM endpoints WHERE id = $1),
         SELECT run.id, e.id, e.tenant_id, 1, 'failure', now() FROM e, run),
      session AS (
         INSERT INTO analysis_sessions (id, tenant_id, job_id, endpoint_id, brain, started_at,
-                                       duration_ms, ended_as, tool_calls, reasoning)
-        SELECT gen_random_uuid(), tenant_id, job_id, id, 'rules', now(), 5, 'submitted', '[]',
-               'the gazebo is calm' FROM e),
+                                       duration_ms, ended_as, tool_calls, reasoning,
+                                       suggests_until)
+        SELECT gen_random_uuid(), tenant_id, job_id, id, 'rules', now(), 5, 'submitted',
+               '[{"tool": "clear_hints", "arguments": {"reason": "gazebo"}, "result": {"ok": true},
+                  "took_effect": false, "suggested": true, "open_until": "2099-01-01T00:00:00Z"}]',
+               'the gazebo is calm', '2099-01-01' FROM e),
      event AS (
         INSERT INTO events (tenant_id, kind, endpoint_id, data)
         SELECT tenant_id, 'run.finished', id, '{"name": "gazebo"}' FROM e),

@@ -136,7 +136,7 @@ async def test_what_the_planner_did_is_told(world: Reading, address: str) -> Non
     )  # fmt: skip
     async with following(address, world.ours, kind="planner") as stream:
         await stream.next()
-        await PostgresInsights(world.database).record_look(session)
+        await PostgresInsights(world.database).record_looks([session], "test")
         heard = await stream.next()
     assert heard.kind == "planner.acted"
     assert heard.data["data"]["session_id"] == str(session.id)

@@ -21,7 +21,9 @@ Few = Annotated[int, Query(ge=1, le=200)]
 
 
 class Accepted(Document):
-    call: int = Field(ge=0, le=100, description="The place of the call in the session, from 0.")
+    call: int = Field(
+        ge=0, le=100, examples=[0], description="The place of the call in the session, from 0."
+    )
 
 
 class SuggestionShown(Shown):

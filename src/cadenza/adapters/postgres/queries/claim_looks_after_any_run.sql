@@ -3,7 +3,8 @@ WITH {look_candidates},
 found AS (
     SELECT c.id, c.looked_at,
            row_number() OVER (
-               ORDER BY (c.changed_at = c.last_finished_at) IS NOT TRUE, c.last_finished_at, c.id
+               ORDER BY (c.changed_at = c.last_finished_at) IS NOT TRUE, c.job_finished_at, c.job_id,
+                        c.id  -- siblings together: what they share is read once
            ) AS place
     FROM candidates AS c, clock
     WHERE (c.leased_until IS NULL OR c.leased_until <= clock.now)
