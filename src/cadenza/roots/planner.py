@@ -15,10 +15,7 @@ import structlog
 import typer
 import uvloop
 
-from cadenza.adapters.brains.rules.brain import RulesBrain
-from cadenza.adapters.brains.rules.declared import CelRules
 from cadenza.adapters.cron.cronsim import CronsimCron
-from cadenza.adapters.expressions.cel import CelExpressions
 from cadenza.adapters.postgres.clock import DatabaseClock
 from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.endpoints import PostgresEndpointStore
@@ -34,9 +31,8 @@ from cadenza.application.ports.brain import Brain
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.application.repeat import repeat
 from cadenza.application.waiting import end_all
-from cadenza.domain.cron import Cron
 from cadenza.domain.errors import StoreUnavailable
-from cadenza.roots.brain import llm_brain
+from cadenza.roots.brain import llm_brain, rules_brain
 from cadenza.roots.database import database_url, opened_database
 from cadenza.roots.logging import set_up_logs
 from cadenza.roots.parent import end_with_parent
@@ -96,7 +92,7 @@ async def run_planner(settings: Settings, url: str) -> None:
 
 @asynccontextmanager
 async def brains(settings: Settings) -> AsyncGenerator[Sequence[Brain]]:
-    rules = rules_brain(CronsimCron())
+    rules = rules_brain()
     if settings.llm_provider is None and settings.llm_model is None:
         yield (rules,)
         return
@@ -105,10 +101,6 @@ async def brains(settings: Settings) -> AsyncGenerator[Sequence[Brain]]:
         yield (rules, model)
     finally:
         await model.close()
-
-
-def rules_brain(cron: Cron) -> RulesBrain:
-    return RulesBrain(cron, declared=CelRules(CelExpressions(), cron))
 
 
 def make_planner(
