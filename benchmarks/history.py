@@ -25,8 +25,8 @@ SELECT lpad(to_hex(i), 32, '0')::uuid,
        md5('t' || tenant)::uuid,
        slot_at,
        CASE WHEN i % 20 = 3 THEN 'ai-interval' ELSE 'baseline-interval' END,
-       CASE WHEN i % 500000 = 7 THEN 'cancelled' WHEN i % 50 = 1 THEN 'failure'
-            WHEN i % 100 = 2 THEN 'timeout' ELSE 'success' END,
+       CASE WHEN i % 50021 = 7 THEN 'cancelled' WHEN i % 53 = 1 THEN 'failure'
+            WHEN i % 101 = 2 THEN 'timeout' ELSE 'success' END,
        1, 1, i % 10000 = 9, slot_at, slot_at, slot_at + interval '40 milliseconds', 200,
        '{"depth": 3}', $7::json
 FROM (

@@ -39,10 +39,12 @@ async def main(*, quick: bool) -> dict[str, Any]:
         tenants = await add_keys(here)
         async with serving(here) as client:
             lists = await _lists(here, client, tenants)
-            # The place for manifests: `"manifest_s": await _manifest(client, tenants[0])`.
+            manifests = await _manifests(client, tenants[-1])
             mixed = await _mixed(here, client, tenants, seconds)
     medians = [each["p50_ms"] for each in lists.values()]
-    return measured({"runs": runs, "worst_p50_ms": max(medians), **lists, **mixed}, began)
+    return measured(
+        {"runs": runs, "worst_p50_ms": max(medians), **lists, **manifests, **mixed}, began
+    )
 
 
 @asynccontextmanager
@@ -148,6 +150,29 @@ async def _get(
 def _percentiles(took: list[float]) -> dict[str, float]:
     ordered = sorted(took)
     return {"p50_ms": round(median(took), 1), "p99_ms": round(ordered[len(ordered) * 99 // 100], 1)}
+
+
+# --- Manifests ------------------------------------------------------------------------------
+
+
+async def _manifests(client: aiohttp.ClientSession, tenant: dict[str, Any]) -> dict[str, Any]:
+    """A file of a thousand endpoints: applied, and applied again when nothing is to change."""
+    endpoints = [
+        {"name": f"e{number}", "cron": f"{number % 60} * * * *", "url": "https://x.example/"}
+        for number in range(100)
+    ]
+    jobs = [{"name": f"manifest {number}", "endpoints": endpoints} for number in range(10)]
+    seconds: list[float] = []
+    for counts in ({"create": 1010}, {"unchanged": 1010}):
+        began = perf_counter()
+        async with client.put(
+            "/api/v1/manifest", json={"jobs": jobs}, headers=tenant["headers"]
+        ) as answer:
+            said = await answer.json()
+        assert answer.status == 200, said
+        assert said["counts"] == counts, said["counts"]
+        seconds.append(round(perf_counter() - began, 2))
+    return {"manifest_s": seconds[0], "manifest_again_s": seconds[1]}
 
 
 # --- Many readers beside a worker -----------------------------------------------------------
