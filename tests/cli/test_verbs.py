@@ -154,3 +154,35 @@ def test_what_the_planner_did_and_why_is_listed_and_shown(person: Person) -> Non
     assert 'propose_interval {"interval_ms": 30000}' in shown
     assert "the queue grows\\x1b[2J" in shown
     assert person.gets("sessions", "show", session_id)["brain"] == "rules"
+
+
+def test_a_suggestion_is_listed_and_accepted_once(person: Person) -> None:
+    made = person.queue()
+    assert "advise" in person.says("sessions", "suggestions")
+    session_id = str(uuid4())
+    call = {
+        "tool": "propose_interval",
+        "arguments": {"interval_ms": 30_000, "reason": "it grows"},
+        "result": {"ok": True},
+        "took_effect": False,
+        "suggested": True,
+        "open_until": "2999-01-01T00:00:00Z",
+    }
+    person.site.execute(
+        """
+        INSERT INTO analysis_sessions (id, tenant_id, job_id, endpoint_id, brain, started_at,
+                                       duration_ms, ended_as, reasoning, tool_calls, suggests_until)
+        SELECT $1, tenant_id, job_id, id, 'rules', now(), 20, 'submitted', '', $2,
+               now() + interval '1 hour'
+        FROM endpoints WHERE id = $3
+        """,
+        UUID(session_id),
+        json.dumps([call]),
+        UUID(made["id"]),
+    )
+    assert session_id in person.says("sessions", "suggestions")
+    assert "Done" in person.says("sessions", "accept", session_id)
+    shown = person.gets("endpoints", "show", "shop/queue")
+    assert [each["interval_ms"] for each in shown["hints"]] == [30_000]
+    assert person.cadenza("sessions", "accept", session_id).code == 1
+    assert session_id not in person.says("sessions", "suggestions")

@@ -84,6 +84,7 @@ def up(folder: Path) -> Iterator[Program]:
             except subprocess.TimeoutExpired:
                 process.kill()
         reading.join(10)
+        process.stdout.close()
 
 
 def _environment() -> dict[str, str]:

@@ -21,6 +21,11 @@ NO_SESSIONS = (
     "Ask it for a look: cadenza analyse ENDPOINT"
 )
 
+NO_SUGGESTIONS = (
+    "Nothing is suggested now. The planner suggests where its mode is advise: see\n"
+    "planner: {mode: advise} of a job."
+)
+
 
 def list_sessions(
     api: Api,
@@ -85,6 +90,36 @@ def show_session(
     out.one(session, lines)
 
 
+def list_suggestions(api: Api, out: Output) -> None:
+    """List what the planner suggests where it may only advise, and can be accepted now.
+
+    Example: cadenza sessions suggestions
+    """
+    columns = [
+        Column("when", lambda each: out.times.when(each["suggested_at"])),
+        Column("endpoint", lambda each: each["endpoint"]),
+        Column("suggests", lambda each: f"{each['tool']} {json_text(each['arguments'])}"),
+        Column("until", lambda each: out.times.when(each["open_until"])),
+        Column("session", lambda each: each["session_id"], keep_whole=True),
+        Column("call", lambda each: each["call"]),
+    ]
+    out.rows(api.get("/suggestions", {"limit": 200})["items"], columns, NO_SUGGESTIONS)
+
+
+def accept_suggestion(
+    api: Api,
+    out: Output,
+    session_id: Annotated[UUID, typer.Argument(metavar="ID", help="A session's id.")],
+    call: Annotated[int, typer.Option(min=0, help="Which of its calls, counted from 0.")] = 0,
+) -> None:
+    """Do what a session suggests, within the planner's bounds.
+
+    Example: cadenza sessions accept 01990000-0000-7000-8000-000000000000
+    """
+    effect = api.post(f"/sessions/{session_id}/accept", {"call": call})
+    out.done(effect, f"Done: {json_text(effect['effect'])}")
+
+
 def _call(call: dict[str, Any]) -> str:
     result = shortened(json_text(call["result"]), 300)
     return f"{call['tool']} {json_text(call['arguments'])} → {result}"
@@ -94,4 +129,6 @@ def register(app: typer.Typer) -> None:
     sessions = group("sessions", "Sessions: what the planner did or wanted, and why.")
     add(sessions, "list", list_sessions)
     add(sessions, "show", show_session)
+    add(sessions, "suggestions", list_suggestions)
+    add(sessions, "accept", accept_suggestion)
     app.add_typer(sessions)

@@ -122,7 +122,7 @@ COMMANDS = {
     ),
     "planner": Later(
         "cadenza.roots.planner",
-        "Run a planner worker: look at what has run, and advise or act within limits.",
+        "Run a planner worker: look at what has run, and advise or act within each owner's limits.",
         RUN,
     ),
     "migrate": Later(
