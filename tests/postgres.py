@@ -26,6 +26,12 @@ MASTER_KEY = "0796834ae778ad5495ef50031f6730d038f9df25066e2c0cd9c65732b154a6d1"
 BOX = AesGcmBox(GivenKeys(MASTER_KEY))
 
 
+GOING_CLOCK = (
+    "CREATE OR REPLACE FUNCTION cadenza_now() RETURNS timestamptz"
+    " LANGUAGE sql VOLATILE PARALLEL RESTRICTED AS 'SELECT clock_timestamp()'"
+)
+
+
 @cache
 def server_url() -> str:
     """Start the server of this test process, to be stopped when the process ends."""
@@ -91,6 +97,7 @@ async def emptied_database(connections: int = 5) -> AsyncIterator[Database]:
             await connection.execute(
                 "TRUNCATE tenants, runs, run_attempts, late_results, idempotency_keys CASCADE"
             )
+            await connection.execute(GOING_CLOCK)  # a test before may have stopped it
         yield database
     finally:
         await database.close()

@@ -53,10 +53,11 @@ async def test_a_worker_lives_through_hostile_targets(world: World, tmp_path: Pa
 
             await until(all_ended, within=30)
             peak = peak_mb(worker.process.pid)
-        runs = await world.runs()
+        # The program was killed: what was in its hands has not ended.
+        runs = [run for run in await world.runs() if run["finished_at"]]
     assert peak < 300
     for run in runs:
-        if run["finished_at"] and run["name"] != "honest":
+        if run["name"] != "honest":
             assert run["finished_at"] - run["started_at"] < TIMEOUT + seconds(2), run["name"]
     honest = [run["started_at"] - run["slot_at"] for run in runs if run["name"] == "honest"]
     assert len(honest) >= 2
