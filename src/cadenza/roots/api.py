@@ -39,6 +39,7 @@ from cadenza.domain.rule import NAMES
 from cadenza.roots.database import database_url, opened_database
 from cadenza.roots.dispatch import dispatcher, words
 from cadenza.roots.first_start import first_key
+from cadenza.roots.garbage import collect_less_often
 from cadenza.roots.logging import set_up_logs
 from cadenza.roots.parent import end_with_parent
 from cadenza.roots.reads import opened_reads
@@ -61,6 +62,7 @@ def register(app: typer.Typer) -> None:
         settings = read_settings()
         set_up_logs(as_json=settings.log_json)
         end_with_parent()
+        collect_less_often()
         with (
             database_url(settings) as url,
             asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,

@@ -1,7 +1,6 @@
 """`cadenza scheduler`: a worker that runs what is due, until it is told to stop."""
 
 import asyncio
-import gc
 import os
 import signal
 import socket
@@ -33,6 +32,7 @@ from cadenza.domain.errors import StoreUnavailable
 from cadenza.domain.instants import spoken
 from cadenza.roots.database import database_url, opened_database
 from cadenza.roots.dispatch import dispatcher
+from cadenza.roots.garbage import collect_less_often
 from cadenza.roots.logging import set_up_logs
 from cadenza.roots.parent import end_with_parent
 from cadenza.roots.secrets import secret_box
@@ -53,19 +53,12 @@ def scheduler() -> None:
     settings = read_settings()
     set_up_logs(as_json=settings.log_json)
     end_with_parent()
-    _collect_garbage_less_often()
+    collect_less_often()
     with (
         database_url(settings) as url,
         asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
     ):
         runner.run(run_scheduler(settings, url))
-
-
-def _collect_garbage_less_often() -> None:
-    """Thousands of runs a second make little garbage in cycles, and looking for it took a sixth."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 100)
 
 
 async def run_scheduler(settings: Settings, url: str) -> None:

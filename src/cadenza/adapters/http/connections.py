@@ -92,6 +92,14 @@ class _BoundedHandler(ResponseHandler):
         super().set_response_params(**params)
 
     def data_received(self, data: bytes) -> None:
+        received = self._received + len(data)
+        if data and received <= SLICE and not self.is_idle and not self._is_stopped:
+            self._received = received
+            super().data_received(data)  # as nearly every answer
+        else:
+            self._receive_in_parts(data)
+
+    def _receive_in_parts(self, data: bytes) -> None:
         if self.is_idle and data:  # the library itself calls with nothing, to go on
             # Nobody asked. What an idle connection says would be taken for the next answer.
             self.force_close()

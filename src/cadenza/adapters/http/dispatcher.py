@@ -1,6 +1,7 @@
 """One HTTP attempt: to an address that may be called, within its time, with a bounded answer."""
 
 import asyncio
+from collections.abc import Awaitable
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 
@@ -124,8 +125,9 @@ class HttpDispatcher:
         if word is None:
             word = await self._guard.admit(place.host, place.port)
         made_connection.set(False)
+        sending = self._sending_to(word, request)
         try:
-            return await self._send_to(word, request)
+            return await sending
         except ClientConnectorError:
             raise
         except (ServerDisconnectedError, ClientOSError):
@@ -133,10 +135,10 @@ class HttpDispatcher:
             # goes with both, so that a target that did get the first one can tell.
             if made_connection.get() or request.method in _SENT_AGAIN_BY_THE_LIBRARY:
                 raise
-        return await self._send_to(word, request)
+        return await self._sending_to(word, request)
 
-    async def _send_to(self, word: str, request: Request) -> ClientResponse:
-        return await self._session.request(
+    def _sending_to(self, word: str, request: Request) -> Awaitable[ClientResponse]:
+        return self._session.request(
             request.method,
             aimed(request.place.url, word),
             headers=request.headers,

@@ -65,7 +65,6 @@ def _place(url: URL) -> Place:
     return Place(url.with_fragment(None), host, port, shown, host.removesuffix("."))
 
 
-@lru_cache(maxsize=10_000)
 def aimed(url: URL, word: str) -> URL:
     """The same URL with the guard's word for its host."""
     return url.with_host(word)
