@@ -31,8 +31,8 @@ test: $(READY) ## Run every test
 	$(BIN)/python -m pytest -n 2
 
 .PHONY: test-fast
-test-fast: $(READY) ## Run the tests without browser and chaos, in under two minutes
-	$(BIN)/python -m pytest -n 2 -m 'not browser and not chaos'
+test-fast: $(READY) ## Run the quick tests, in under two minutes
+	$(BIN)/python -m pytest -n 2 -m 'not browser and not chaos and not slow'
 
 .PHONY: bench
 bench: $(READY) ## Measure speed and print the README's table

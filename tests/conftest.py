@@ -1,0 +1,25 @@
+"""Which tests `make test-fast` leaves out, besides those that drive a browser or kill programs."""
+
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parent
+# Each is fine by itself; together they take minutes: real programs, walks over every route.
+SLOW = (
+    "adapters/brains/llm",
+    "adapters/http/test_hostile_targets.py",
+    "adapters/postgres",
+    "adapters/test_embedded_postgres.py",
+    "benchmarks",
+    "cli",
+    "sim/test_demo.py",
+    "web",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        place = item.path.relative_to(TESTS).as_posix()
+        if place.startswith(SLOW):
+            item.add_marker(pytest.mark.slow)
