@@ -138,3 +138,9 @@ def test_yaml_looks_as_a_person_would_write_it() -> None:
 
 def test_no_jobs_are_a_file_too() -> None:
     assert read_back(to_yaml([])) == {"version": 1, "jobs": []}
+
+
+def test_a_description_that_ends_with_empty_lines_does_not_end_the_file() -> None:
+    definitions = [JobDefinition("one", "0\n0\n\n"), JobDefinition("two", "last\n\n\n")]
+    written = read_back(to_yaml(definitions))
+    assert [job["description"] for job in written["jobs"]] == ["0\n0\n\n", "last\n\n\n"]

@@ -55,8 +55,8 @@ def _text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
     style = None
     if not _OTHER_BREAKS.isdisjoint(text):
         style = '"'
-    elif "\n" in text.rstrip("\n") and text[0] not in " \n\t":
-        style = "|"
+    elif "\n" in text.rstrip("\n") and text[0] not in " \n\t" and not text.endswith("\n\n"):
+        style = "|"  # with empty lines at its end, PyYAML would end the document after it
     elif not reads_as_text(text):
         style = "'"
     return _represent(dumper, "tag:yaml.org,2002:str", text, style=style)
