@@ -5,7 +5,6 @@ import secrets
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from functools import partial
 from types import FrameType
 from typing import Annotated
 
@@ -34,12 +33,12 @@ from cadenza.adapters.system.ids import new_id
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.application.suggestions import AcceptSuggestion
 from cadenza.domain.access import hash_of
-from cadenza.domain.definition import DoorRules
-from cadenza.domain.rule import NAMES
 from cadenza.roots.database import database_url, opened_database
 from cadenza.roots.dispatch import dispatcher, words
+from cadenza.roots.door import door_rules
 from cadenza.roots.first_start import first_key
 from cadenza.roots.garbage import collect_less_often
+from cadenza.roots.listening import address_of, check_can_listen
 from cadenza.roots.logging import set_up_logs
 from cadenza.roots.parent import end_with_parent
 from cadenza.roots.reads import opened_reads
@@ -61,6 +60,7 @@ def register(app: typer.Typer) -> None:
         """Serve the REST API."""
         settings = read_settings()
         set_up_logs(as_json=settings.log_json)
+        check_can_listen("api", host, port)
         end_with_parent()
         collect_less_often()
         with (
@@ -73,7 +73,7 @@ def register(app: typer.Typer) -> None:
 async def _serve(settings: Settings, url: str, host: str, port: int) -> None:
     async with opened_database(settings, url) as database:
         await migrate(database)
-        address = f"http://{host}:{port}"
+        address = address_of(host, port)
         if (key := await first_key(database, settings.data_folder, address)) is not None:
             typer.echo(f"The first admin key, shown this once: {key}")
         box = secret_box(settings, warn=log.warning)
@@ -136,7 +136,10 @@ async def served_app(
                 expressions=CelExpressions(),
                 reads=reads,
                 dispatcher=dispatch,
-                door=door_rules(settings),
+                door=door_rules(
+                    shell_allowed=settings.shell_allowed,
+                    closed_ports=parse_ports(settings.closed_ports),
+                ),
                 cron=cron,
                 clock=clock,
                 rate_limit=RateLimit(settings.rate_limit),
@@ -147,15 +150,6 @@ async def served_app(
                 operator_hash=_operator_hash(settings),
             )
         )
-
-
-def door_rules(settings: Settings) -> DoorRules:
-    return DoorRules(
-        closed_ports=parse_ports(settings.closed_ports),
-        shell_allowed=settings.shell_allowed,
-        check_expression=partial(CelExpressions().check, names=("status", "body")),
-        check_rule=partial(CelExpressions().check, names=NAMES),
-    )
 
 
 def _operator_hash(settings: Settings) -> bytes | None:

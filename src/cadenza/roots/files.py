@@ -5,30 +5,15 @@ import os
 import typer
 
 from cadenza.adapters.cron.cronsim import CronsimCron
-from cadenza.adapters.expressions.cel import CelExpressions
 from cadenza.adapters.system.clock import wall_clock
 from cadenza.cli import import_crontab, schema, validate
-from cadenza.domain.definition import DoorRules
-from cadenza.domain.rule import NAMES as RULE_NAMES
 from cadenza.manifest.checking import Checks
-
-NAMES = ("status", "body")  # that success_when knows
+from cadenza.roots.door import door_rules
 
 
 def checks() -> Checks:
     """Whether commands are allowed, and which ports are closed, is a matter of the server."""
-    rules = DoorRules(
-        shell_allowed=True, check_expression=_check_expression, check_rule=_check_rule
-    )
-    return Checks(rules, CronsimCron(), wall_clock())
-
-
-def _check_expression(field: str, expression: str) -> None:
-    CelExpressions().check(field, expression, NAMES)
-
-
-def _check_rule(field: str, expression: str) -> None:
-    CelExpressions().check(field, expression, RULE_NAMES)
+    return Checks(door_rules(shell_allowed=True), CronsimCron(), wall_clock())
 
 
 def register(app: typer.Typer) -> None:

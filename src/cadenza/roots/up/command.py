@@ -19,14 +19,15 @@ from rich.console import Console
 
 from cadenza.adapters.postgres.maintenance import Maintenance
 from cadenza.adapters.postgres.migrate import migrate
-from cadenza.domain.errors import OperatorError
 from cadenza.roots.client_file import NAME as CLIENT_FILE
 from cadenza.roots.database import database_url, opened_database
 from cadenza.roots.first_start import key_at_hand
+from cadenza.roots.listening import address_of, check_can_listen
 from cadenza.roots.logging import set_up_logs
+from cadenza.roots.private_file import write_private
 from cadenza.roots.secrets import secret_box
 from cadenza.roots.settings import Settings, read_settings
-from cadenza.roots.up.sample import is_free, sample_service
+from cadenza.roots.up.sample import sample_service
 from cadenza.roots.up.supervisor import Part, Supervisor
 
 OPEN_NETWORKS = "loopback,private"
@@ -51,11 +52,7 @@ def register(app: typer.Typer) -> None:
         """
         settings = read_settings()
         set_up_logs(as_json=settings.log_json)
-        if not is_free(host, port):
-            raise OperatorError(
-                f"Something listens on {host}:{port} already. Is Cadenza up? "
-                f"Otherwise take another port: cadenza up --port {port + 10}"
-            )
+        check_can_listen("up", host, port)
         secret_box(settings, warn=log.warning)
         with (
             database_url(settings) as url,
@@ -67,7 +64,7 @@ def register(app: typer.Typer) -> None:
 
 
 async def _up(settings: Settings, url: str, host: str, port: int) -> None:
-    address = f"http://{host}:{port}"
+    address = address_of(host, port)
     async with opened_database(settings, url) as database:
         await migrate(database)
         await Maintenance(database, timedelta(days=settings.retention_days)).run_once()
@@ -112,9 +109,7 @@ def _operator_key(settings: Settings) -> str:
         return path.read_text().strip()
     except FileNotFoundError:
         key = secrets.token_urlsafe(32)
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "w") as file:
-            file.write(key)
+        write_private(path, key)
         return key
 
 

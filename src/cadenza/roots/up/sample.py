@@ -1,12 +1,13 @@
 """A small service to try things on: a shop's queue whose depth rises and falls."""
 
 import math
-import socket
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from aiohttp import web
+
+from cadenza.roots.listening import is_free
 
 QUEUE_MAX = 500
 PERIOD = 600.0  # seconds from one peak to the next
@@ -39,13 +40,3 @@ async def sample_service(port: int) -> AsyncGenerator[str]:
         yield f"http://{HOST}:{bound[1]}/queue"
     finally:
         await runner.cleanup()
-
-
-def is_free(host: str, port: int) -> bool:
-    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError:
-            return False
-    return True

@@ -1,0 +1,19 @@
+"""What is asked of a definition at the door, by the API and by commands that check files."""
+
+from functools import partial
+
+from cadenza.adapters.expressions.cel import CelExpressions
+from cadenza.domain.definition import DoorRules
+from cadenza.domain.rule import NAMES as OF_A_RULE
+
+OF_AN_ANSWER = ("status", "body")  # what success_when may speak of
+
+
+def door_rules(*, shell_allowed: bool, closed_ports: frozenset[int] = frozenset()) -> DoorRules:
+    check = CelExpressions().check
+    return DoorRules(
+        closed_ports=closed_ports,
+        shell_allowed=shell_allowed,
+        check_expression=partial(check, names=OF_AN_ANSWER),
+        check_rule=partial(check, names=OF_A_RULE),
+    )

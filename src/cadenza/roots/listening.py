@@ -1,0 +1,48 @@
+"""Where a program listens: checked before anything else starts, with an error that says why not."""
+
+import errno
+import socket
+
+from cadenza.domain.errors import OperatorError
+
+
+def address_of(host: str, port: int) -> str:
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def is_free(host: str, port: int) -> bool:
+    try:
+        _bind(host, port)
+    except OSError:
+        return False
+    return True
+
+
+def check_can_listen(command: str, host: str, port: int) -> None:
+    """OperatorError where a program could not listen there."""
+    try:
+        _bind(host, port)
+    except OSError as error:
+        raise OperatorError(_reason(command, host, port, error)) from error
+
+
+def _bind(host: str, port: int) -> None:
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind((host, port))
+
+
+def _reason(command: str, host: str, port: int, error: OSError) -> str:
+    where = address_of(host, port)
+    if error.errno == errno.EADDRINUSE:
+        other = port + 10 if port + 10 < 65536 else port - 10
+        return (
+            f"Something listens on {where} already. Is Cadenza up? "
+            f"Otherwise take another port: cadenza {command} --port {other}"
+        )
+    if error.errno == errno.EACCES:
+        return f"This user may not listen on {where}: take a port above 1023, like --port 8080."
+    return (
+        f"{host} is no address of this machine ({error.strerror}). Take --host 127.0.0.1 for "
+        "programs on this machine, or --host 0.0.0.0 for all networks."
+    )
