@@ -105,7 +105,7 @@ async def test_a_baseline_goes_from_cron_to_interval_to_on_demand_and_back(site:
     steps: list[tuple[dict[str, Any], dict[str, Any], str | None]] = [
         ({"every": "10m"}, {"every_ms": 600_000}, "baseline-interval"),
         ({"on_demand": True}, {"on_demand": True}, None),
-        ({"every_ms": 5000}, {"every_ms": 5000}, "baseline-interval"),
+        ({"every_ms": 90_000}, {"every_ms": 90_000}, "baseline-interval"),
         (
             {"cron": "0 8 * * *", "timezone": "Asia/Tokyo"},
             {"cron": "0 8 * * *", "timezone": "Asia/Tokyo"},

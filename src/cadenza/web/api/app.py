@@ -57,7 +57,8 @@ def create_app(parts: Parts) -> FastAPI:
     )
     app.state.parts = parts
     for each in RESOURCES:
-        app.include_router(each)
+        # Not included: that has every request matched twice, in a context that no route needs.
+        app.router.routes.extend(each.routes)
     handle_problems(app)
     app.add_middleware(Envelope, new_id=parts.new_id)
     _complete_schema(app)
