@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import aiohttp
+import uvloop
 
 from benchmarks.history import TENANTS, add_history, add_keys
 from benchmarks.machine import load_now
@@ -257,4 +258,4 @@ async def _read_steadily(
 
 if __name__ == "__main__":
     given = arguments(__doc__ or "")
-    report("reads", asyncio.run(main(quick=given.quick)), as_json=given.json)
+    report("reads", uvloop.run(main(quick=given.quick)), as_json=given.json)

@@ -1,8 +1,12 @@
 """API keys: shown once, hashed at rest, revoked at once, rotated with an overlap."""
 
+import asyncio
 from datetime import datetime, timedelta
+from uuid import UUID
 
+from cadenza.adapters.postgres.accounts import KNOWN_SECONDS, PostgresAccounts
 from cadenza.domain.access import hash_of
+from cadenza.domain.audit import Deed
 from tests.web.support import ADMIN, Site, bearer, give_key
 
 WANTED = {"name": "ci", "scopes": ["read", "operate"]}
@@ -11,6 +15,11 @@ WANTED = {"name": "ci", "scopes": ["read", "operate"]}
 async def _opens(site: Site, token: str) -> bool:
     answer = await site.client.get("/api/v1/me", headers=bearer(token))
     return answer.status_code == 200
+
+
+async def _opens_by_heart(site: Site, token: str) -> bool:
+    """Its first use is noted; after the second one it is known without being looked up."""
+    return await _opens(site, token) and await _opens(site, token)
 
 
 async def test_a_key_is_shown_once_and_only_its_hash_is_kept(site: Site) -> None:
@@ -45,6 +54,7 @@ async def test_who_am_i_tells_user_tenant_and_scopes(site: Site) -> None:
 
 async def test_a_revoked_key_opens_nothing_from_then_on_and_stays_in_the_list(site: Site) -> None:
     created = await site.ours.done("POST", "/keys", WANTED)
+    assert await _opens_by_heart(site, created["key"])
     revoked = await site.ours.done("DELETE", f"/keys/{created['id']}")
     assert revoked["revoked_at"] is not None
     assert not await _opens(site, created["key"])
@@ -54,8 +64,43 @@ async def test_a_revoked_key_opens_nothing_from_then_on_and_stays_in_the_list(si
     assert created["id"] in [each["id"] for each in listed["items"]]
 
 
+async def test_another_process_refuses_a_revoked_key_within_a_second(site: Site) -> None:
+    created = await site.ours.done("POST", "/keys", WANTED)
+    assert await _opens_by_heart(site, created["key"])
+    other = PostgresAccounts(site.database)
+    await other.revoke_key(site.ours.tenant_id, UUID(created["id"]), Deed("test", "key.revoke"))
+    await asyncio.sleep(KNOWN_SECONDS)
+    assert not await _opens(site, created["key"])
+
+
+async def test_a_look_up_that_a_revocation_overtakes_is_not_remembered(site: Site) -> None:
+    created = await site.ours.done("POST", "/keys", WANTED)
+    accounts, key_id = PostgresAccounts(site.database), UUID(created["id"])
+    revoked = Deed("test", "key.revoke")
+    for _ in range(20):
+        found, _ = await asyncio.gather(
+            accounts.find_key(key_id), accounts.revoke_key(site.ours.tenant_id, key_id, revoked)
+        )
+        assert found is not None
+        known = await accounts.find_key(key_id)
+        assert known is not None
+        assert known[0].revoked_at is not None
+        await site.execute("UPDATE api_keys SET revoked_at = NULL WHERE id = $1", key_id)
+        accounts = PostgresAccounts(site.database)
+
+
+async def test_the_keys_of_a_deleted_user_open_nothing_from_then_on(site: Site) -> None:
+    users = f"/tenants/{site.ours.tenant_id}/users"
+    bob = (await site.operator("POST", users, json={"name": "bob"})).json()
+    created = (await site.operator("POST", f"{users}/{bob['id']}/keys", json=WANTED)).json()
+    assert await _opens_by_heart(site, created["key"])
+    assert (await site.operator("DELETE", f"{users}/{bob['id']}")).is_success
+    assert not await _opens(site, created["key"])
+
+
 async def test_a_rotated_key_ends_at_once_without_an_overlap(site: Site) -> None:
     old = await site.ours.done("POST", "/keys", WANTED)
+    assert await _opens_by_heart(site, old["key"])
     new = await site.ours.done("POST", f"/keys/{old['id']}/rotate", {})
     assert not await _opens(site, old["key"])
     assert await _opens(site, new["key"])

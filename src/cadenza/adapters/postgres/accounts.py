@@ -1,7 +1,9 @@
 """Tenants, their users, and API keys."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from time import monotonic
 from uuid import UUID
 
 import asyncpg
@@ -18,6 +20,8 @@ from cadenza.domain.rule import Mode, Modes
 OPERATOR = UUID(int=0)  # in whose name tenants are created; no tenant has this id
 USE_NOTED = timedelta(minutes=1)  # not a write with every request
 DELETE_SECONDS = 600.0  # a tenant may leave millions of runs behind
+KNOWN_SECONDS = 1.0  # that a key which another process revokes may still open something
+MOST_KNOWN = 10_000
 
 
 class PostgresAccounts:
@@ -26,22 +30,39 @@ class PostgresAccounts:
     ) -> None:
         self._database = database
         self._on_time = on_time
+        self._known: dict[UUID, _KnownKey] = {}
+        self._forgotten = 0  # times
 
     # --- Keys -----------------------------------------------------------------------------
 
     async def find_key(self, key_id: UUID) -> tuple[ApiKey, User, datetime] | None:
+        """Remembered for a second: a page of the dashboard asks for many things at once."""
+        known = self._known.get(key_id)
+        if known is not None and (passed := monotonic() - known.asked) < KNOWN_SECONDS:
+            return known.key, known.user, known.at + timedelta(seconds=passed)
+        asked, forgotten = monotonic(), self._forgotten
         async with self._database.connection() as connection:
             row = await connection.fetchrow(query("find_key"), key_id)
-            if row is None:
-                return None
-            self._on_time(row["now"])
+        if row is None:
+            return None
+        self._on_time(row["now"])
         user = User(row["user_id"], row["tenant_id"], row["user_name"], row["user_created_at"])
-        return _key(row), user, row["now"]
+        known = _KnownKey(_key(row), user, row["now"], asked)
+        if forgotten == self._forgotten:  # else it may be what was true before
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
+            self._known[key_id] = known
+        return known.key, known.user, known.at
+
+    def _forget_keys(self) -> None:
+        self._known.clear()
+        self._forgotten += 1
 
     async def note_use(self, key: ApiKey, now: datetime) -> None:
         if key.last_used_at is None or now - key.last_used_at >= USE_NOTED:
             async with self._database.connection() as connection:
                 await connection.execute(query("touch_key"), key.id)
+            self._known.pop(key.id, None)
 
     async def list_keys(self, tenant_id: UUID) -> Sequence[ApiKey]:
         async with self._database.connection() as connection:
@@ -61,6 +82,7 @@ class PostgresAccounts:
             if row is None:
                 raise NotFound(f"no key {key_id}")
             await record(connection, tenant_id, deed, key_id)
+        self._forget_keys()
         return _key(row)
 
     async def replace_key(self, old_id: UUID, new: ApiKey, ends_at: datetime, deed: Deed) -> None:
@@ -70,6 +92,7 @@ class PostgresAccounts:
                 raise NotFound(f"no key {old_id} that is in force")
             await _add_key(connection, new)
             await record(connection, new.tenant_id, deed, old_id)
+        self._forget_keys()
 
     # --- Tenants --------------------------------------------------------------------------
 
@@ -122,6 +145,7 @@ class PostgresAccounts:
             )
         if gone is None:
             raise NotFound(f"no tenant {tenant_id}")
+        self._forget_keys()
 
     # --- Users ----------------------------------------------------------------------------
 
@@ -148,6 +172,15 @@ class PostgresAccounts:
             if await connection.fetchval(query("delete_user"), tenant_id, user_id) is None:
                 raise NotFound(f"no user {user_id}")
             await record(connection, tenant_id, deed, user_id)
+        self._forget_keys()
+
+
+@dataclass(frozen=True, slots=True)
+class _KnownKey:
+    key: ApiKey
+    user: User
+    at: datetime  # by the database
+    asked: float  # by our own clock
 
 
 async def _add_key(connection: Connection, key: ApiKey) -> None:

@@ -14,7 +14,7 @@ from cadenza.domain.errors import NotFound
 from cadenza.domain.health import Health
 from cadenza.domain.run import LateResult, LostAttempt, Run, RunStatus
 
-STEPS = (1_000, 7_000)
+STEPS = (1_000, 2_000, 5_000)
 FEW_ENDPOINTS = 50  # each is looked up by itself; more of them are picked out of the tenant's
 FIRST = UUID(int=0)
 

@@ -60,8 +60,12 @@ async def preview(
     stored = await parts.endpoints.get_endpoint(caller.tenant_id, endpoint_id)
     endpoint, now, cron = stored.endpoint, stored.read_at, parts.cron
     # A rare cron line takes long to walk, and others are waiting.
-    planned = await asyncio.to_thread(next_runs, endpoint, now, cron, count)
-    baseline = await asyncio.to_thread(next_runs_by_baseline, endpoint, now, cron, count)
+    planned, baseline = await asyncio.to_thread(
+        lambda: (
+            next_runs(endpoint, now, cron, count),
+            next_runs_by_baseline(endpoint, now, cron, count),
+        )
+    )
     return PreviewShown(
         endpoint_id=endpoint_id,
         at=now,
