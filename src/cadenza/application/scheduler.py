@@ -6,24 +6,23 @@ stored now is kept and tried again; a lease that cannot be kept ends its request
 """
 
 import asyncio
-from collections import Counter
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 from uuid import UUID
 
+from cadenza.application.flights import Flight, Load
 from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.dispatcher import Dispatcher
 from cadenza.application.ports.events import Event, Events
-from cadenza.application.ports.run_queue import ClaimBatch, ClaimRequest, FinishReport, RunQueue
-from cadenza.application.shown_text import clean_text
+from cadenza.application.ports.run_queue import ClaimBatch, ClaimRequest, RunQueue
+from cadenza.application.saving import said, save
 from cadenza.application.waiting import end_all, until_set
 from cadenza.domain.errors import StoreUnavailable
 from cadenza.domain.run import WORKER_LOST, Claim, FinishedRun, Outcome, RunStatus
 
 T = TypeVar("T")
-K = TypeVar("K")
 
 STOPPED = Outcome(RunStatus.CANCELLED, "worker_stopped", "the worker was stopped during the run")
 
@@ -44,61 +43,6 @@ class SchedulerOptions:
     unsaved: int = 600  # results, each with its body, that may wait for the store
 
 
-@dataclass(slots=True)
-class _Flight:
-    claim: Claim
-    lease_ends: float  # by the loop's monotonic clock, a little before the store's
-    lease_timer: asyncio.TimerHandle | None = None  # set while its request is under way
-    task: asyncio.Task[None] | None = None
-    started_at: datetime | None = None  # None while nothing has been sent
-    lost: bool = False
-
-    def hold_until(self, lease_ends: float) -> None:
-        """The lease ends then, and with it the request."""
-        self.lease_ends = lease_ends
-        if self.lease_timer is not None:
-            self.release()
-            self.guard()
-
-    def guard(self) -> None:
-        loop = asyncio.get_running_loop()
-        self.lease_timer = loop.call_at(self.lease_ends, self._lose)
-
-    def release(self) -> None:
-        if self.lease_timer is not None:
-            self.lease_timer.cancel()
-            self.lease_timer = None
-
-    def _lose(self) -> None:
-        self.lost = True
-        if self.task is not None:
-            self.task.cancel()
-
-
-@dataclass(slots=True)
-class _Load:
-    """What is executing now, by tenant and by host."""
-
-    total: int = 0
-    tenants: Counter[UUID] = field(default_factory=Counter[UUID])
-    hosts: Counter[str] = field(default_factory=Counter[str])
-
-    def add(self, claim: Claim, count: int) -> None:
-        self.total += count
-        _count(self.tenants, claim.tenant_id, count)
-        _count(self.hosts, claim.host, count)
-
-
-def _count(counter: Counter[K], key: K, count: int) -> None:
-    counter[key] += count
-    if counter[key] == 0:
-        del counter[key]
-
-
-def _said(error: BaseException) -> str:
-    return clean_text(f"{type(error).__name__}: {error}"[:500])
-
-
 class Scheduler:
     def __init__(
         self,
@@ -115,8 +59,8 @@ class Scheduler:
         self._clock = clock
         self._events = events
         self._options = options or SchedulerOptions()
-        self._flights: dict[UUID, _Flight] = {}
-        self._load = _Load()
+        self._flights: dict[UUID, Flight] = {}
+        self._load = Load()
         self._results: list[FinishedRun] = []
         self._to_claim = asyncio.Event()
         self._to_finish = asyncio.Event()
@@ -240,15 +184,15 @@ class Scheduler:
         if older is not None and older.task is not None:
             older.task.cancel()  # we lost its lease, and were the next to get it
         if claim.must_close:
-            self._flights[claim.run_id] = _Flight(claim, self._lease_end(asked))
+            self._flights[claim.run_id] = Flight(claim, self._lease_end(asked))
             self._report(claim, WORKER_LOST, None)
             return
-        flight = _Flight(claim, self._lease_end(asked))
+        flight = Flight(claim, self._lease_end(asked))
         self._flights[claim.run_id] = flight
         self._load.add(claim, 1)
         flight.task = asyncio.create_task(self._fly(flight))
 
-    async def _fly(self, flight: _Flight) -> None:
+    async def _fly(self, flight: Flight) -> None:
         claim = flight.claim
         try:
             await self._until(claim.slot_at)
@@ -279,14 +223,14 @@ class Scheduler:
         while (left := slot_at - self._clock.now()) > timedelta(0):
             await self._clock.sleep(left)
 
-    async def _dispatch(self, flight: _Flight) -> Outcome:
+    async def _dispatch(self, flight: Flight) -> Outcome:
         try:
             return await self._dispatcher.dispatch(flight.claim)
         except (Exception, asyncio.CancelledError) as error:  # a broken one must not lose the slot
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise asyncio.CancelledError from error  # it was us who ended it
-            return Outcome(RunStatus.FAILURE, "internal", _said(error))
+            return Outcome(RunStatus.FAILURE, "internal", said(error))
 
     def _report(self, claim: Claim, outcome: Outcome, started_at: datetime | None) -> None:
         self._results.append(FinishedRun(claim, outcome, started_at, self._clock.now()))
@@ -316,7 +260,7 @@ class Scheduler:
         if not batch:
             return 0
         try:
-            report = await self._save(batch)
+            report = await save(self._queue, batch, self._unsaved)
         except StoreUnavailable:
             self._owes = True
             raise
@@ -336,32 +280,8 @@ class Scheduler:
         self._saved.set()
         return len(batch)
 
-    async def _save(self, batch: list[FinishedRun]) -> FinishReport:
-        """In one transaction; where the store cannot take them all, each in its own."""
-        try:
-            return await self._queue.finish(batch)
-        except StoreUnavailable:
-            raise
-        except Exception as error:  # noqa: BLE001 - one bad result must not hold back the others
-            if len(batch) == 1:
-                return await self._save_unfit(batch[0], error)
-        reports = [await self._save([each]) for each in batch]
-        due = (report.next_due_at for report in reports if report.next_due_at is not None)
-        late = frozenset[UUID]().union(*(report.late for report in reports))
-        return FinishReport(late, min(due, default=None))
-
-    async def _save_unfit(self, finished: FinishedRun, error: Exception) -> FinishReport:
-        """Without what it brought; where even that fails, its lease ends and the slot is closed."""
-        why = f"its result could not be stored: {_said(error)}"
-        outcome = Outcome(RunStatus.FAILURE, "internal", why)
-        try:
-            return await self._queue.finish([replace(finished, outcome=outcome)])
-        except StoreUnavailable:
-            raise
-        except Exception as second:  # noqa: BLE001 - nor may a bad endpoint
-            claim = finished.claim
-            self._emit("run.unsaved", claim, slot_at=claim.slot_at, error=_said(second))
-            return FinishReport(late=frozenset([finished.claim.run_id]))
+    def _unsaved(self, claim: Claim, error: str) -> None:
+        self._emit("run.unsaved", claim, slot_at=claim.slot_at, error=error)
 
     def _wake_for(self, due_at: datetime | None) -> None:
         """Claim sooner than intended where a next run was just planned before that."""
