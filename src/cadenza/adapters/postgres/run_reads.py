@@ -14,7 +14,7 @@ from cadenza.domain.errors import NotFound
 from cadenza.domain.health import Health
 from cadenza.domain.run import LateResult, LostAttempt, Run, RunStatus
 
-STEPS = (1_000, 2_000, 5_000)
+STEPS = (200, 800, 2_000, 5_000)
 FEW_ENDPOINTS = 50  # each is looked up by itself; more of them are picked out of the tenant's
 FIRST = UUID(int=0)
 
@@ -31,7 +31,7 @@ class PostgresRunReads:
             several = endpoint_ids is not None and len(endpoint_ids) > 1
             if several:
                 # A job that runs often is among the tenant's newest; that is far less to read.
-                found = await _scan(connection, tenant_id, search, endpoint_ids, (STEPS[0],))
+                found = await _scan(connection, tenant_id, search, endpoint_ids, STEPS[:2])
                 if found.reached is None or len(found.items) == search.limit:
                     return found
             steps = _steps(search, endpoint_ids)
