@@ -7,13 +7,14 @@ from contextlib import ExitStack
 from datetime import datetime, timedelta
 from pathlib import Path
 
+import asyncpg
 import pytest
 
 from cadenza.adapters.postgres import clock as module
 from cadenza.adapters.postgres.clock import TRUSTED_FOR, DatabaseClock
 from cadenza.adapters.postgres.database import open_database
 from cadenza.domain.endpoint import Every
-from tests.adapters.postgres.support import Cable, Program, World, program
+from tests.adapters.postgres.support import Cable, Program, World, program, until
 from tests.factories import NOON, seconds
 from tests.postgres import StoppedClock
 
@@ -153,10 +154,12 @@ async def test_machines_an_hour_off_behave_the_same_and_say_so(
     for worker in workers_an_hour_off.values():
         await worker.until_started()
     begin: datetime = await world.now()
-    before = len(await world.runs(probe))
-    await world.until_finished(probe, count=before + 3)
-    runs = [run for run in await world.runs() if run["slot_at"] > begin and run["started_at"]]
-    assert len(runs) >= 20
+
+    async def enough() -> list[asyncpg.Record] | None:
+        runs = [run for run in await world.runs() if run["slot_at"] > begin and run["started_at"]]
+        return runs if len(runs) >= 20 else None
+
+    runs = await until(enough)
     assert all(run["slot_at"] <= run["started_at"] < begin + seconds(30) for run in runs)
     assert all(request.slot_at <= request.at for request in world.targets.requests)
     for shown, worker in workers_an_hour_off.items():
