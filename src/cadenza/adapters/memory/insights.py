@@ -85,7 +85,7 @@ class MemoryInsights:
         for session in sessions:
             look = self._look(session.endpoint_id, session.kind)
             look.last = session
-            look.fired_at.update(dict.fromkeys(session.fired, session.started_at))
+            look.fired_at = self._fired_at(look, session)
             if session.worth_keeping:
                 self._tables.sessions.append(session)
             else:
@@ -102,6 +102,13 @@ class MemoryInsights:
 
     def _look(self, endpoint_id: UUID, brain: str) -> LookRow:
         return self._tables.looks.setdefault((endpoint_id, brain), LookRow())
+
+    def _fired_at(self, look: LookRow, session: Session) -> dict[str, datetime]:
+        """Without the rules that their owner has taken out of the job."""
+        job = self._tables.jobs.get(session.job_id)
+        declared = {rule.name for rule in job.rules} if job is not None else set[str]()
+        known = look.fired_at | dict.fromkeys(session.fired, session.started_at)
+        return {rule: at for rule, at in known.items() if rule in declared}
 
     def _mode(self, endpoint: Endpoint, brain: str) -> Mode:
         job = self._tables.jobs[endpoint.job_id]
