@@ -29,6 +29,7 @@ from cadenza.domain.session import Session, SessionEnd, kind_of
 
 UNASKED_LOOK = timedelta(hours=1)
 WAITING_FOR_EACH = 5
+BETWEEN_ROUNDS = timedelta(milliseconds=250)  # finishes come by the hundred a second
 # A finish tells its time when it begins, and is seen when it has ended.
 LATE_COMMITS = timedelta(seconds=3)
 
@@ -212,6 +213,8 @@ class Planner:
     @property
     def refusal(self) -> str | None:
         """Why no session is held at present: the provider fails, and the baseline goes on."""
+        if self._breaker.rest_until is None:
+            return None
         return self._breaker.refusal(self._clock.now())
 
     def _until_next_look(self) -> timedelta:

@@ -1,7 +1,8 @@
 """What a planner reads and leaves behind."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
+from functools import cache
 from itertools import islice, takewhile
 from uuid import UUID
 
@@ -42,6 +43,7 @@ class MemoryInsights:
 
     def _wanting(self, request: LookRequest, now: datetime) -> Iterator[tuple[bool, UUID]]:
         """Whether its state is as it was, so that those that changed come first."""
+        members = cache(self._tables.members_of)
         for row in self._rows_since(request.since):
             endpoint = row.endpoint
             if endpoint.archived_at is not None or endpoint.tenant_id in request.without:
@@ -51,7 +53,7 @@ class MemoryInsights:
             look = self._tables.looks.get((endpoint.id, request.brain))
             if look is not None and look.is_leased(now):
                 continue
-            facts = self._facts(row, request.attention, look)
+            facts = self._facts(row, request.attention, look, members)
             if reason_to_look(facts, request.attention, now) is not None:
                 changed = row.changed_at is not None and row.changed_at == facts.last_finished_at
                 yield not changed, endpoint.id
@@ -68,8 +70,10 @@ class MemoryInsights:
         return [row for row in rows if row.endpoint.job_id in jobs]
 
     async def material_for(self, endpoint_ids: Sequence[UUID], brain: str) -> Sequence[Material]:
-        rows = (self._tables.endpoints.get(each) for each in endpoint_ids)
-        return [self._material(row, brain) for row in rows if row is not None]
+        found = (self._tables.endpoints.get(each) for each in endpoint_ids)
+        rows = [row for row in found if row is not None]
+        members = {job_id: self._members(job_id) for job_id in {r.endpoint.job_id for r in rows}}
+        return [self._material(row, brain, members[row.endpoint.job_id]) for row in rows]
 
     async def responses(
         self, endpoint_id: UUID, *, limit: int, offset: int = 0
@@ -114,12 +118,15 @@ class MemoryInsights:
         job = self._tables.jobs[endpoint.job_id]
         return job.planner_mode or self._tables.modes[endpoint.tenant_id].of(brain)
 
-    def _material(self, row: EndpointRow, brain: str) -> Material:
+    def _members(self, job_id: UUID) -> list[SiblingState]:
+        """By name, read once for all that ask for their siblings."""
+        rows = self._tables.members_of(job_id)
+        return sorted(map(_recent_state, rows), key=lambda each: each.endpoint.name)
+
+    def _material(self, row: EndpointRow, brain: str, members: Sequence[SiblingState]) -> Material:
         endpoint, now = row.endpoint, self._tables.clock.now()
         look = self._tables.looks.get((endpoint.id, brain)) or LookRow()
-        siblings = sorted(
-            self._tables.siblings_of(endpoint), key=lambda sibling: sibling.endpoint.name
-        )
+        siblings = tuple(each for each in members if each.endpoint is not endpoint)
         last, mode = look.last, self._mode(endpoint, brain)
         return Material(
             now=now,
@@ -129,7 +136,7 @@ class MemoryInsights:
             sibling_names=tuple(each.endpoint.name for each in siblings),
             last_analysis=LastAnalysis(last.started_at, last.reasoning) if last else None,
             recent=tuple(row.recent),
-            siblings=tuple(_recent_state(each) for each in siblings),
+            siblings=siblings,
             mode=mode,
             fired_at=dict(look.fired_at),
             waiting=self._waiting(endpoint.id, brain) if mode is Mode.ADVISE else (),
@@ -139,9 +146,16 @@ class MemoryInsights:
         calls = waiting_calls(self._tables, endpoint_id, brain)
         return tuple(Waiting(call.tool, call.arguments) for call in calls)
 
-    def _facts(self, row: EndpointRow, attention: Attention, look: LookRow | None) -> Facts:
+    def _facts(
+        self,
+        row: EndpointRow,
+        attention: Attention,
+        look: LookRow | None,
+        members: Callable[[UUID], Sequence[EndpointRow]],
+    ) -> Facts:
         cares = attention is not Attention.OWN_RUNS
-        siblings = self._tables.siblings_of(row.endpoint) if cares else []
+        others = members(row.endpoint.job_id) if cares else ()
+        siblings = [each for each in others if each is not row]
         last = look.last if look is not None else None
         return Facts(
             last_finished_at=_finished_at(row),

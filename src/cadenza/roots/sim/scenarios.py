@@ -30,14 +30,13 @@ class Scenario:
     play: Callable[[World], Awaitable[list[Check]]]
     phases: tuple[tuple[int, str], ...] = ()  # the minute at which each part of the story begins
     on_rules: Callable[[World], Awaitable[list[Check]]] | None = None  # by declared rules
-    looks_a_run: int = 1  # how many endpoints a brain looks at after each run
 
 
 def on_rules(scenario: Scenario) -> Scenario | None:
     """The same life with the rules brain, which looks at every sibling of what has run."""
     if scenario.on_rules is None:
         return None
-    return replace(scenario, play=scenario.on_rules, looks_a_run=10)
+    return replace(scenario, play=scenario.on_rules)
 
 
 async def queue_spike(world: World) -> list[Check]:

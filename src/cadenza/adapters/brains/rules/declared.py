@@ -8,6 +8,7 @@ it wrote is in force, the detectors leave that endpoint alone. Fifty rules take 
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from cadenza.adapters.brains.rules.acts import act_of, wrote
 from cadenza.adapters.brains.rules.proposal import Proposal, Ruling
@@ -34,7 +35,7 @@ class CelRules:
         self._cron = cron
 
     def ruling(self, material: Material) -> Ruling:
-        rules = [each for each in _applying(material) if _is_news(each, material)]
+        rules = _with_news(material)
         if not rules:
             return NO_RULING
         return self._ruling(rules, material, _answers(rules, material))
@@ -81,12 +82,21 @@ def _applying(material: Material) -> Iterator[Rule]:
     return (rule for rule in material.job.rules if rule.endpoint in (None, name))
 
 
-def _is_news(rule: Rule, material: Material) -> bool:
-    if _is_new(material.recent[0] if material.recent else None, material):
-        return True
-    if not _SIBLINGS.search(rule.when) or _RESPONSE.search(rule.when):
-        return False
-    return any(_is_new(sibling.latest, material) for sibling in material.siblings)
+def _with_news(material: Material) -> list[Rule]:
+    """Those for which something is new: the endpoint's own answer, or that of a sibling."""
+    rules = list(_applying(material))
+    if not rules or _is_new(material.recent[0] if material.recent else None, material):
+        return rules
+    rules = [each for each in rules if _is_about_siblings(each.when)]
+    if rules and any(_is_new(sibling.latest, material) for sibling in material.siblings):
+        return rules
+    return []
+
+
+@lru_cache(maxsize=10_000)
+def _is_about_siblings(when: str) -> bool:
+    """And not of the endpoint's own response."""
+    return bool(_SIBLINGS.search(when)) and not _RESPONSE.search(when)
 
 
 def _is_new(answer: Response | None, material: Material) -> bool:
