@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import cache
-from itertools import islice, takewhile
+from itertools import islice
 from uuid import UUID
 
 from cadenza.adapters.memory.responses import response_of
@@ -173,12 +173,13 @@ class MemoryInsights:
             if run.status is not RunStatus.RUNNING:
                 yield run
 
-    def _recent(self, endpoint_id: UUID, now: datetime) -> Iterator[Run]:
-        oldest = now - WINDOWS[-1]
-        return takewhile(
-            lambda run: run.finished_at is not None and run.finished_at > oldest,
-            self._newest_first(endpoint_id),
-        )
+    def _recent(self, endpoint_id: UUID, now: datetime) -> list[Run]:
+        oldest, found = now - WINDOWS[-1], list[Run]()
+        for run in self._newest_first(endpoint_id):
+            if run.finished_at is None or run.finished_at <= oldest:
+                break
+            found.append(run)
+        return found
 
 
 def _finished_at(row: EndpointRow) -> datetime | None:

@@ -23,6 +23,8 @@ from cadenza.domain.rule import Rule
 
 _MOST_ACTS = MAX_TOOL_CALLS - 1  # the last call submits
 _SIBLINGS = re.compile(r"(?<![.\w])siblings\b")
+_NAMED_SIBLING = re.compile(r"(?<![.\w])siblings\s*\.\s*([A-Za-z_]\w*)\b(?!\s*\()")
+_ALL = ""  # no endpoint has this name
 _RESPONSE = re.compile(r"(?<![.\w])response\b")
 NO_RULING = Ruling()
 
@@ -106,9 +108,18 @@ def _is_new(answer: Response | None, material: Material) -> bool:
 
 def _answers(rules: Sequence[Rule], material: Material) -> list[Values]:
     most = max(rule.runs for rule in rules)
-    # Ten siblings are most of the work, and most rules speak of none.
-    spoken_of = any(_SIBLINGS.search(f"{rule.when} {rule.then.at}") for rule in rules)
-    return values_of(material, material.recent[:most], with_siblings=spoken_of)
+    # Ten siblings are most of the work, and most rules speak of none, or of one.
+    named = frozenset[str]().union(*(_siblings_in(rule.when, rule.then.at) for rule in rules))
+    return values_of(material, material.recent[:most], siblings=None if _ALL in named else named)
+
+
+@lru_cache(maxsize=10_000)
+def _siblings_in(when: str, at: str | None) -> frozenset[str]:
+    """The names that it speaks of; or all, where it does not say `siblings.name`."""
+    text = f"{when} {at}"
+    found = _SIBLINGS.findall(text)
+    names = _NAMED_SIBLING.findall(text)
+    return frozenset(names) if len(names) == len(found) else frozenset((_ALL,))
 
 
 def _endpoints(material: Material) -> dict[str, Endpoint]:
