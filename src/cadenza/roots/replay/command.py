@@ -49,11 +49,13 @@ def replay(
     brain: Annotated[ReplayBrain, typer.Option(help="Who plans.")] = ReplayBrain.RULES,
     since: Annotated[str, typer.Option(help="An instant, or like 7d ago.")] = "7d",
     file: Annotated[
-        Path | None, typer.Option("--file", "-f", help="Take the job and its rules from here.")
+        Path | None,
+        typer.Option("--file", "-f", readable=False, help="Take the job and its rules from here."),
     ] = None,
     limit: Annotated[int, typer.Option(min=2, max=5000, help="Answers of each endpoint.")] = 500,
     responses: Annotated[
-        Path | None, typer.Option(help="Take the history from a file of JSON lines; needs -f.")
+        Path | None,
+        typer.Option(readable=False, help="Take the history from a file of JSON lines; needs -f."),
     ] = None,
     svg: Annotated[Path | None, typer.Option(help="Also draw it, to this file.")] = None,
     sessions: Annotated[
