@@ -119,6 +119,40 @@ def test_a_dash_reads_stdin_in_the_real_program() -> None:
     assert (run.returncode, run.stdout) == (0, "Valid: 1 job, 1 endpoint.\n")
 
 
+# Root may read everything: it gives that up, for good, before it becomes the command.
+UNPRIVILEGED = """
+import ctypes, os, sys
+PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH = 24, 1, 2
+if os.geteuid() == 0:
+    for each in (CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH):
+        if ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, each, 0, 0, 0) != 0:
+            sys.exit("root could not give up its right to read everything")
+os.execv(sys.executable, [sys.executable, "-m", "cadenza.roots.main", *sys.argv[1:]])
+"""
+
+
+@pytest.mark.parametrize("what", ["file", "folder", "file in a folder"])
+def test_what_may_not_be_read_is_told_by_name_with_the_fix(what: str, tmp_path: Path) -> None:
+    folder = tmp_path / "jobs"
+    folder.mkdir()
+    file = folder / "shop.yaml"
+    file.write_text(GOOD)
+    asked = file if what == "file" else folder
+    command = [sys.executable, "-c", UNPRIVILEGED, "validate", "-f", str(asked)]
+    closed = folder if what == "folder" else file
+    before = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert before.returncode == 0, before.stderr
+    mode = closed.stat().st_mode
+    closed.chmod(0)
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, check=False)
+    finally:
+        closed.chmod(mode)  # or nobody could take it away
+    assert (run.returncode, run.stdout) == (1, "")
+    assert f"{closed}: it may not be read; check who owns it and its permissions" in run.stderr
+    assert "Traceback" not in run.stderr
+
+
 # --- schema ---------------------------------------------------------------------------------
 
 

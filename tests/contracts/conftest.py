@@ -19,11 +19,13 @@ from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.endpoints import PostgresEndpointStore
 from cadenza.adapters.postgres.insights import PostgresInsights
 from cadenza.adapters.postgres.quota import PostgresQuota
+from cadenza.adapters.postgres.rows import to_json
 from cadenza.adapters.postgres.run_queue import PostgresRunQueue
 from cadenza.adapters.postgres.runs import PostgresRunHistory
 from cadenza.adapters.postgres.suggestions import PostgresSuggestions
 from cadenza.domain.endpoint import Endpoint
-from cadenza.domain.rule import Mode, Modes
+from cadenza.domain.rule import Mode, Modes, Rule
+from cadenza.manifest.rules import rule_document
 from tests.contracts.harness import Store
 from tests.factories import CRON, NOON
 from tests.postgres import BOX, StoppedClock, emptied_database
@@ -66,6 +68,9 @@ class MemoryOwner:
     async def set_job_mode(self, job_id: UUID, mode: Mode | None) -> None:
         self._tables.jobs[job_id] = replace(self._tables.jobs[job_id], planner_mode=mode)
 
+    async def set_job_rules(self, job_id: UUID, rules: tuple[Rule, ...]) -> None:
+        self._tables.jobs[job_id] = replace(self._tables.jobs[job_id], rules=rules)
+
     async def set_tenant_modes(self, tenant_id: UUID, modes: Modes) -> None:
         self._tables.modes[tenant_id] = modes
 
@@ -81,6 +86,10 @@ class PostgresOwner:
 
     async def set_job_mode(self, job_id: UUID, mode: Mode | None) -> None:
         await self._execute("UPDATE jobs SET planner_mode = $2 WHERE id = $1", job_id, mode)
+
+    async def set_job_rules(self, job_id: UUID, rules: tuple[Rule, ...]) -> None:
+        stored = to_json([rule_document(each) for each in rules])
+        await self._execute("UPDATE jobs SET rules = $2 WHERE id = $1", job_id, stored)
 
     async def set_tenant_modes(self, tenant_id: UUID, modes: Modes) -> None:
         await self._execute(

@@ -13,7 +13,7 @@ from cadenza.application.ports.run_queue import ClaimBatch, ClaimRequest, RunQue
 from cadenza.application.ports.runs import RunHistory
 from cadenza.application.ports.suggestions import SuggestionStore
 from cadenza.domain.endpoint import Endpoint, Job
-from cadenza.domain.rule import Mode, Modes
+from cadenza.domain.rule import Mode, Modes, Rule
 from cadenza.domain.run import Claim, FinishedRun, Outcome, Run
 from cadenza.domain.target import HttpTarget
 from tests.factories import NOON, OK, id_of, make_endpoint, seconds
@@ -36,6 +36,8 @@ class Owner(Protocol):
     async def ask_for_analysis(self, endpoint: Endpoint) -> None: ...
 
     async def set_job_mode(self, job_id: UUID, mode: Mode | None) -> None: ...
+
+    async def set_job_rules(self, job_id: UUID, rules: tuple[Rule, ...]) -> None: ...
 
     async def set_tenant_modes(self, tenant_id: UUID, modes: Modes) -> None: ...
 
@@ -80,6 +82,9 @@ class Store:
 
     async def set_job_mode(self, endpoint: Endpoint, mode: Mode | None) -> None:
         await self.owner.set_job_mode(endpoint.job_id, mode)
+
+    async def set_job_rules(self, endpoint: Endpoint, *rules: Rule) -> None:
+        await self.owner.set_job_rules(endpoint.job_id, rules)
 
     async def set_tenant_modes(self, tenant_id: UUID, rules: Mode, llm: Mode) -> None:
         await self.owner.set_tenant_modes(tenant_id, Modes(rules, llm))

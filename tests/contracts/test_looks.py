@@ -14,6 +14,7 @@ from cadenza.domain.hint import Author
 from cadenza.domain.rule import Mode
 from cadenza.domain.run import Outcome, RunStatus
 from cadenza.domain.session import Session, SessionEnd, ToolCall
+from tests.adapters.brains.declaring import rule
 from tests.contracts.harness import LEASE, OTHER_JOB, OTHER_TENANT, Store
 from tests.factories import NOON, OK, id_of, minutes, seconds
 
@@ -153,6 +154,7 @@ async def test_what_a_person_asks_for_counts_for_every_brain(store: Store) -> No
 
 async def test_the_rules_that_fired_are_remembered_with_their_time(store: Store) -> None:
     (endpoint,) = await ran(store)
+    await store.set_job_rules(endpoint, rule("true", name="busy"), rule("true", name="calm"))
     await looked(store, endpoint, fired=("busy", "calm"))
     later = await store.advance(minutes(1))
     await looked(store, endpoint, fired=("busy",))
@@ -161,6 +163,23 @@ async def test_the_rules_that_fired_are_remembered_with_their_time(store: Store)
     assert material.fired_at == {"busy": later, "calm": later - minutes(1)}
     (other,) = await store.insights.material_for([endpoint.id], "llm")
     assert other.fired_at == {}
+
+
+async def test_a_rule_that_is_gone_from_the_job_is_forgotten_at_the_next_look(store: Store) -> None:
+    (endpoint,) = await ran(store)
+    busy, calm = rule("true", name="busy"), rule("true", name="calm")
+    await store.set_job_rules(endpoint, busy, calm)
+    await looked(store, endpoint)  # the first row of this look knows of none
+    await looked(store, endpoint, fired=("busy", "calm"))
+    await store.set_job_rules(endpoint, calm)
+    await looked(store, endpoint)
+    (material,) = await store.insights.material_for([endpoint.id], "rules")
+    assert set(material.fired_at) == {"calm"}
+    await store.set_job_rules(endpoint)
+    await looked(store, endpoint, fired=("calm",))  # one that began while the rule was there
+    await store.set_job_rules(endpoint, busy, calm)
+    (material,) = await store.insights.material_for([endpoint.id], "rules")
+    assert material.fired_at == {}
 
 
 # --- Discovery --------------------------------------------------------------------------------

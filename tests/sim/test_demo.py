@@ -1,8 +1,17 @@
 """The demo, shortened: the schedule tightens, acts and relaxes, and says why."""
 
+import fcntl
 import json
+import os
+import pty
+import re
+import signal
+import struct
 import subprocess
 import sys
+import termios
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,10 +22,13 @@ from cadenza.roots.demo.stage import scaled
 from cadenza.roots.examples import example_job
 from tests.factories import seconds
 
+CADENZA = (sys.executable, "-m", "cadenza.roots.main")
+
 
 def _demo(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "cadenza.roots.main", "demo", *words]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(
+        [*CADENZA, "demo", *words], capture_output=True, text=True, timeout=120, check=False
+    )
 
 
 @pytest.fixture(scope="module")
@@ -53,10 +65,67 @@ def test_without_a_terminal_it_tells_the_story_in_lines() -> None:
     done = _demo("--length", "15s")
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert "a calm shop" in lines[0]
+    assert lines[0].startswith("A shop on this machine is looked at every 1.2 s.")
+    assert "a calm shop" in lines[2]
     assert any("tightened  shop now runs every" in line for line in lines)
     assert any("relaxed    shop returns to its baseline" in line for line in lines)
     assert "\x1b" not in done.stdout
+
+
+@pytest.mark.slow
+def test_in_a_small_terminal_the_newest_acts_are_seen_and_in_the_end_all_of_them() -> None:
+    told = _on_terminal("demo", "--length", "15s", rows=20, columns=80)
+    frames = told.split(" of 0:15 ")
+    assert len(frames) > 20
+    # A picture that is higher than the screen is cut off with dots, and its newest line is lost.
+    assert not any("..." in each for each in frames)
+    assert any("tightened" in each and "relaxed" not in each for each in frames)
+    assert any("relaxed" in each and "tightened  checkout" not in each for each in frames)
+    last = frames[-1]
+    assert last.count("tightened") == last.count("relaxed") == 2
+    assert "What it came to" in last
+    assert told.rstrip().endswith("or cadenza up.")
+
+
+def _on_terminal(*words: str, rows: int, columns: int) -> str:
+    """What a terminal of this size is sent, without colours and moves."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    process = subprocess.Popen([*CADENZA, *words], stdin=theirs, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    sent = b""
+    with suppress(OSError):  # so does Linux say that nobody writes to it any more
+        while data := os.read(ours, 65536):
+            sent += data
+    os.close(ours)
+    assert process.wait(10) == 0
+    return re.sub(r"\x1b\[[?0-9;]*[A-Za-z]", "", sent.decode())
+
+
+def test_an_interrupt_ends_it_without_a_trace(tmp_path: Path) -> None:
+    """Two at once, which are nothing to each other."""
+    both = [_started_demo(tmp_path) for _ in range(2)]
+    for each in both:
+        assert each.stdout is not None
+        assert any(b"a calm shop" in line for line in iter(each.stdout.readline, b""))
+    for each in both:
+        each.send_signal(signal.SIGINT)
+        _, complaints = each.communicate(timeout=15)
+        assert (each.returncode, complaints) == (130, b"")
+        with pytest.raises(ProcessLookupError):  # nobody is left of its group
+            os.killpg(each.pid, 0)
+    assert list(tmp_path.iterdir()) == []
+
+
+def _started_demo(folder: Path) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        [*CADENZA, "demo"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=folder,
+        env={**os.environ, "TMPDIR": str(folder)},  # noqa: TID251
+        start_new_session=True,
+    )
 
 
 def test_a_length_that_cannot_be_is_refused_with_the_fix() -> None:

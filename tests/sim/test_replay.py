@@ -11,6 +11,7 @@ from cadenza.application.ports.brain import Tools, Usage
 from cadenza.domain.analysis import Attention, Material, Response
 from cadenza.domain.definition import EndpointDefinition, JobDefinition
 from cadenza.domain.endpoint import Every
+from cadenza.domain.rule import Mode
 from cadenza.domain.run import RunStatus
 from cadenza.domain.target import HttpTarget
 from cadenza.roots.replay.compare import compare
@@ -126,6 +127,22 @@ class Curious:
     async def analyse(self, _material: Material, tools: Tools) -> Usage:
         await tools.call("propose_interval", {"interval_ms": 60_000, "reason": "curious"})
         return Usage(tokens=5)
+
+
+async def test_a_replay_has_the_jobs_budget_and_acts_where_the_job_lets_it_only_advise() -> None:
+    seen: list[tuple[float, Mode]] = []
+
+    class Looking(Curious):
+        async def analyse(self, material: Material, tools: Tools) -> Usage:
+            seen.append((material.job.probe_budget, material.mode))
+            return await super().analyse(material, tools)
+
+    endpoint = EndpointDefinition("queue", Every(minutes(15)), HttpTarget("https://shop.example/"))
+    job = JobDefinition("shop", endpoints=(endpoint,), planner_mode=Mode.ADVISE, probe_budget=3.0)
+    histories = {"queue": History([answer(0, {"depth": 1}), answer(200, {"depth": 2})])}
+    life = await relive(job, histories, NOON, NOON + minutes(200), Looking())
+    assert set(seen) == {(3.0, Mode.ACT)}
+    assert len(life.probes["queue"]) > 100
 
 
 async def test_any_brain_can_be_replayed() -> None:

@@ -29,6 +29,7 @@ from cadenza.domain.session import Session, SessionEnd, kind_of
 
 UNASKED_LOOK = timedelta(hours=1)
 WAITING_FOR_EACH = 5
+BETWEEN_ROUNDS = timedelta(milliseconds=250)  # finishes come by the hundred a second
 # A finish tells its time when it begins, and is seen when it has ended.
 LATE_COMMITS = timedelta(seconds=3)
 
@@ -124,7 +125,7 @@ class Planner:
         self._breaker = Breaker()
         self._discovery = Discovery(self._options.cycle)
         self._unsaved: list[Session] = []  # and what is still leased, though nobody looks at it:
-        self._unreleased: list[UUID] = []
+        self._unreleased: set[UUID] = set()
         self._saving = asyncio.Lock()
         self._wake = asyncio.Event()
         self._stopping = False
@@ -172,7 +173,7 @@ class Planner:
         self._discovery.found(began, len(ids), limit)
         if not ids:
             return Round()
-        self._unreleased = list(ids)  # until a session about it is on record
+        self._unreleased = set(ids)  # until a session about it is on record
         materials = await self._insights.material_for(ids, self._kind)
         return await self._look_at(materials, begin_by=began + self._options.lease / 2)
 
@@ -206,12 +207,14 @@ class Planner:
         """Put on record what is not yet, and give back what nobody looks at any more."""
         await self._save()
         if self._unreleased:
-            await self._insights.release(self._unreleased, self._kind, self._name)
-            self._unreleased = []
+            await self._insights.release(list(self._unreleased), self._kind, self._name)
+            self._unreleased = set()
 
     @property
     def refusal(self) -> str | None:
         """Why no session is held at present: the provider fails, and the baseline goes on."""
+        if self._breaker.rest_until is None:
+            return None
         return self._breaker.refusal(self._clock.now())
 
     def _until_next_look(self) -> timedelta:
@@ -270,7 +273,7 @@ class Planner:
                 await self._settle(material, reservation, tools.usage)
         session = self._session(session_id, material, tools, failure)
         self._unsaved.append(session)
-        self._unreleased = [each for each in self._unreleased if each != material.endpoint.id]
+        self._unreleased.discard(material.endpoint.id)
         if reservation is not None:
             await self._save()  # what has cost something is not left to the end of the round
         self._tell(material, session)

@@ -3,7 +3,7 @@
 What is not known is left out and not null, so that an expression which asks for it does not hold.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -19,14 +19,19 @@ Values = dict[str, Any]
 
 
 def values_of(
-    material: Material, answers: Sequence[Response], *, with_siblings: bool = True
+    material: Material, answers: Sequence[Response], *, siblings: Collection[str] | None = None
 ) -> list[Values]:
-    """For each answer, newest first; health, siblings and the time are those of now."""
+    """For each answer, newest first; health, siblings and the time are those of now.
+
+    Without all siblings where only some are named.
+    """
     now = material.now
-    siblings = material.siblings if with_siblings else ()
+    wanted = [
+        each for each in material.siblings if siblings is None or each.endpoint.name in siblings
+    ]
     common: Values = {
         "health": health_values(material.health),
-        "siblings": {each.endpoint.name: _sibling(each, now) for each in siblings},
+        "siblings": {each.endpoint.name: _sibling(each, now) for each in wanted},
         "now": now,
     }
     endpoint = endpoint_values(material.endpoint, now)

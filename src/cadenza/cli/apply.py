@@ -27,7 +27,12 @@ def apply(
     outside: Outside,
     file: Annotated[
         Path,
-        typer.Option("--file", "-f", help="A file, a folder of *.yaml and *.yml, or - (stdin)."),
+        typer.Option(
+            "--file",
+            "-f",
+            readable=False,
+            help="A file, a folder of *.yaml and *.yml, or - (stdin).",
+        ),
     ] = Path("cadenza.yaml"),
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only show what would change.")

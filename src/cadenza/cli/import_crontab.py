@@ -27,7 +27,9 @@ def register(app: typer.Typer, checks: Callable[[], Checks]) -> None:
 
     @group.command()
     def crontab(
-        file: Annotated[Path, typer.Argument(help="A crontab; - reads it from stdin.")],
+        file: Annotated[
+            Path, typer.Argument(readable=False, help="A crontab; - reads it from stdin.")
+        ],
         output: Annotated[
             Path | None, typer.Option("--output", "-o", help="Write here instead of to stdout.")
         ] = None,

@@ -31,7 +31,10 @@ def test_command(expressions: Expressions) -> Callable[..., None]:
         out: Output,
         outside: Outside,
         file: Annotated[
-            Path, typer.Option("--file", "-f", help="A file or folder with jobs and their rules.")
+            Path,
+            typer.Option(
+                "--file", "-f", readable=False, help="A file or folder with jobs and their rules."
+            ),
         ] = Path("cadenza.yaml"),
         endpoint: Annotated[
             str | None, typer.Option(help="Only answers of this one: job/name.")
@@ -42,7 +45,10 @@ def test_command(expressions: Expressions) -> Callable[..., None]:
         ] = 200,
         responses: Annotated[
             Path | None,
-            typer.Option(help="Take answers from this file of JSON lines; no server is asked."),
+            typer.Option(
+                readable=False,
+                help="Take answers from this file of JSON lines; no server is asked.",
+            ),
         ] = None,
     ) -> None:
         """Run the rules of a file on stored answers: what would have fired, when, and why not.

@@ -26,7 +26,10 @@ def register(
         file: Annotated[
             Path,
             typer.Option(
-                "--file", "-f", help="A file, a folder of *.yaml and *.yml, or - (stdin)."
+                "--file",
+                "-f",
+                readable=False,
+                help="A file, a folder of *.yaml and *.yml, or - (stdin).",
             ),
         ] = Path("cadenza.yaml"),
         secrets: Annotated[

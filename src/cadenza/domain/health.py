@@ -1,12 +1,13 @@
 """Health over several windows: one day alone hides a recovery, one hour alone hides a trend."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from cadenza.domain.run import Run, RunStatus
 
 WINDOWS = (timedelta(hours=1), timedelta(hours=4), timedelta(hours=24))
+_WELL = RunStatus.SUCCESS
 _COUNTED = (RunStatus.SUCCESS, RunStatus.FAILURE, RunStatus.TIMEOUT)
 
 
@@ -38,30 +39,33 @@ class Health:
 def health_of(runs: Iterable[Run], failure_streak: int, now: datetime) -> Health:
     """Health from finished runs; a cancelled run says nothing about its target."""
     oldest = now - WINDOWS[-1]
-    counted = [run for run in runs if run.status in _COUNTED and _ended(run, now) > oldest]
-    durations = [run.duration for run in counted if run.duration is not None]
+    counted = [run for run in runs if run.status in _COUNTED and (run.finished_at or now) > oldest]
+    durations = [took for run in counted if (took := run.duration) is not None]
     mean = sum(durations, timedelta(0)) / len(durations) if durations else None
-    windows = tuple(_window(counted, length, now) for length in WINDOWS)
-    outages, changed_at = _changes(counted, now)
+    ends = [(run.finished_at or now, run.status is _WELL) for run in counted]
+    windows = tuple(_window(ends, length, now) for length in WINDOWS)
+    outages, changed_at = _changes(counted, now) if _is_mixed(windows[-1]) else (0, None)
     return Health(windows, mean, failure_streak, outages, changed_at)
 
 
-def _window(runs: list[Run], length: timedelta, now: datetime) -> HealthWindow:
+def _window(
+    ends: Sequence[tuple[datetime, bool]], length: timedelta, now: datetime
+) -> HealthWindow:
     oldest = now - length
-    inside = [run.status is RunStatus.SUCCESS for run in runs if _ended(run, now) > oldest]
+    inside = [is_well for ended_at, is_well in ends if ended_at > oldest]
     return HealthWindow(length, len(inside), sum(inside))
+
+
+def _is_mixed(window: HealthWindow) -> bool:
+    return 0 < window.successes < window.runs
 
 
 def _changes(runs: list[Run], now: datetime) -> tuple[int, datetime | None]:
     outages, changed_at, was_well = 0, None, None
     for run in sorted(runs, key=lambda run: run.slot_at):
-        is_well = run.status is RunStatus.SUCCESS
+        is_well = run.status is _WELL
         if was_well is not None and is_well is not was_well:
-            changed_at = _ended(run, now)
+            changed_at = run.finished_at or now
             outages += was_well
         was_well = is_well
     return outages, changed_at
-
-
-def _ended(run: Run, now: datetime) -> datetime:
-    return run.finished_at or now

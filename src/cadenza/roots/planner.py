@@ -26,7 +26,7 @@ from cadenza.adapters.postgres.quota import PostgresQuota
 from cadenza.adapters.postgres.workers import BEAT_EVERY, PostgresWorkers
 from cadenza.adapters.system.events import LoggedEvents
 from cadenza.adapters.system.ids import new_id
-from cadenza.application.planner import Planner, PlannerOptions
+from cadenza.application.planner import BETWEEN_ROUNDS, Planner, PlannerOptions
 from cadenza.application.ports.brain import Brain
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.application.repeat import repeat
@@ -40,7 +40,6 @@ from cadenza.roots.scheduler import worker_name
 from cadenza.roots.secrets import secret_box
 from cadenza.roots.settings import Settings, read_settings
 
-BETWEEN_ROUNDS = timedelta(milliseconds=250)  # finishes come by the hundred a second
 GIVES_WAY = 5  # to the scheduler, where they share a machine
 log = structlog.get_logger()
 

@@ -222,3 +222,22 @@ def test_no_answer_breaks_a_rule(body: Any, other: Any, when: str, then: Then) -
     for warning in ruling.warnings:
         assert "'mine'" in warning
         assert len(warning) < 1000
+
+
+@pytest.mark.parametrize(
+    "when",
+    [
+        "siblings.queue.response.depth > 3",
+        "siblings . queue . response . depth > 3",
+        "siblings['queue'].response.depth > 3",
+        "siblings.exists(name, siblings[name].response.depth > 3)",
+        "siblings.all(name, siblings[name].response.depth > 3 || name == 'other')",
+        "siblings.filter(name, name == 'queue').size() == 1",
+        "size(siblings) == 2",
+        "has(siblings.queue) && siblings.other.response.depth == 1",
+        "response.ok && siblings.queue.response.depth > 3",
+    ],
+)
+def test_a_rule_sees_the_siblings_however_it_speaks_of_them(when: str) -> None:
+    siblings = {"queue": {"depth": 4}, "other": {"depth": 1}}
+    assert only(ruled([rule(when)], {"ok": True}, siblings=siblings)).rule == "mine"

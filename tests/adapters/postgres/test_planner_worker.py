@@ -1,6 +1,7 @@
 """Real planner programs on a real database: never together, never in the way, never stuck."""
 
 import asyncio
+import json
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -250,3 +251,37 @@ async def test_the_rules_remember_whom_they_have_looked_at(world: World) -> None
         async with planner_of(world, brain, name) as planner:
             await planner.run_once()
     assert len(brain.looks) == len(endpoints)
+
+
+async def test_a_cooldown_outlives_the_program_that_began_it(world: World, tmp_path: Path) -> None:
+    probe = await world.add(baseline=Every(seconds(1)))
+    woken = await world.add("woken", baseline=OnDemand())
+    then = {"run_now": True, "endpoint": "woken"}
+    rule = {"name": "busy", "endpoint": "probe", "when": "response.ok", "cooldown": "1h"}
+    await world.execute("UPDATE jobs SET rules = $1", json.dumps([{**rule, "then": then}]))
+
+    async def until_looked_at_twice_more() -> None:
+        idle = "SELECT idle_looks FROM looks WHERE endpoint_id = $1 AND brain = 'rules'"
+        before = await world.value(idle, probe.id)
+
+        async def twice_more() -> bool:
+            return await world.value(idle, probe.id) >= before + 2
+
+        await until(twice_more, within=30)
+
+    async with world.worker():
+        with program(tmp_path / "first.log", world.url, command=PLANNER):
+            await world.until_finished(woken, within=30)
+            await until_looked_at_twice_more()
+            with program(tmp_path / "second.log", world.url, command=PLANNER) as second:
+                await until_started(second)
+                await until_looked_at_twice_more()
+        with program(tmp_path / "anew.log", world.url, command=PLANNER) as anew:
+            await until_started(anew)
+            await until_looked_at_twice_more()
+            assert len(await world.runs(woken)) == 1
+            # An hour is long: let it pass.
+            await world.execute("""UPDATE looks SET fired = '{"busy": "2026-01-01T00:00:00Z"}'""")
+            await world.until_finished(woken, count=2, within=30)
+            await until_looked_at_twice_more()
+    assert len(await world.runs(woken)) == 2

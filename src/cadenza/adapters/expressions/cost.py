@@ -26,17 +26,18 @@ class _Estimate:
     """The work of one expression on some values."""
 
     def __init__(self, shape: Scope, values: Mapping[str, Any]) -> None:
+        scopes = tuple(shape.all())
         self._values = values
         self._weights: dict[Path, int] = {}
-        self._written = 1 + sum(scope.commas for scope in shape.all())
-        self._writes_values = any(scope.writes_values for scope in shape.all())
+        self._written = 1 + sum(scope.commas for scope in scopes)
+        self._writes_values = any(scope.writes_values for scope in scopes)
         self._longest = self._written
-        self._text = max(scope.text for scope in shape.all())
+        self._text = max(scope.text for scope in scopes)
         # What one `map` makes of its elements, the next one may be given.
-        self._growth = prod(scope.copies for scope in shape.all() if scope.macro == "map")
+        self._growth = prod(scope.copies for scope in scopes if scope.macro == "map")
         self._all = 0
         if shape.inner or shape.patterns:
-            steps = sum(scope.steps for scope in shape.all())
+            steps = sum(scope.steps for scope in scopes)
             self._all = self._growth * (steps + sum(map(self._weigh, values.values())))
 
     def cost(self, scope: Scope, times: float, elements: float) -> float:

@@ -1,8 +1,9 @@
 """What a planner reads and leaves behind."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
-from itertools import islice, takewhile
+from functools import cache
+from itertools import islice
 from uuid import UUID
 
 from cadenza.adapters.memory.responses import response_of
@@ -42,6 +43,7 @@ class MemoryInsights:
 
     def _wanting(self, request: LookRequest, now: datetime) -> Iterator[tuple[bool, UUID]]:
         """Whether its state is as it was, so that those that changed come first."""
+        members = cache(self._tables.members_of)
         for row in self._rows_since(request.since):
             endpoint = row.endpoint
             if endpoint.archived_at is not None or endpoint.tenant_id in request.without:
@@ -51,7 +53,7 @@ class MemoryInsights:
             look = self._tables.looks.get((endpoint.id, request.brain))
             if look is not None and look.is_leased(now):
                 continue
-            facts = self._facts(row, request.attention, look)
+            facts = self._facts(row, request.attention, look, members)
             if reason_to_look(facts, request.attention, now) is not None:
                 changed = row.changed_at is not None and row.changed_at == facts.last_finished_at
                 yield not changed, endpoint.id
@@ -68,8 +70,10 @@ class MemoryInsights:
         return [row for row in rows if row.endpoint.job_id in jobs]
 
     async def material_for(self, endpoint_ids: Sequence[UUID], brain: str) -> Sequence[Material]:
-        rows = (self._tables.endpoints.get(each) for each in endpoint_ids)
-        return [self._material(row, brain) for row in rows if row is not None]
+        found = (self._tables.endpoints.get(each) for each in endpoint_ids)
+        rows = [row for row in found if row is not None]
+        members = {job_id: self._members(job_id) for job_id in {r.endpoint.job_id for r in rows}}
+        return [self._material(row, brain, members[row.endpoint.job_id]) for row in rows]
 
     async def responses(
         self, endpoint_id: UUID, *, limit: int, offset: int = 0
@@ -85,7 +89,7 @@ class MemoryInsights:
         for session in sessions:
             look = self._look(session.endpoint_id, session.kind)
             look.last = session
-            look.fired_at.update(dict.fromkeys(session.fired, session.started_at))
+            look.fired_at = self._fired_at(look, session)
             if session.worth_keeping:
                 self._tables.sessions.append(session)
             else:
@@ -103,16 +107,26 @@ class MemoryInsights:
     def _look(self, endpoint_id: UUID, brain: str) -> LookRow:
         return self._tables.looks.setdefault((endpoint_id, brain), LookRow())
 
+    def _fired_at(self, look: LookRow, session: Session) -> dict[str, datetime]:
+        """Without the rules that their owner has taken out of the job."""
+        job = self._tables.jobs.get(session.job_id)
+        declared = {rule.name for rule in job.rules} if job is not None else set[str]()
+        known = look.fired_at | dict.fromkeys(session.fired, session.started_at)
+        return {rule: at for rule, at in known.items() if rule in declared}
+
     def _mode(self, endpoint: Endpoint, brain: str) -> Mode:
         job = self._tables.jobs[endpoint.job_id]
         return job.planner_mode or self._tables.modes[endpoint.tenant_id].of(brain)
 
-    def _material(self, row: EndpointRow, brain: str) -> Material:
+    def _members(self, job_id: UUID) -> list[SiblingState]:
+        """By name, read once for all that ask for their siblings."""
+        rows = self._tables.members_of(job_id)
+        return sorted(map(_recent_state, rows), key=lambda each: each.endpoint.name)
+
+    def _material(self, row: EndpointRow, brain: str, members: Sequence[SiblingState]) -> Material:
         endpoint, now = row.endpoint, self._tables.clock.now()
         look = self._tables.looks.get((endpoint.id, brain)) or LookRow()
-        siblings = sorted(
-            self._tables.siblings_of(endpoint), key=lambda sibling: sibling.endpoint.name
-        )
+        siblings = tuple(each for each in members if each.endpoint is not endpoint)
         last, mode = look.last, self._mode(endpoint, brain)
         return Material(
             now=now,
@@ -122,7 +136,7 @@ class MemoryInsights:
             sibling_names=tuple(each.endpoint.name for each in siblings),
             last_analysis=LastAnalysis(last.started_at, last.reasoning) if last else None,
             recent=tuple(row.recent),
-            siblings=tuple(_recent_state(each) for each in siblings),
+            siblings=siblings,
             mode=mode,
             fired_at=dict(look.fired_at),
             waiting=self._waiting(endpoint.id, brain) if mode is Mode.ADVISE else (),
@@ -132,9 +146,16 @@ class MemoryInsights:
         calls = waiting_calls(self._tables, endpoint_id, brain)
         return tuple(Waiting(call.tool, call.arguments) for call in calls)
 
-    def _facts(self, row: EndpointRow, attention: Attention, look: LookRow | None) -> Facts:
+    def _facts(
+        self,
+        row: EndpointRow,
+        attention: Attention,
+        look: LookRow | None,
+        members: Callable[[UUID], Sequence[EndpointRow]],
+    ) -> Facts:
         cares = attention is not Attention.OWN_RUNS
-        siblings = self._tables.siblings_of(row.endpoint) if cares else []
+        others = members(row.endpoint.job_id) if cares else ()
+        siblings = [each for each in others if each is not row]
         last = look.last if look is not None else None
         return Facts(
             last_finished_at=_finished_at(row),
@@ -152,12 +173,13 @@ class MemoryInsights:
             if run.status is not RunStatus.RUNNING:
                 yield run
 
-    def _recent(self, endpoint_id: UUID, now: datetime) -> Iterator[Run]:
-        oldest = now - WINDOWS[-1]
-        return takewhile(
-            lambda run: run.finished_at is not None and run.finished_at > oldest,
-            self._newest_first(endpoint_id),
-        )
+    def _recent(self, endpoint_id: UUID, now: datetime) -> list[Run]:
+        oldest, found = now - WINDOWS[-1], list[Run]()
+        for run in self._newest_first(endpoint_id):
+            if run.finished_at is None or run.finished_at <= oldest:
+                break
+            found.append(run)
+        return found
 
 
 def _finished_at(row: EndpointRow) -> datetime | None:

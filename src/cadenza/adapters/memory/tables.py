@@ -118,9 +118,8 @@ class Tables:
         del self.runs[run.id]
 
     def siblings_of(self, endpoint: Endpoint) -> list[EndpointRow]:
-        rows = (self.endpoints[each] for each in self.ids_of_job[endpoint.job_id])
-        return [
-            row
-            for row in rows
-            if row.endpoint.id != endpoint.id and row.endpoint.archived_at is None
-        ]
+        return [row for row in self.members_of(endpoint.job_id) if row.endpoint.id != endpoint.id]
+
+    def members_of(self, job_id: UUID) -> list[EndpointRow]:
+        rows = (self.endpoints[each] for each in self.ids_of_job[job_id])
+        return [row for row in rows if row.endpoint.archived_at is None]

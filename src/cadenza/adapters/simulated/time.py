@@ -66,16 +66,21 @@ class SimulatedClock:
     def __init__(self, start: datetime) -> None:
         self._start = start
         self._stepped = timedelta(0)
+        self._told = (-1.0, start)
 
     def now(self) -> datetime:
         passed = asyncio.get_running_loop().time()
-        return self._start + self._stepped + timedelta(microseconds=round(passed * 1e6))
+        if passed != self._told[0]:  # it is asked many times at each instant
+            since = timedelta(microseconds=round(passed * 1e6))
+            self._told = (passed, self._start + self._stepped + since)
+        return self._told[1]
 
     async def sleep(self, duration: timedelta) -> None:
         await asyncio.sleep(max(0.0, duration.total_seconds()))
 
     def step(self, by: timedelta) -> None:
         self._stepped += by
+        self._told = (-1.0, self._start)
 
 
 def run_simulated(main: Coroutine[Any, Any, T]) -> T:

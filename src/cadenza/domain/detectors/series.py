@@ -3,16 +3,22 @@
 Every look at every endpoint reads its answers here, so this is written to be fast.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from math import isnan
+from operator import itemgetter
 from statistics import median
 from typing import Any, NamedTuple
 
 from cadenza.domain.analysis import Response
+from cadenza.domain.run import RunStatus
 
 MOST_FIELDS = 8  # an answer with a thousand numbers must not cost a thousand analyses
 _NUMBERS = (int, float)  # by type: true and false are no numbers here
+_NO_FIELDS: dict[str, Any] = {}
+_ONLY_NUMBERS = frozenset(_NUMBERS)
 _HUGE = 1e300
+_WELL = RunStatus.SUCCESS  # looked up here: an enum takes its time
 _TO_SIGMA = 1.4826  # the median distance of a normal distribution, as its standard deviation
 
 
@@ -39,19 +45,40 @@ def series_of(recent: Sequence[Response]) -> list[Series]:
     names = [name for name, value in fields_of(recent[0]).items() if number_of(value) is not None]
     if not names:
         return []
-    answers = [each for each in reversed(recent) if each.is_well]
-    bodies = [fields_of(each) for each in answers]
+    answers = [each for each in reversed(recent) if each.status is _WELL]
+    if not answers:
+        return []
     times = [each.slot_at for each in answers]
-    found = (_series(name, bodies, times) for name in names[:MOST_FIELDS])
-    return [series for series in found if min(series.values) != max(series.values)]
+    found: list[Series] = []
+    for name, column in _columns(names[:MOST_FIELDS], answers):
+        series = _series(name, column, times)
+        if series is not None:
+            found.append(series)
+    return found
 
 
-def _series(name: str, bodies: list[dict[str, Any]], times: list[datetime]) -> Series:
-    raw = [body.get(name) for body in bodies]
-    if all(type(value) in _NUMBERS and -_HUGE < value < _HUGE for value in raw):  # pyright: ignore
-        return Series(name, raw, times)  # pyright: ignore
-    points = [(v, at) for v, at in zip(raw, times, strict=True) if number_of(v) is not None]
-    return Series(name, [number_of(v) or 0.0 for v, _ in points], [at for _, at in points])
+def _columns(names: list[str], answers: list[Response]) -> Iterable[tuple[str, Sequence[Any]]]:
+    """What each name was in every answer. Nearly always all have all: then in one go."""
+    bodies = [body if isinstance(body := each.body, dict) else _NO_FIELDS for each in answers]
+    try:
+        if len(names) == 1:
+            return [(names[0], list(map(itemgetter(*names), bodies)))]
+        return zip(names, zip(*map(itemgetter(*names), bodies), strict=True), strict=True)
+    except KeyError:
+        return [(name, [body.get(name) for body in bodies]) for name in names]
+
+
+def _series(name: str, column: Sequence[Any], times: list[datetime]) -> Series | None:
+    """None where it has never moved."""
+    if _ONLY_NUMBERS.issuperset(map(type, column)):
+        low, high = min(column), max(column)
+        if low > -_HUGE and high < _HUGE and not isnan(sum(column)):
+            return Series(name, list(column), times) if low != high else None
+    points = [(v, at) for v, at in zip(column, times, strict=True) if number_of(v) is not None]
+    values = [value for value, _ in points]
+    if not values or min(values) == max(values):
+        return None
+    return Series(name, values, [at for _, at in points])
 
 
 def instant_of(value: Any) -> datetime | None:
@@ -98,7 +125,9 @@ def is_usual(value: float, values: list[float]) -> bool:
     for each in values:
         below += each <= value
         above += each >= value
-    return below > cut and above > cut
+        if below > cut and above > cut:
+            return True
+    return False
 
 
 def shown(value: float) -> str:

@@ -7,10 +7,13 @@ from datetime import timedelta
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
+from rich.console import Console, Group
 from rich.live import Live
 
+from cadenza.domain.definition import JobDefinition
+from cadenza.domain.endpoint import Every
 from cadenza.domain.errors import InvalidInput
+from cadenza.domain.instants import spoken
 from cadenza.manifest.durations import parse_duration
 from cadenza.roots.demo.shop import CALM, Shop, part_of_story, served
 from cadenza.roots.demo.stage import Stage, scaled
@@ -43,9 +46,10 @@ def demo(
     if as_json:
         typer.echo(json.dumps(asyncio.run(play(lasts, _show_nothing)), indent=2))
         return
+    _say(_opening(lasts), console)
     found = _play_live(lasts, console) if console.is_terminal else _play_in_lines(lasts)
     console.print(summed_up(found))
-    console.print(_moral(found), highlight=False)
+    _say(_moral(found), console)
 
 
 async def play(lasts: timedelta, show: Show) -> dict[str, Any]:
@@ -58,8 +62,7 @@ async def play(lasts: timedelta, show: Show) -> dict[str, Any]:
 
     shop = Shop(lambda: passed() / lasts)
     async with served(shop) as address:
-        job = scaled(example_job("demo.yaml"), lasts / FULL_LENGTH)
-        stage = Stage(job, address, lambda event: lines.append(line_of(event, passed())))
+        stage = Stage(_job(lasts), address, lambda event: lines.append(line_of(event, passed())))
         async with stage.playing():
             while passed() < lasts:
                 show(stage, part_of_story(passed() / lasts), passed(), lines)
@@ -68,12 +71,18 @@ async def play(lasts: timedelta, show: Show) -> dict[str, Any]:
 
 
 def _play_live(lasts: timedelta, console: Console) -> dict[str, Any]:
+    whole = Group()
     with Live(console=console, refresh_per_second=4) as live:
 
         def show(stage: Stage, part: str, passed: timedelta, lines: list[Line]) -> None:
-            live.update(picture(stage, part, passed, lines))
+            nonlocal whole
+            heading = f"{clock(passed)} of {clock(lasts)}  {part}"
+            whole = picture(stage, heading, lines)
+            live.update(picture(stage, heading, lines, console))
 
-        return asyncio.run(play(lasts, show))
+        found = asyncio.run(play(lasts, show))
+        live.update(whole)  # what had no room may scroll now
+    return found
 
 
 def _play_in_lines(lasts: timedelta) -> dict[str, Any]:
@@ -104,6 +113,24 @@ def _length(text: str) -> timedelta:
     if not SHORTEST <= lasts <= timedelta(hours=1):
         raise InvalidInput("--length", text, "from 15s to 1h")
     return lasts
+
+
+def _say(text: str, console: Console) -> None:
+    console.print(text, highlight=False, soft_wrap=not console.is_terminal)
+
+
+def _opening(lasts: timedelta) -> str:
+    shop = next(each for each in _job(lasts).endpoints if each.name == "shop")
+    assert isinstance(shop.baseline, Every)
+    return (
+        f"A shop on this machine is looked at every {spoken(shop.baseline.interval)}. "
+        f"Within {spoken(lasts)} a rush of visitors comes and goes: "
+        "see how often it is looked at, what is done, and why. Ctrl-C ends it.\n"
+    )
+
+
+def _job(lasts: timedelta) -> JobDefinition:
+    return scaled(example_job("demo.yaml"), lasts / FULL_LENGTH)
 
 
 def _moral(found: dict[str, Any]) -> str:

@@ -1,11 +1,11 @@
 """The demo in a terminal: a table that follows the schedule, and below it what was done and why."""
 
-import json
-from datetime import datetime, timedelta
-from typing import Any
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, cast
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Group
+from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
@@ -14,35 +14,51 @@ from cadenza.domain.endpoint import Endpoint, Every
 from cadenza.domain.instants import spoken
 from cadenza.domain.outcome import fresh_hints
 from cadenza.roots.demo.stage import Stage
-from cadenza.roots.demo.story import ACTED, TIGHTENED, Line, clock
+from cadenza.roots.demo.story import ACTED, TIGHTENED, Line
 
-_SHOWN_LINES = 8
 _COLOURS = {TIGHTENED: "magenta", ACTED: "red"}
 
 
-def picture(stage: Stage, part: str, passed: timedelta, lines: list[Line]) -> Group:
+def picture(stage: Stage, heading: str, lines: list[Line], console: Console | None = None) -> Group:
+    """All that was done, or the newest of it that the console has room for."""
     now = stage.clock.now()
-    table = Table(title=f"{clock(passed)}  {part}", title_justify="left", box=SIMPLE_HEAD)
+    table = Table(title=heading, title_justify="left", box=SIMPLE_HEAD)
     table.add_column("endpoint", no_wrap=True)
     table.add_column("interval", no_wrap=True)
     table.add_column("next", justify="right", no_wrap=True)
     table.add_column("last answer")
-    table.add_column("why", style="dim")
     for endpoint in stage.endpoints():
         table.add_row(*_row(stage, endpoint, now))
-    return Group(table, *(_told(line) for line in lines[-_SHOWN_LINES:]))
+    told = [_told(line) for line in lines]
+    return Group(table, *(told if console is None else _newest(told, table, console)))
+
+
+def _newest(told: list[Text], table: Table, console: Console) -> list[Text]:
+    room = console.height - len(console.render_lines(table)) - 1
+    for place, text in reversed(list(enumerate(told))):
+        room -= len(text.wrap(console, console.width))
+        if room < 0:
+            return told[place + 1 :]
+    return told
 
 
 def _row(stage: Stage, endpoint: Endpoint, now: datetime) -> tuple[Any, ...]:
-    interval, one_shot = fresh_hints(endpoint, now)
-    runs, hint = stage.runs(endpoint), one_shot or interval
+    interval, _ = fresh_hints(endpoint, now)
+    runs = stage.runs(endpoint)
     pace = Text(shown_baseline(endpoint))
     if interval is not None:
         pace = Text(f"every {spoken(interval.interval)}", "magenta")
         if isinstance(endpoint.baseline, Every):
             pace.append(f" (not {spoken(endpoint.baseline.interval)})", "dim")
-    answer = json.dumps(runs[-1].body) if runs else "–"
-    return (endpoint.name, pace, _until(endpoint, now), answer, hint.reason if hint else "")
+    answer = _shown(runs[-1].body) if runs else "–"
+    return endpoint.name, pace, _until(endpoint, now), answer
+
+
+def _shown(body: object) -> str:
+    """Without the marks of JSON, which take a third of a narrow column."""
+    if not isinstance(body, Mapping):
+        return str(body)
+    return ", ".join(f"{name} {value}" for name, value in cast("Mapping[str, Any]", body).items())
 
 
 def _until(endpoint: Endpoint, now: datetime) -> str:

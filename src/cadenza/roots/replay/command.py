@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -18,12 +18,14 @@ from cadenza.cli.outside import Outside
 from cadenza.cli.plain_text import json_text, plain
 from cadenza.cli.recorded import read_answers, stored_answers
 from cadenza.domain.definition import JobDefinition
+from cadenza.domain.errors import BrainFailed
 from cadenza.manifest.checking import check_manifest
 from cadenza.manifest.files import read_manifest
 from cadenza.roots.brain import llm_brain, rules_brain
 from cadenza.roots.replay.compare import Comparison, compare, record
 from cadenza.roots.replay.history import History
-from cadenza.roots.replay.life import Life, relive
+from cadenza.roots.replay.life import FAILURES_IN_A_ROW, Life, relive
+from cadenza.roots.replay.purse import Purse
 from cadenza.roots.replay.view import picture, table
 from cadenza.roots.settings import read_settings
 
@@ -47,19 +49,30 @@ def replay(
     brain: Annotated[ReplayBrain, typer.Option(help="Who plans.")] = ReplayBrain.RULES,
     since: Annotated[str, typer.Option(help="An instant, or like 7d ago.")] = "7d",
     file: Annotated[
-        Path | None, typer.Option("--file", "-f", help="Take the job and its rules from here.")
+        Path | None,
+        typer.Option("--file", "-f", readable=False, help="Take the job and its rules from here."),
     ] = None,
     limit: Annotated[int, typer.Option(min=2, max=5000, help="Answers of each endpoint.")] = 500,
     responses: Annotated[
-        Path | None, typer.Option(help="Take the history from a file of JSON lines; needs -f.")
+        Path | None,
+        typer.Option(readable=False, help="Take the history from a file of JSON lines; needs -f."),
     ] = None,
     svg: Annotated[Path | None, typer.Option(help="Also draw it, to this file.")] = None,
+    sessions: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            max=10_000,
+            help="With --brain llm: hold at most so many; each asks the model 1 to 20 times.",
+        ),
+    ] = 50,
 ) -> None:
     """Run a brain, or other rules, over the recorded history, and show what it would have done.
 
     Beside what was recorded stand the plain baselines and the brain: probes used, and how long
-    after it was known each change was seen. Nothing is written. With --brain llm every look is a
-    session that costs tokens.
+    after it was known each change was seen. Nothing is written. With --brain llm a look is a
+    session that costs tokens, which no quota counts: it ends after --sessions of them, and says
+    what they cost.
 
     Example: cadenza replay shop/queue --since 7d -f other-rules.yaml
     """
@@ -79,26 +92,50 @@ def replay(
     histories = {
         each: History([one.response for one in answers if one.endpoint == each]) for each in names
     }
-    thinker = rules_brain() if brain is ReplayBrain.RULES else llm_brain(read_settings())
-    shown = [only] if only else names
-    found, lives = asyncio.run(_compared(wanted, histories, thinker, shown))
+    shown, purse = [only] if only else names, Purse(sessions)
+    with out.working(f"Living through the answers of {name} again"):
+        found, life = asyncio.run(_replayed(wanted, histories, brain, shown, purse))
     if svg is not None:
         _draw(found, svg)
-    _show(found, lives[thinker.name], out)
+    _show(found, life, purse, out)
+
+
+async def _replayed(
+    job: JobDefinition,
+    histories: Mapping[str, History],
+    who: ReplayBrain,
+    shown: list[str],
+    purse: Purse,
+) -> tuple[list[Comparison], Life]:
+    if who is ReplayBrain.RULES:
+        return await _compared(job, histories, rules_brain(), shown, purse)
+    model = llm_brain(read_settings())
+    try:
+        return await _compared(job, histories, model, shown, purse)
+    except BrainFailed as error:
+        raise CommandError(
+            f"The replay ended: {error.reason}, {FAILURES_IN_A_ROW} times in a row. "
+            f"It had cost {purse}. Check the CADENZA_LLM settings, or try again later"
+        ) from error
+    finally:
+        await model.close()
 
 
 async def _compared(
-    job: JobDefinition, histories: Mapping[str, History], brain: Brain, shown: list[str]
-) -> tuple[list[Comparison], Mapping[str, Life]]:
+    job: JobDefinition,
+    histories: Mapping[str, History],
+    brain: Brain,
+    shown: list[str],
+    purse: Purse,
+) -> tuple[list[Comparison], Life]:
     instants = [each.finished_at for one in histories.values() for each in one.answers]
     if len(instants) < 2:
         raise CommandError("There is no history to replay yet: fewer than two answers are stored")
-    begin, end = min(instants), max(instants)
-    lives = {
-        "baseline": await relive(job, histories, begin, end, None),
-        brain.name: await relive(job, histories, begin, end, brain),
-    }
-    return compare(histories, lives, shown, begin, end), lives
+    begin = min(instants)
+    life = await relive(job, histories, begin, max(instants), brain, purse)
+    known = {name: each.until(life.end) for name, each in histories.items()}
+    lives = {"baseline": await relive(job, known, begin, life.end, None), brain.name: life}
+    return compare(known, lives, shown, begin, life.end), life
 
 
 def _job(name: str, file: Path | None, api: Api, outside: Outside) -> JobDefinition:
@@ -124,17 +161,35 @@ def _draw(found: list[Comparison], svg: Path) -> None:
         raise CommandError(f"{svg} cannot be written: {error.strerror}") from error
 
 
-def _show(found: list[Comparison], life: Life, out: Output) -> None:
+def _show(found: list[Comparison], life: Life, purse: Purse, out: Output) -> None:
     if out.as_json:
         for each in found:
-            typer.echo(json_text(record(each)))
+            typer.echo(json_text({**record(each), "spent_in_all": _spent(life, purse)}))
         return
     for each in found:
         console().print(table(each))
     reasons = dict.fromkeys(each.reasoning for each in life.sessions if each.reasoning)
     for reason in list(reasons)[:8]:
         typer.echo(f"  {plain(reason)}")
+    if purse.sessions:
+        failed = f", {life.failed} of them failed" if life.failed else ""
+        typer.echo(f"It cost {purse}{failed}.")
+    if life.is_cut:
+        typer.echo(
+            f"It ends at {life.end:%d %b %H:%M}, where --sessions {purse.most_sessions} were held."
+        )
     typer.echo(NOTE)
+
+
+def _spent(life: Life, purse: Purse) -> dict[str, Any]:
+    """By the whole replay, siblings that are not shown included."""
+    return {
+        "sessions": purse.sessions,
+        "failed": life.failed,
+        "tokens": purse.tokens,
+        "cost": purse.cost,
+        "ended_early": life.is_cut,
+    }
 
 
 def register(app: typer.Typer) -> None:

@@ -28,6 +28,9 @@ class History:
             return None
         return self.answers[max(0, bisect_right(self._instants, instant) - 1)]
 
+    def until(self, end: datetime) -> "History":
+        return History(self.answers[: bisect_right(self._instants, end)])
+
     def changes(self) -> list[datetime]:
         """When an answer first said something else than the one before it."""
         pairs = pairwise(self.answers)

@@ -1,6 +1,6 @@
 """A life that is lived again: the real planner, tools and governor, with answers of the past."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -17,13 +17,16 @@ from cadenza.application.ports.brain import Brain
 from cadenza.application.ports.run_queue import ClaimRequest
 from cadenza.domain.definition import JobDefinition
 from cadenza.domain.endpoint import Endpoint, Job
-from cadenza.domain.errors import OperatorError
+from cadenza.domain.errors import BrainFailed, OperatorError
+from cadenza.domain.rule import Mode
 from cadenza.domain.run import Claim, FinishedRun, Outcome, RunStatus
-from cadenza.domain.session import Session
+from cadenza.domain.session import Session, SessionEnd
 from cadenza.domain.target import HttpTarget
 from cadenza.roots.replay.history import History
+from cadenza.roots.replay.purse import Purse
 
 MOST_ROUNDS = 200_000
+FAILURES_IN_A_ROW = 3
 _STEP = timedelta(milliseconds=1)  # a look comes after the runs that led to it
 _ALL = ClaimRequest("replay", 1000, timedelta(minutes=1), per_tenant=1000, per_host=1000)
 
@@ -32,8 +35,14 @@ _ALL = ClaimRequest("replay", 1000, timedelta(minutes=1), per_tenant=1000, per_h
 class Life:
     """When each endpoint was asked, and the sessions that did or wanted something."""
 
+    end: datetime
+    is_cut: bool  # it ended before the history did: nothing was left to spend
     probes: dict[str, list[datetime]] = field(default_factory=dict[str, list[datetime]])
     sessions: list[Session] = field(default_factory=list[Session])
+
+    @property
+    def failed(self) -> int:
+        return sum(each.end is SessionEnd.FAILED for each in self.sessions)
 
 
 class SetClock:
@@ -55,31 +64,48 @@ async def relive(
     begin: datetime,
     end: datetime,
     brain: Brain | None,
+    purse: Purse | None = None,
 ) -> Life:
-    """With no brain: what the baselines alone would have done. Nothing is written anywhere."""
+    """With no brain: what the baselines alone would have done. Nothing is written anywhere.
+
+    It ends sooner where the purse is empty.
+    """
     clock = SetClock(begin)
     tables = Tables(clock, CronsimCron(), new_id)
     store, queue = MemoryEndpointStore(tables), MemoryRunQueue(tables)
     await _populate(job, store, begin)
     planner = None
     if brain is not None:
-        insights, quota = MemoryInsights(tables), MemoryQuota(tables)
+        insights, quota = MemoryInsights(tables), purse or MemoryQuota(tables)
         planner = Planner(brain, store, insights, quota, clock, EventLog(), new_id)
+    failures = 0
     for _ in range(MOST_ROUNDS):
         due = [row.endpoint.next_run_at for row in tables.endpoints.values()]
         next_at = min((at for at in due if at is not None), default=None)
         if next_at is None or next_at > end:
-            return _life(tables)
+            return _life(tables, end, is_cut=False)
         clock.at = max(clock.at + _STEP, next_at)
         claims = (await queue.claim_due(_ALL)).claims
         await queue.finish([_finished(each, histories, clock.at) for each in claims])
         if planner is not None:
-            await planner.run_once()
+            known = len(tables.sessions)
+            done = await planner.run_once()
+            if done.over_quota:
+                return _life(tables, clock.at, is_cut=True)
+            failures = _failures(failures, tables.sessions[known:])
     raise OperatorError("The replay is too long: take a shorter --since, or one --job at a time")
 
 
 async def _populate(job: JobDefinition, store: MemoryEndpointStore, begin: datetime) -> None:
-    stored = Job(new_id(), new_id(), job.name, job.description, rules=job.rules)
+    stored = Job(
+        new_id(),
+        new_id(),
+        job.name,
+        job.description,
+        rules=job.rules,
+        planner_mode=Mode.ACT,  # one that only advises is asked what would come of its advice
+        probe_budget=job.probe_budget,
+    )
     await store.add_job(stored)
     for each in job.endpoints:
         endpoint = Endpoint(
@@ -105,9 +131,23 @@ def _finished(claim: Claim, histories: Mapping[str, History], now: datetime) -> 
     return FinishedRun(claim, outcome, now, now)
 
 
-def _life(tables: Tables) -> Life:
+def _failures(before: int, sessions: Sequence[Session]) -> int:
+    """How many rounds in a row brought nothing but failures.
+
+    A provider that is away stays away for this replay: its time is not that of the history.
+    """
+    if not sessions:
+        return before
+    if any(each.end is not SessionEnd.FAILED for each in sessions):
+        return 0
+    if before + 1 == FAILURES_IN_A_ROW:
+        raise BrainFailed("; ".join(sessions[-1].warnings))
+    return before + 1
+
+
+def _life(tables: Tables, end: datetime, *, is_cut: bool) -> Life:
     probes: dict[str, list[datetime]] = {}
     for row in tables.endpoints.values():
         ids = tables.runs_of[row.endpoint.id]
         probes[row.endpoint.name] = sorted(tables.runs[each].slot_at for each in ids)
-    return Life(probes, list(tables.sessions))
+    return Life(end, is_cut, probes, list(tables.sessions))

@@ -12,6 +12,7 @@ from typing import Any
 
 from cadenza.adapters.simulated.brains import FunctionBrain
 from cadenza.adapters.simulated.dispatcher import Reply
+from cadenza.application.planner import BETWEEN_ROUNDS, PlannerOptions
 from cadenza.application.ports.brain import Brain, Tools
 from cadenza.domain.analysis import Material
 from cadenza.domain.endpoint import Every, OnDemand
@@ -107,10 +108,11 @@ async def play_on_rules(world: World) -> list[Check]:
     for each in job.endpoints:
         await world.add(each.name, each.baseline, least=each.min_interval, most=each.max_interval)
     world.cooldowns |= {remedy.name: remedy.cooldown for remedy in REMEDIES}
-    return await _live(world, rules_brain())
+    gathering = PlannerOptions(between_rounds=BETWEEN_ROUNDS)  # as `cadenza planner` does
+    return await _live(world, rules_brain(), gathering)
 
 
-async def _live(world: World, brain: Brain) -> list[Check]:
+async def _live(world: World, brain: Brain, options: PlannerOptions | None = None) -> list[Check]:
 
     def answer(claim: Claim, now: datetime) -> Reply:
         takes = world.chance.between(0.02, 0.3, claim.endpoint_name, claim.slot_at)
@@ -119,7 +121,7 @@ async def _live(world: World, brain: Brain) -> list[Check]:
             Outcome(RunStatus.SUCCESS, status_code=200, body=body), timedelta(seconds=takes)
         )
 
-    async with world.planner(brain), world.worker(answer):
+    async with world.planner(brain, options), world.worker(answer):
         await world.live(LENGTH)
     return judge(world)
 

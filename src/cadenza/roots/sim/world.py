@@ -17,7 +17,7 @@ from cadenza.adapters.simulated.chance import SeededChance
 from cadenza.adapters.simulated.dispatcher import Reply, ScriptedDispatcher
 from cadenza.adapters.simulated.log import EventLog
 from cadenza.adapters.simulated.time import SimulatedClock
-from cadenza.application.planner import Planner
+from cadenza.application.planner import Planner, PlannerOptions
 from cadenza.application.ports.brain import Brain
 from cadenza.application.ports.endpoints import Act
 from cadenza.application.scheduler import Scheduler
@@ -112,10 +112,12 @@ class World:
             await asyncio.gather(task, return_exceptions=task.cancelled() or task.cancelling() > 0)
 
     @asynccontextmanager
-    async def planner(self, brain: Brain) -> AsyncGenerator[None]:
+    async def planner(
+        self, brain: Brain, options: PlannerOptions | None = None
+    ) -> AsyncGenerator[None]:
         planner = Planner(
             brain, self.endpoints, MemoryInsights(self.tables), MemoryQuota(self.tables),
-            self.clock, self.log, self.chance.new_id,
+            self.clock, self.log, self.chance.new_id, options,
         )  # fmt: skip
         self.tables.listen(Topic.FINISHED, planner.wake)
         task = asyncio.create_task(planner.run())

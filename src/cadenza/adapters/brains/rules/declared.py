@@ -8,6 +8,7 @@ it wrote is in force, the detectors leave that endpoint alone. Fifty rules take 
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from cadenza.adapters.brains.rules.acts import act_of, wrote
 from cadenza.adapters.brains.rules.proposal import Proposal, Ruling
@@ -22,6 +23,8 @@ from cadenza.domain.rule import Rule
 
 _MOST_ACTS = MAX_TOOL_CALLS - 1  # the last call submits
 _SIBLINGS = re.compile(r"(?<![.\w])siblings\b")
+_NAMED_SIBLING = re.compile(r"(?<![.\w])siblings\s*\.\s*([A-Za-z_]\w*)\b(?!\s*\()")
+_ALL = ""  # no endpoint has this name
 _RESPONSE = re.compile(r"(?<![.\w])response\b")
 NO_RULING = Ruling()
 
@@ -34,7 +37,7 @@ class CelRules:
         self._cron = cron
 
     def ruling(self, material: Material) -> Ruling:
-        rules = [each for each in _applying(material) if _is_news(each, material)]
+        rules = _with_news(material)
         if not rules:
             return NO_RULING
         return self._ruling(rules, material, _answers(rules, material))
@@ -81,12 +84,21 @@ def _applying(material: Material) -> Iterator[Rule]:
     return (rule for rule in material.job.rules if rule.endpoint in (None, name))
 
 
-def _is_news(rule: Rule, material: Material) -> bool:
-    if _is_new(material.recent[0] if material.recent else None, material):
-        return True
-    if not _SIBLINGS.search(rule.when) or _RESPONSE.search(rule.when):
-        return False
-    return any(_is_new(sibling.latest, material) for sibling in material.siblings)
+def _with_news(material: Material) -> list[Rule]:
+    """Those for which something is new: the endpoint's own answer, or that of a sibling."""
+    rules = list(_applying(material))
+    if not rules or _is_new(material.recent[0] if material.recent else None, material):
+        return rules
+    rules = [each for each in rules if _is_about_siblings(each.when)]
+    if rules and any(_is_new(sibling.latest, material) for sibling in material.siblings):
+        return rules
+    return []
+
+
+@lru_cache(maxsize=10_000)
+def _is_about_siblings(when: str) -> bool:
+    """And not of the endpoint's own response."""
+    return bool(_SIBLINGS.search(when)) and not _RESPONSE.search(when)
 
 
 def _is_new(answer: Response | None, material: Material) -> bool:
@@ -96,9 +108,18 @@ def _is_new(answer: Response | None, material: Material) -> bool:
 
 def _answers(rules: Sequence[Rule], material: Material) -> list[Values]:
     most = max(rule.runs for rule in rules)
-    # Ten siblings are most of the work, and most rules speak of none.
-    spoken_of = any(_SIBLINGS.search(f"{rule.when} {rule.then.at}") for rule in rules)
-    return values_of(material, material.recent[:most], with_siblings=spoken_of)
+    # Ten siblings are most of the work, and most rules speak of none, or of one.
+    named = frozenset[str]().union(*(_siblings_in(rule.when, rule.then.at) for rule in rules))
+    return values_of(material, material.recent[:most], siblings=None if _ALL in named else named)
+
+
+@lru_cache(maxsize=10_000)
+def _siblings_in(when: str, at: str | None) -> frozenset[str]:
+    """The names that it speaks of; or all, where it does not say `siblings.name`."""
+    text = f"{when} {at}"
+    found = _SIBLINGS.findall(text)
+    names = _NAMED_SIBLING.findall(text)
+    return frozenset(names) if len(names) == len(found) else frozenset((_ALL,))
 
 
 def _endpoints(material: Material) -> dict[str, Endpoint]:

@@ -15,7 +15,18 @@ SET looked_at = excluded.looked_at,
     next_analysis_at = excluded.next_analysis_at,
     reasoning = excluded.reasoning,
     idle_looks = look.idle_looks + excluded.idle_looks,
-    fired = CASE WHEN excluded.fired = '{}' THEN look.fired ELSE look.fired || excluded.fired END,
+    fired = CASE WHEN look.fired = '{}' AND excluded.fired = '{}' THEN look.fired ELSE (
+        -- without those that their owner has taken out of the job
+        SELECT coalesce(jsonb_object_agg(known.rule, known.at), '{}')
+        FROM jsonb_each(look.fired || excluded.fired) AS known (rule, at)
+        WHERE known.rule IN (
+            SELECT declared.rule ->> 'name'
+            FROM endpoints AS e
+            JOIN jobs AS job ON job.id = e.job_id
+            CROSS JOIN jsonb_array_elements(job.rules) AS declared (rule)
+            WHERE e.id = look.endpoint_id
+        )
+    ) END,
     leased_until = CASE WHEN look.leased_by = $8 THEN NULL ELSE look.leased_until END,
     leased_by = CASE WHEN look.leased_by = $8 THEN NULL ELSE look.leased_by END
 RETURNING endpoint_id

@@ -1,0 +1,36 @@
+"""What a replay may spend on a model, and what it has spent: the Quota port for one replay."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from cadenza.adapters.system.ids import new_id
+from cadenza.application.ports.quota import Reservation
+from cadenza.domain.quota import QuotaWarning
+
+
+@dataclass(slots=True)
+class Purse:
+    most_sessions: int
+    sessions: int = 0  # that cost something: rules ask for none
+    tokens: int = 0
+    cost: float = 0.0
+
+    async def reserve(self, tenant_id: UUID, tokens: int, cost: float = 0.0) -> Reservation | None:
+        if self.sessions >= self.most_sessions:
+            return None
+        self.sessions += 1
+        return Reservation(new_id(), tenant_id, "", tokens, cost)
+
+    async def settle(
+        self, reservation: Reservation, used: int, cost: float = 0.0
+    ) -> Sequence[QuotaWarning]:
+        del reservation
+        self.tokens += used
+        self.cost += cost
+        return ()
+
+    def __str__(self) -> str:
+        sessions = "1 session" if self.sessions == 1 else f"{self.sessions} sessions"
+        money = f", {self.cost:.4f} in money" if self.cost else ""
+        return f"{sessions} with the model, {self.tokens:,} tokens{money}"
