@@ -125,6 +125,19 @@ def test_nothing_that_the_brain_does_leaves_min_and_max(kind: str) -> None:
         assert max(waits) <= 32 * 1800
 
 
+@pytest.mark.parametrize("budget", [Budget(), Budget(factor=inf, relax=1.07)])
+@pytest.mark.parametrize("baseline", [1800.0, 3600.0])
+def test_calm_that_is_skipped_is_the_calm_that_is_lived(budget: Budget, baseline: float) -> None:
+    trace = Trace("calm", 40 * DAY, outages=((9.1 * DAY, 9.2 * DAY), (30 * DAY, 30.5 * DAY)))
+    short, whole = (Life(trace, baseline, FLOOR, 77.1) for _ in range(2))
+    lived = short.live(rules_brain(budget))
+    every_run = whole.live(rules_brain(budget), skips=False)
+    assert lived.probes == pytest.approx(every_run.probes, abs=1e-3)
+    assert lived.downs == every_run.downs
+    assert short.skipped > 20 * DAY
+    assert whole.skipped == 0
+
+
 @given(st.lists(st.tuples(st.integers(1, 20_000), st.booleans()), min_size=1, max_size=40))
 def test_the_running_health_is_the_health(steps: list[tuple[int, bool]]) -> None:
     running, runs, at = RunningHealth(), list[Run](), EPOCH
