@@ -7,7 +7,7 @@ what would repeat is copied instead of lived through: see `Life._skip_calm`.
 
 from collections import deque
 from collections.abc import Coroutine
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 from uuid import UUID, uuid5
@@ -20,6 +20,7 @@ from cadenza.adapters.memory.insights import MemoryInsights
 from cadenza.adapters.memory.tables import Tables
 from cadenza.application.tools import Toolbox
 from cadenza.domain.analysis import RECENT_RESPONSES, Material, Response
+from cadenza.domain.detectors import level_shift, threshold, trend
 from cadenza.domain.endpoint import Endpoint, Every, Job
 from cadenza.domain.health import WINDOWS, Health, HealthWindow
 from cadenza.domain.outcome import finish_run
@@ -32,6 +33,7 @@ T = TypeVar("T")
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 SPACE = UUID("6ba7b811-9dad-11d1-80b4-00c04fd430c8")
 TARGET = HttpTarget("http://trace.invalid/")
+NAMES_A_CHANGE = (level_shift.NAME, trend.NAME, threshold.NAME)  # of what is measured
 _ZERO = timedelta(0)
 
 
@@ -195,20 +197,9 @@ class Life:
         return tools.submission is not None and names_a_change(tools.submission.reasoning)
 
 
-class Onlooker(Life):
-    """The same endpoint and detectors, but nobody acts: the fixed interval with eyes."""
-
-    def _look(self, brain: RulesBrain) -> bool:
-        row = self.tables.endpoints[self.endpoint.id]
-        before = row.endpoint
-        named = super()._look(brain)
-        row.endpoint = replace(before, planner_changes=())
-        return named
-
-
 def names_a_change(reasoning: str) -> bool:
     sentences = reasoning.split(". ")
-    return any(each.startswith(("Level shift:", "Trend:", "Threshold:")) for each in sentences)
+    return any(each.partition(":")[0] in NAMES_A_CHANGE for each in sentences)
 
 
 def rules_brain(budget: Budget) -> RulesBrain:

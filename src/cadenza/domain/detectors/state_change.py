@@ -2,8 +2,8 @@
 
 Not "fast while down": outages have a heavy tail, and the few long ones would eat every probe. The
 interval is a share of the time since the change, so a burst costs the logarithm of its length.
-After a recovery the share depends on how often it went down within a day: what failed once is soon
-trusted again, what failed four times is not.
+After a recovery the share depends on how often it went down within a day: what failed once is
+trusted again at once (failures without memory must cost little), what failed four times is not.
 """
 
 from datetime import timedelta
@@ -15,8 +15,8 @@ from cadenza.domain.instants import iso, spoken
 from cadenza.domain.spending import DAY
 
 NAME = "State change"
-WHILE_DOWN = 0.1  # of the time since it went down
-AFTER_ONE_OUTAGE = 0.5  # of the time since it came back
+WHILE_DOWN = 0.2  # of the time since it went down
+AFTER_ONE_OUTAGE = 2.0  # of the time since it came back
 AT_LEAST = 0.015
 WHILE_LONG_DOWN = 0.05
 
