@@ -11,8 +11,8 @@ HOUR, MINUTE = 3600.0, 60.0
 def generated(days: float = 30, each: int = 12, seed: int = 7) -> dict[str, list[Trace]]:
     """By kind: so many traces of each, so many days long; longer where that costs little."""
     kinds = {
-        "poisson": (_poisson, 4),
-        "bursts": (_bursts, 4),
+        "poisson": (_poisson, 2),
+        "bursts": (_bursts, 1),
         "ramp": (_ramp, 1),
         "season": (_season, 1),
         "permanent": (_permanent, 1),

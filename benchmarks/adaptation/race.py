@@ -22,7 +22,9 @@ Tell = Callable[[str], None]
 FIRST_GUESS = 1.05
 LONGEST_CALM = 2.8  # baseline intervals: beyond it a hint would not live to see its run
 Shifts = tuple[float, ...]
-SHIFTS: Shifts = (0.0, 0.25, 0.5, 0.75)  # metrics are few: each is lived through four times
+SHIFTS: Shifts = (0.0, 0.25, 0.5, 0.75)  # where traces are few, each is lived through four times
+ONCE: Shifts = SHIFTS[:1]
+FEW = 12  # traces
 RULES, RANDOM, OWN_BUDGET = "rules brain", "random, same histogram", "rules brain, default budget"
 
 
@@ -59,12 +61,12 @@ def race_states(traces: Traces, baseline: float, workers: Executor, tell: Tell) 
             tell(name)
             found = _calibrated_policy(name, traces, baseline, target)
             rows.append(_row(name, found.parameter, found.result, of_fixed))
-    found = _calibrated_rules(_live_states, traces, baseline, target, workers, tell)
+    found = _calibrated_rules(_live_states, traces, baseline, target, ONCE, workers, tell)
     mixed_up = list(workers.map(_follow_mixed, traces, [each.probes for each in found.result]))
     rows.append(_row(RANDOM, found.parameter, mixed_up, of_fixed))
     rows.append(_row(RULES, found.parameter, [each.score for each in found.result], of_fixed))
     tell(OWN_BUDGET)
-    default = _rules(_live_states, traces, baseline, Budget(), workers)
+    default = _rules(_live_states, traces, baseline, Budget(), ONCE, workers)
     rows.append(_row(OWN_BUDGET, Budget().relax, [each.score for each in default], of_fixed))
     return rows
 
@@ -94,28 +96,29 @@ def _calibrated_policy(
 
 def race_windows(traces: Traces, baseline: float, workers: Executor, tell: Tell) -> list[Row]:
     """Every policy has the detectors of the rules brain, over its own probes."""
-    of_fixed = _watched("fixed", traces, baseline, 1.0, SHIFTS, workers)
+    shifts = SHIFTS if len(traces) < FEW else ONCE
+    of_fixed = _watched("fixed", traces, baseline, 1.0, shifts, workers)
     target = sum(each.probes for each in of_fixed)
     rows = [_row("fixed", 1.0, of_fixed, of_fixed)]
     for name in POLICIES_OF_WINDOWS:
         if name != "fixed":
             tell(name)
-            found = _calibrated_sight(name, traces, baseline, target, workers)
+            found = _calibrated_sight(name, traces, baseline, target, shifts, workers)
             rows.append(_row(name, found.parameter, found.result, of_fixed))
-    found = _calibrated_rules(_live_windows, traces, baseline, target, workers, tell)
+    found = _calibrated_rules(_live_windows, traces, baseline, target, shifts, workers, tell)
     tell(RANDOM)
     same = [baseline] * len(traces)
     mixed_up = list(workers.map(_watch_mixed, traces, same, [each.probes for each in found.result]))
     rows.append(_row(RANDOM, found.parameter, mixed_up, of_fixed))
     rows.append(_row(RULES, found.parameter, [each.score for each in found.result], of_fixed))
     tell(OWN_BUDGET)
-    default = _rules(_live_windows, traces, baseline, Budget(), workers)
+    default = _rules(_live_windows, traces, baseline, Budget(), shifts, workers)
     rows.append(_row(OWN_BUDGET, Budget().relax, [each.score for each in default], of_fixed))
     return rows
 
 
 def _calibrated_sight(
-    policy: str, traces: Traces, baseline: float, target: int, workers: Executor
+    policy: str, traces: Traces, baseline: float, target: int, shifts: Shifts, workers: Executor
 ) -> Calibrated[list[Score]]:
     def attempt_with(shifts: Shifts) -> Callable[[float], tuple[int, list[Score]]]:
         def attempt(calm: float) -> tuple[int, list[Score]]:
@@ -124,8 +127,10 @@ def _calibrated_sight(
 
         return attempt
 
-    guess = calibrate(attempt_with(SHIFTS[:1]), round(target / len(SHIFTS)), start=1.0)
-    return calibrate(attempt_with(SHIFTS), target, guess.parameter)
+    found = calibrate(attempt_with(ONCE), round(target / len(shifts)), start=1.0)
+    if shifts == ONCE:
+        return found
+    return calibrate(attempt_with(shifts), target, found.parameter)
 
 
 def _watched(
@@ -167,25 +172,30 @@ Live = Callable[[Task], Outlived]
 
 
 def _calibrated_rules(
-    live: Live, traces: Traces, baseline: float, target: int, workers: Executor, tell: Tell
+    live: Live,
+    traces: Traces,
+    baseline: float,
+    target: int,
+    shifts: Shifts,
+    workers: Executor,
+    tell: Tell,
 ) -> Calibrated[list[Outlived]]:
     """The owner's factor is open, as all endpoints share one pool; how far calm relaxes is set."""
 
     def attempt_with(shifts: Shifts) -> Callable[[float], tuple[int, list[Outlived]]]:
         def attempt(relax: float) -> tuple[int, list[Outlived]]:
             budget = Budget(factor=inf, relax=relax)
-            results = _rules(live, traces, baseline, budget, workers, shifts)
+            results = _rules(live, traces, baseline, budget, shifts, workers)
             count = sum(each.score.probes for each in results)
             tell(f"{RULES}: calm is {relax:.3f} of the baseline, {count} probes")
             return count, results
 
         return attempt
 
-    start = FIRST_GUESS
-    if live is _live_windows:
-        part = round(target / len(SHIFTS))
-        start = calibrate(attempt_with(SHIFTS[:1]), part, start, LONGEST_CALM).parameter
-    return calibrate(attempt_with(SHIFTS), target, start, LONGEST_CALM)
+    found = calibrate(attempt_with(ONCE), round(target / len(shifts)), FIRST_GUESS, LONGEST_CALM)
+    if shifts == ONCE:
+        return found
+    return calibrate(attempt_with(shifts), target, found.parameter, LONGEST_CALM)
 
 
 def _rules(
@@ -193,8 +203,8 @@ def _rules(
     traces: Traces,
     baseline: float,
     budget: Budget,
+    shifts: Shifts,
     workers: Executor,
-    shifts: Shifts = SHIFTS,
 ) -> list[Outlived]:
     return _longest_first(live, [(each, baseline, budget, shifts) for each in traces], workers)
 

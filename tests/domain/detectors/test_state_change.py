@@ -16,8 +16,8 @@ WELL = [None] * 12
 @pytest.mark.parametrize(
     ("down_for", "interval"),
     [
-        (minutes(0), minutes(10) / 12),
-        (minutes(5), minutes(1)),
+        (minutes(0), minutes(10) / 6),
+        (minutes(5), minutes(10) / 6),
         (minutes(30), minutes(6)),
         (minutes(60), minutes(12)),
         (minutes(300), minutes(20)),
@@ -42,10 +42,10 @@ def test_an_outage_of_more_than_a_day_is_still_looked_at() -> None:
 @pytest.mark.parametrize(
     ("outages", "well_for", "is_watched"),
     [
-        (1, minutes(2), True),
-        (1, minutes(5), False),
-        (2, minutes(20), True),
-        (2, minutes(60), False),
+        (1, minutes(0), True),
+        (1, minutes(2), False),
+        (2, minutes(5), True),
+        (2, minutes(20), False),
         (4, minutes(60), True),
         (4, minutes(120), True),
         (4, minutes(20 * 60), False),
