@@ -120,9 +120,9 @@ def race_windows(traces: Traces, baseline: float, workers: Executor, tell: Tell)
 def _calibrated_sight(
     policy: str, traces: Traces, baseline: float, target: int, shifts: Shifts, workers: Executor
 ) -> Calibrated[list[Score]]:
-    def attempt_with(shifts: Shifts) -> Callable[[float], tuple[int, list[Score]]]:
+    def attempt_with(some: Shifts) -> Callable[[float], tuple[int, list[Score]]]:
         def attempt(calm: float) -> tuple[int, list[Score]]:
-            scores = _watched(policy, traces, baseline, calm, shifts, workers)
+            scores = _watched(policy, traces, baseline, calm, some, workers)
             return sum(each.probes for each in scores), scores
 
         return attempt
@@ -182,10 +182,10 @@ def _calibrated_rules(
 ) -> Calibrated[list[Outlived]]:
     """The owner's factor is open, as all endpoints share one pool; how far calm relaxes is set."""
 
-    def attempt_with(shifts: Shifts) -> Callable[[float], tuple[int, list[Outlived]]]:
+    def attempt_with(some: Shifts) -> Callable[[float], tuple[int, list[Outlived]]]:
         def attempt(relax: float) -> tuple[int, list[Outlived]]:
             budget = Budget(factor=inf, relax=relax)
-            results = _rules(live, traces, baseline, budget, shifts, workers)
+            results = _rules(live, traces, baseline, budget, some, workers)
             count = sum(each.score.probes for each in results)
             tell(f"{RULES}: calm is {relax:.3f} of the baseline, {count} probes")
             return count, results

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from math import isfinite
 from pathlib import Path
+from typing import Any
 
 from cadenza.domain.run import Body, Outcome, RunStatus
 
@@ -67,11 +68,9 @@ def load_uptime(path: Path) -> list[Trace]:
     return _worth_replaying([_uptime_trace(each) for each in stored["endpoints"]])
 
 
-def _uptime_trace(stored: dict[str, object]) -> Trace:
+def _uptime_trace(stored: dict[str, Any]) -> Trace:
     begin, end = _instant(str(stored["from_at"])), _instant(str(stored["to_at"]))
-    pairs = stored["outages"]
-    assert isinstance(pairs, list)
-    spans = sorted((_instant(a) - begin, _instant(b) - begin) for a, b in pairs)
+    spans = sorted((_instant(a) - begin, _instant(b) - begin) for a, b in stored["outages"])
     return Trace(str(stored["id"]), end - begin, outages=_clipped(spans, end - begin))
 
 

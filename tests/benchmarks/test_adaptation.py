@@ -306,3 +306,4 @@ def test_metrics_are_raced_with_the_same_eyes() -> None:
     assert by_name[RULES].ratio == pytest.approx(1.0, abs=0.01)
     assert by_name["fixed"].figures["miss_share"].value < 1
     assert list(by_name) == [*POLICIES, RANDOM, RULES, OWN_BUDGET]
+    assert "no better detectors" in table(Track("ramp", "all", "windows", 30, 2, found))
