@@ -20,6 +20,7 @@ from benchmarks.adaptation.report import Track, table
 from benchmarks.adaptation.traces import load_metrics, load_uptime
 
 BASELINES = (30, 60)
+A_FEW = 2  # traces of each half, to try it out
 RACES = {"states": race_states, "windows": race_windows}
 Group = tuple[str, str, str, Traces]  # name, half, kind, traces
 
@@ -31,16 +32,17 @@ def groups(given: Namespace) -> Iterator[Group]:
     yield "generated: ramp, as measured", "all", "windows", made["ramp"]
     if given.traces is None:
         return
+    most = A_FEW if given.quick else None
     uptime, metrics = given.traces / "uptime-traces.json", given.traces / "metrics"
     if uptime.exists():
-        yield from _halves("up and down", "states", load_uptime(uptime))
+        yield from _halves("up and down", "states", load_uptime(uptime), most)
     if metrics.is_dir():
-        yield from _halves("metrics", "windows", load_metrics(metrics))
+        yield from _halves("metrics", "windows", load_metrics(metrics), most)
 
 
-def _halves(name: str, kind: str, traces: Traces) -> Iterator[Group]:
+def _halves(name: str, kind: str, traces: Traces, most: int | None) -> Iterator[Group]:
     for half, is_tuned in (("held out", False), ("tuned on", True)):
-        chosen = [each for each in traces if each.tuned_on is is_tuned]
+        chosen = [each for each in traces if each.tuned_on is is_tuned][:most]
         if chosen:
             yield name, half, kind, chosen
 
@@ -66,7 +68,7 @@ def main() -> None:
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--traces", type=Path, help="a folder with uptime-traces.json and metrics/")
     parser.add_argument("--only", default="", help="only the tracks whose name has this in it")
-    parser.add_argument("--quick", action="store_true", help="small made-up traces, to try it out")
+    parser.add_argument("--quick", action="store_true", help="few and small traces, to try it out")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     given = parser.parse_args()
     if given.traces is not None and not given.traces.is_dir():

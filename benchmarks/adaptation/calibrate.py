@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 WITHIN = 0.008
 MOST_TRIES = 12
+FINEST = 1.0005  # between too few and too many: nothing is left to try
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +27,10 @@ def calibrate(
     best: Calibrated[T] | None = None
     for _ in range(MOST_TRIES):
         count, result = attempt(parameter)
-        ratio = count / target
+        ratio = count / max(1, target)
         if best is None or abs(ratio - 1) < abs(best.ratio - 1):
             best = Calibrated(parameter, ratio, result)
-        if abs(ratio - 1) <= WITHIN:
+        if abs(ratio - 1) <= WITHIN or high / low < FINEST:
             break
         low, high = (parameter, high) if ratio > 1 else (low, parameter)
         point = (log(parameter), log(max(ratio, 1e-9)))

@@ -9,20 +9,20 @@ HOUR, MINUTE = 3600.0, 60.0
 
 
 def generated(days: float = 30, each: int = 12, seed: int = 7) -> dict[str, list[Trace]]:
-    """By kind: so many traces of each, so many days long."""
+    """By kind: so many traces of each, so many days long; longer where that costs little."""
     kinds = {
-        "poisson": _poisson,
-        "bursts": _bursts,
-        "ramp": _ramp,
-        "season": _season,
-        "permanent": _permanent,
+        "poisson": (_poisson, 2),
+        "bursts": (_bursts, 1),
+        "ramp": (_ramp, 1),
+        "season": (_season, 1),
+        "permanent": (_permanent, 1),
     }
     return {
         kind: [
-            make(f"{kind} {number}", days * DAY, Random(f"{seed} {kind} {number}"))
+            make(f"{kind} {number}", days * times * DAY, Random(f"{seed} {kind} {number}"))
             for number in range(each)
         ]
-        for kind, make in kinds.items()
+        for kind, (make, times) in kinds.items()
     }
 
 

@@ -1,12 +1,13 @@
 """One endpoint's life under the rules brain, through the real governor, tools, hints and acts.
 
 Time is a number that jumps from slot to slot. The store is the one in memory; nothing in it ever
-waits, so a coroutine ends at its first step.
+waits, so a coroutine ends at its first step. Where nothing is measured, calm repeats itself, and
+what would repeat is copied instead of lived through: see `Life._skip_calm`.
 """
 
 from collections import deque
 from collections.abc import Coroutine
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 from uuid import UUID, uuid5
@@ -19,18 +20,20 @@ from cadenza.adapters.memory.insights import MemoryInsights
 from cadenza.adapters.memory.tables import Tables
 from cadenza.application.tools import Toolbox
 from cadenza.domain.analysis import RECENT_RESPONSES, Material, Response
+from cadenza.domain.detectors import level_shift, threshold, trend
 from cadenza.domain.endpoint import Endpoint, Every, Job
 from cadenza.domain.health import WINDOWS, Health, HealthWindow
 from cadenza.domain.outcome import finish_run
 from cadenza.domain.plan import Source
 from cadenza.domain.run import Claim, FinishedRun, RunStatus
-from cadenza.domain.spending import Budget
+from cadenza.domain.spending import DAY, Budget
 from cadenza.domain.target import HttpTarget
 
 T = TypeVar("T")
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 SPACE = UUID("6ba7b811-9dad-11d1-80b4-00c04fd430c8")
 TARGET = HttpTarget("http://trace.invalid/")
+NAMES_A_CHANGE = (level_shift.NAME, trend.NAME, threshold.NAME)  # of what is measured
 _ZERO = timedelta(0)
 
 
@@ -76,6 +79,11 @@ class RunningHealth:
             self._changes.popleft()
         self._last = (at, is_well)
 
+    @property
+    def has_changed(self) -> bool:
+        """From well to failing or back, within a day."""
+        return bool(self._changes)
+
     def health(self, failure_streak: int) -> Health:
         windows = tuple(
             HealthWindow(length, len(runs), well)
@@ -108,19 +116,61 @@ class Life:
         step(self.store.add_endpoint(self.endpoint, TARGET))
         self.recent = deque[Response](maxlen=RECENT_RESPONSES)
         self.health = RunningHealth()
+        self.skipped = 0.0  # seconds that the trace is ahead of the clock
+        self._calm = dict[object, tuple[float, int]]()  # where the same was before: when, which run
 
-    def live(self, brain: RulesBrain) -> Lived:
+    def live(self, brain: RulesBrain, *, skips: bool = True) -> Lived:
         row, lived = self.tables.endpoints[self.endpoint.id], Lived()
-        end = EPOCH + timedelta(seconds=self.trace.length)
-        while (slot_at := row.endpoint.next_run_at) is not None and slot_at < end:
+        skips = skips and not self.trace.times
+        while (slot_at := row.endpoint.next_run_at) is not None:
+            at = (slot_at - EPOCH).total_seconds() + self.skipped
+            if at >= self.trace.length:
+                break
             self.clock.at = slot_at
-            at = (slot_at - EPOCH).total_seconds()
-            is_down = self._run(slot_at, at)
             lived.probes.append(at)
-            lived.downs.append(is_down)
+            lived.downs.append(self._run(slot_at, at))
+            hint = row.endpoint.interval_hint
             if self._look(brain):
                 lived.named_at.append(at)
+            if skips and (hint is None or hint is not row.endpoint.interval_hint):
+                self._skip_calm(lived)
         return lived
+
+    def _skip_calm(self, lived: Lived) -> None:
+        """Where all is as it was before, counted from now, it goes on as it went on then.
+
+        The probes since then are repeated up to the next outage, and the trace moves on by as
+        much as the clock does not: nobody here knows what time it is, only how long things last.
+        """
+        if lived.downs[-1] or self.health.has_changed or len(self.recent) < RECENT_RESPONSES:
+            self._calm.clear()
+            return
+        at, state = lived.probes[-1], self._state()
+        was_at, place = self._calm.setdefault(state, (at, len(lived.probes)))
+        if was_at == at:
+            return
+        period, ends_at = at - was_at, min(self.trace.next_change(at), self.trace.length)
+        times = int((ends_at - at) / period) - 1
+        if times > 0:
+            again = lived.probes[place:]
+            for turn in range(1, times + 1):
+                lived.probes.extend([each + turn * period for each in again])
+            lived.downs.extend([False] * (times * len(again)))
+            self.skipped += times * period
+        self._calm.clear()
+
+    def _state(self) -> object:
+        """Everything that a look and the governor go by, in time from now."""
+        endpoint, now = self.tables.endpoints[self.endpoint.id].endpoint, self.clock.at
+        hint = endpoint.interval_hint
+        return (
+            endpoint.next_run_at and endpoint.next_run_at - now,
+            hint and (hint.interval, hint.expires_at - now, hint.reason),
+            tuple([now - each for each in endpoint.planner_changes if now - each < DAY]),
+            tuple([(now - each.slot_at, each.status) for each in self.recent]),
+            min(now - endpoint.created_at, DAY),
+            self.health.health(0),
+        )
 
     def _run(self, slot_at: datetime, at: float) -> bool:
         row = self.tables.endpoints[self.endpoint.id]
@@ -147,20 +197,9 @@ class Life:
         return tools.submission is not None and names_a_change(tools.submission.reasoning)
 
 
-class Onlooker(Life):
-    """The same endpoint and detectors, but nobody acts: the fixed interval with eyes."""
-
-    def _look(self, brain: RulesBrain) -> bool:
-        row = self.tables.endpoints[self.endpoint.id]
-        before = row.endpoint
-        named = super()._look(brain)
-        row.endpoint = replace(before, planner_changes=())
-        return named
-
-
 def names_a_change(reasoning: str) -> bool:
     sentences = reasoning.split(". ")
-    return any(each.startswith(("Level shift:", "Trend:", "Threshold:")) for each in sentences)
+    return any(each.partition(":")[0] in NAMES_A_CHANGE for each in sentences)
 
 
 def rules_brain(budget: Budget) -> RulesBrain:

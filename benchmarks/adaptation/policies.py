@@ -1,11 +1,13 @@
 """Policies that the rules brain is compared with: each says how long to wait after a probe.
 
 All but the fixed one have one free parameter, `calm`: the interval while nothing happens. It is
-set so that all endpoints together are probed as often as under the fixed interval.
+set so that all endpoints together are probed as often as under the fixed interval. Where numbers
+are measured, "down" is a look at which the detectors name a change.
 """
 
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import accumulate, pairwise
+from math import inf
 from random import Random
 
 from benchmarks.adaptation.life import Lived
@@ -58,6 +60,24 @@ def oracle(trace: Trace, calm: float) -> Wait:
     return wait
 
 
+def oracle_of_windows(trace: Trace, calm: float) -> Wait:
+    """Knows when a window begins, and looks as often as it may until the change is named.
+
+    It has no better detectors than the others, only better times.
+    """
+    named: set[float] = set()
+
+    def wait(at: float, down: bool) -> float:
+        begin, end = next((each for each in trace.windows if at < each[1]), (inf, inf))
+        if begin <= at:
+            if down:
+                named.add(begin)
+            return min(calm, end - at + FLOOR) if begin in named else FLOOR
+        return max(FLOOR, min(calm, begin - at))
+
+    return wait
+
+
 POLICIES: dict[str, Policy] = {
     "fixed": fixed,
     "fast while down": fast_while_down,
@@ -65,6 +85,7 @@ POLICIES: dict[str, Policy] = {
     "burst and decay": burst_and_decay,
     "oracle": oracle,
 }
+POLICIES_OF_WINDOWS = {**POLICIES, "oracle": oracle_of_windows}
 
 
 def follow(policy: Policy, trace: Trace, calm: float, phase: float) -> Lived:
@@ -77,13 +98,8 @@ def follow(policy: Policy, trace: Trace, calm: float, phase: float) -> Lived:
     return lived
 
 
-def shuffled(like: Lived, trace: Trace) -> Lived:
+def mixed(probes: list[float], seed: str) -> list[float]:
     """The same waits in another order: as many probes, and the same histogram, but no sense."""
-    probes = like.probes
     waits = [later - earlier for earlier, later in pairwise(probes)]
-    Random(trace.name).shuffle(waits)
-    at, times = (probes[0] if probes else 0.0), list[float]()
-    for wait in [*waits, 0.0]:
-        times.append(at)
-        at += wait
-    return Lived(times[: len(probes)], [trace.is_down(at) for at in times[: len(probes)]])
+    Random(seed).shuffle(waits)
+    return list(accumulate(waits, initial=probes[0])) if probes else []

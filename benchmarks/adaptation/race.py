@@ -5,21 +5,26 @@ from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from math import inf
-from typing import Any
+from typing import Any, TypeVar
 
 from benchmarks.adaptation.calibrate import Calibrated, calibrate
-from benchmarks.adaptation.life import Life, Lived, Onlooker, rules_brain
-from benchmarks.adaptation.policies import FLOOR, POLICIES, Policy, follow, shuffled
+from benchmarks.adaptation.eyes import watch, watch_at
+from benchmarks.adaptation.life import Life, Lived, rules_brain
+from benchmarks.adaptation.policies import FLOOR, POLICIES, POLICIES_OF_WINDOWS, follow, mixed
 from benchmarks.adaptation.score import Score, added_up, score_states, score_windows
 from benchmarks.adaptation.summary import Measured, summarise
 from benchmarks.adaptation.traces import Trace
 from cadenza.domain.spending import Budget
 
+T = TypeVar("T")
 Traces = Sequence[Trace]
 Tell = Callable[[str], None]
-ENOUGH_TO_GUESS = 1 / 8  # of each trace, to find where to begin
+FIRST_GUESS = 1.05
 LONGEST_CALM = 2.8  # baseline intervals: beyond it a hint would not live to see its run
-SHIFTS = (0.0, 0.25, 0.5, 0.75)  # metrics are few: each is lived through four times
+Shifts = tuple[float, ...]
+SHIFTS: Shifts = (0.0, 0.25, 0.5, 0.75)  # where traces are few, each is lived through four times
+ONCE: Shifts = SHIFTS[:1]
+FEW = 12  # traces
 RULES, RANDOM, OWN_BUDGET = "rules brain", "random, same histogram", "rules brain, default budget"
 
 
@@ -38,38 +43,46 @@ class Row:
         return asdict(self)
 
 
-def phase_of(trace: Trace, baseline: float) -> float:
+def phase_of(trace: Trace, baseline: float, shift: float = 0.0) -> float:
     """Where in its interval a trace is first probed: the same for every policy."""
-    return int.from_bytes(sha256(trace.name.encode()).digest()[1:5]) / 2**32 * baseline
+    share = int.from_bytes(sha256(trace.name.encode()).digest()[1:5]) / 2**32
+    return (share + shift) % 1 * baseline
 
 
 # --- Up and down ----------------------------------------------------------------------------
 
 
 def race_states(traces: Traces, baseline: float, workers: Executor, tell: Tell) -> list[Row]:
-    of_fixed = _followed(POLICIES["fixed"], traces, baseline, baseline)
+    of_fixed = _followed("fixed", traces, baseline, baseline)
     target = sum(each.probes for each in of_fixed)
     rows = [_row("fixed", 1.0, of_fixed, of_fixed)]
-    for name, policy in POLICIES.items():
+    for name in POLICIES:
         if name != "fixed":
-            found = _calibrated_policy(policy, traces, baseline, target)
+            tell(name)
+            found = _calibrated_policy(name, traces, baseline, target)
             rows.append(_row(name, found.parameter, found.result, of_fixed))
-    tell("rules brain")
-    found = _calibrated_rules(_live_states, traces, baseline, target, workers, tell)
-    rows.append(_row(RANDOM, found.parameter, [each[1] for each in found.result], of_fixed))
-    rows.append(_row(RULES, found.parameter, [each[0] for each in found.result], of_fixed))
-    default = _rules(_live_states, traces, baseline, Budget(), workers)
-    rows.append(_row(OWN_BUDGET, Budget().relax, [each[0] for each in default], of_fixed))
+    found = _calibrated_rules(_live_states, traces, baseline, target, ONCE, workers, tell)
+    mixed_up = list(workers.map(_follow_mixed, traces, [each.probes for each in found.result]))
+    rows.append(_row(RANDOM, found.parameter, mixed_up, of_fixed))
+    rows.append(_row(RULES, found.parameter, [each.score for each in found.result], of_fixed))
+    tell(OWN_BUDGET)
+    default = _rules(_live_states, traces, baseline, Budget(), ONCE, workers)
+    rows.append(_row(OWN_BUDGET, Budget().relax, [each.score for each in default], of_fixed))
     return rows
 
 
-def _followed(policy: Policy, traces: Traces, baseline: float, calm: float) -> list[Score]:
-    lives = ((each, follow(policy, each, calm, phase_of(each, baseline))) for each in traces)
-    return [score_states(trace, lived) for trace, lived in lives]
+def _followed(policy: str, traces: Traces, baseline: float, calm: float) -> list[Score]:
+    lives = (follow(POLICIES[policy], each, calm, phase_of(each, baseline)) for each in traces)
+    return [score_states(trace, lived) for trace, lived in zip(traces, lives, strict=True)]
+
+
+def _follow_mixed(trace: Trace, probes: list[list[float]]) -> Score:
+    times = mixed(probes[0], trace.name)
+    return score_states(trace, Lived(times, [trace.is_down(at) for at in times]))
 
 
 def _calibrated_policy(
-    policy: Policy, traces: Traces, baseline: float, target: int
+    policy: str, traces: Traces, baseline: float, target: int
 ) -> Calibrated[list[Score]]:
     def attempt(calm: float) -> tuple[int, list[Score]]:
         scores = _followed(policy, traces, baseline, calm * baseline)
@@ -82,86 +95,145 @@ def _calibrated_policy(
 
 
 def race_windows(traces: Traces, baseline: float, workers: Executor, tell: Tell) -> list[Row]:
-    """Nothing fails here, so that policies which only know up and down are the fixed one."""
-    of_fixed = list(workers.map(_look_on, [(each, baseline) for each in traces]))
+    """Every policy has the detectors of the rules brain, over its own probes."""
+    shifts = SHIFTS if len(traces) < FEW else ONCE
+    of_fixed = _watched("fixed", traces, baseline, 1.0, shifts, workers)
     target = sum(each.probes for each in of_fixed)
-    tell("rules brain")
-    found = _calibrated_rules(_live_windows, traces, baseline, target, workers, tell)
-    default = _rules(_live_windows, traces, baseline, Budget(), workers)
-    return [
-        _row("fixed", 1.0, of_fixed, of_fixed),
-        _row(RULES, found.parameter, found.result, of_fixed),
-        _row(OWN_BUDGET, Budget().relax, default, of_fixed),
+    rows = [_row("fixed", 1.0, of_fixed, of_fixed)]
+    for name in POLICIES_OF_WINDOWS:
+        if name != "fixed":
+            tell(name)
+            found = _calibrated_sight(name, traces, baseline, target, shifts, workers)
+            rows.append(_row(name, found.parameter, found.result, of_fixed))
+    found = _calibrated_rules(_live_windows, traces, baseline, target, shifts, workers, tell)
+    tell(RANDOM)
+    same = [baseline] * len(traces)
+    mixed_up = list(workers.map(_watch_mixed, traces, same, [each.probes for each in found.result]))
+    rows.append(_row(RANDOM, found.parameter, mixed_up, of_fixed))
+    rows.append(_row(RULES, found.parameter, [each.score for each in found.result], of_fixed))
+    tell(OWN_BUDGET)
+    default = _rules(_live_windows, traces, baseline, Budget(), shifts, workers)
+    rows.append(_row(OWN_BUDGET, Budget().relax, [each.score for each in default], of_fixed))
+    return rows
+
+
+def _calibrated_sight(
+    policy: str, traces: Traces, baseline: float, target: int, shifts: Shifts, workers: Executor
+) -> Calibrated[list[Score]]:
+    def attempt_with(some: Shifts) -> Callable[[float], tuple[int, list[Score]]]:
+        def attempt(calm: float) -> tuple[int, list[Score]]:
+            scores = _watched(policy, traces, baseline, calm, some, workers)
+            return sum(each.probes for each in scores), scores
+
+        return attempt
+
+    found = calibrate(attempt_with(ONCE), round(target / len(shifts)), start=1.0)
+    if shifts == ONCE:
+        return found
+    return calibrate(attempt_with(shifts), target, found.parameter)
+
+
+def _watched(
+    policy: str, traces: Traces, baseline: float, calm: float, shifts: Shifts, workers: Executor
+) -> list[Score]:
+    return _longest_first(
+        _watch, [(each, baseline, policy, calm, shifts) for each in traces], workers
+    )
+
+
+def _watch(sight: tuple[Trace, float, str, float, Shifts]) -> Score:
+    trace, baseline, name, calm, shifts = sight
+    policy, calm = POLICIES_OF_WINDOWS[name], max(FLOOR, calm * baseline)
+    lives = [
+        watch(trace, baseline, phase_of(trace, baseline, shift), policy(trace, calm))
+        for shift in shifts
     ]
+    return added_up([score_windows(trace, lived) for lived in lives])
+
+
+def _watch_mixed(trace: Trace, baseline: float, probes: list[list[float]]) -> Score:
+    lives = [watch_at(trace, baseline, mixed(each, trace.name)) for each in probes]
+    return added_up([score_windows(trace, lived) for lived in lives])
 
 
 # --- The rules brain --------------------------------------------------------------------------
 
-Task = tuple[Trace, float, Budget]
+
+@dataclass(frozen=True, slots=True)
+class Outlived:
+    """What a life under the brain was worth, and when it probed (once for each shift)."""
+
+    score: Score
+    probes: list[list[float]]
+
+
+Task = tuple[Trace, float, Budget, Shifts]
+Live = Callable[[Task], Outlived]
 
 
 def _calibrated_rules(
-    live: Callable[[Task], Any],
+    live: Live,
     traces: Traces,
     baseline: float,
     target: int,
+    shifts: Shifts,
     workers: Executor,
     tell: Tell,
-) -> Calibrated[list[Any]]:
+) -> Calibrated[list[Outlived]]:
     """The owner's factor is open, as all endpoints share one pool; how far calm relaxes is set."""
 
-    def attempt_on(some: Traces) -> Callable[[float], tuple[int, list[Any]]]:
-        def attempt(relax: float) -> tuple[int, list[Any]]:
-            results = _rules(live, some, baseline, Budget(factor=inf, relax=relax), workers)
-            count = sum(_score(each).probes for each in results)
-            tell(f"rules brain: calm is {relax:.3f} of the baseline, {count} probes")
+    def attempt_with(some: Shifts) -> Callable[[float], tuple[int, list[Outlived]]]:
+        def attempt(relax: float) -> tuple[int, list[Outlived]]:
+            budget = Budget(factor=inf, relax=relax)
+            results = _rules(live, traces, baseline, budget, some, workers)
+            count = sum(each.score.probes for each in results)
+            tell(f"{RULES}: calm is {relax:.3f} of the baseline, {count} probes")
             return count, results
 
         return attempt
 
-    short = [each.cut(ENOUGH_TO_GUESS * each.length) for each in traces]
-    guess = calibrate(attempt_on(short), round(ENOUGH_TO_GUESS * target), 1.05, LONGEST_CALM)
-    return calibrate(attempt_on(traces), target, guess.parameter, LONGEST_CALM)
+    found = calibrate(attempt_with(ONCE), round(target / len(shifts)), FIRST_GUESS, LONGEST_CALM)
+    if shifts == ONCE:
+        return found
+    return calibrate(attempt_with(shifts), target, found.parameter, LONGEST_CALM)
 
 
 def _rules(
-    live: Callable[[Task], Any], traces: Traces, baseline: float, budget: Budget, workers: Executor
-) -> list[Any]:
-    """The longest first, so that no worker is left alone with it at the end."""
-    order = sorted(range(len(traces)), key=lambda place: -traces[place].length)
-    tasks = [(traces[place], baseline, budget) for place in order]
-    results = dict(zip(order, workers.map(live, tasks), strict=True))
-    return [results[place] for place in range(len(traces))]
+    live: Live,
+    traces: Traces,
+    baseline: float,
+    budget: Budget,
+    shifts: Shifts,
+    workers: Executor,
+) -> list[Outlived]:
+    return _longest_first(live, [(each, baseline, budget, shifts) for each in traces], workers)
 
 
 def _live(task: Task, shift: float = 0.0) -> Lived:
-    trace, baseline, budget = task
-    phase = (phase_of(trace, baseline) + shift * baseline) % baseline
+    trace, baseline, budget, _ = task
+    phase = phase_of(trace, baseline, shift)
     return Life(trace, baseline, FLOOR, phase).live(rules_brain(budget))
 
 
-def _live_states(task: Task) -> tuple[Score, Score]:
+def _live_states(task: Task) -> Outlived:
     lived = _live(task)
-    return score_states(task[0], lived), score_states(task[0], shuffled(lived, task[0]))
+    return Outlived(score_states(task[0], lived), [lived.probes])
 
 
-def _live_windows(task: Task) -> Score:
-    lives = [score_windows(task[0], _live(task, shift)) for shift in SHIFTS]
-    return added_up(lives)
+def _live_windows(task: Task) -> Outlived:
+    lives = [_live(task, shift) for shift in task[3]]
+    score = added_up([score_windows(task[0], lived) for lived in lives])
+    return Outlived(score, [lived.probes for lived in lives])
 
 
-def _look_on(task: tuple[Trace, float]) -> Score:
-    trace, baseline = task
-    scores: list[Score] = []
-    for shift in SHIFTS:
-        phase = (phase_of(trace, baseline) + shift * baseline) % baseline
-        lived = Onlooker(trace, baseline, FLOOR, phase).live(rules_brain(Budget()))
-        scores.append(score_windows(trace, lived))
-    return added_up(scores)
+# --- Both -------------------------------------------------------------------------------------
 
 
-def _score(result: Any) -> Score:
-    return result if isinstance(result, Score) else result[0]
+def _longest_first(run: Callable[[Any], T], tasks: Sequence[Any], workers: Executor) -> list[T]:
+    """In the order of the tasks; begun with the longest, so that none is left alone at the end."""
+    order = sorted(range(len(tasks)), key=lambda place: -tasks[place][0].length)
+    results = dict(zip(order, workers.map(run, [tasks[place] for place in order]), strict=True))
+    return [results[place] for place in range(len(tasks))]
 
 
 def _row(policy: str, parameter: float, scores: list[Score], of_fixed: list[Score]) -> Row:
@@ -169,6 +241,6 @@ def _row(policy: str, parameter: float, scores: list[Score], of_fixed: list[Scor
         own.probes / max(1, fixed.probes) for own, fixed in zip(scores, of_fixed, strict=True)
     ]
     probes = sum(each.probes for each in scores)
-    ratio = probes / sum(each.probes for each in of_fixed)
+    ratio = probes / max(1, sum(each.probes for each in of_fixed))
     figures = summarise(scores, of_fixed)
     return Row(policy, parameter, probes, ratio, (min(ratios), max(ratios)), figures)

@@ -33,10 +33,17 @@ HEAD = (
     "|---|---|---|---|---|---|---|---|---|---|---|"
 )
 
+OF_WINDOWS = (
+    "Every policy has the brain's detectors over its own probes. Noticed: a look inside a labelled"
+    " window names a change. Down: the latest look names one. Wrong state: inside a window, not yet"
+    " named. The oracle knows when windows begin, and has no better detectors."
+)
+
 
 def table(track: Track) -> str:
     title = f"{track.name}, {track.half}, baseline {track.baseline_min} min"
-    lines = [f"### {title} ({track.endpoints} endpoints)", "", HEAD]
+    lines = [f"### {title} ({track.endpoints} endpoints)", ""]
+    lines += [OF_WINDOWS, "", HEAD] if track.kind == "windows" else [HEAD]
     return "\n".join([*lines, *(_line(row) for row in track.rows), ""])
 
 

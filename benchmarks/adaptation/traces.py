@@ -2,17 +2,21 @@
 
 import csv
 import json
+import sys
 from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
+from math import isfinite
 from pathlib import Path
+from typing import Any
 
 from cadenza.domain.run import Body, Outcome, RunStatus
 
 Span = tuple[float, float]  # seconds since the start of the trace
 DAY = 86_400.0
+SHORTEST = DAY  # of a trace: with less, no detector has anything to go by
 _DOWN = Outcome(RunStatus.FAILURE, "status", "HTTP 503", status_code=500)
 
 
@@ -33,13 +37,6 @@ class Trace:
     def tuned_on(self) -> bool:
         """Half of the traces, by their name: the other half is only reported."""
         return sha256(self.name.encode()).digest()[-1] % 2 == 0
-
-    def cut(self, length: float) -> "Trace":
-        """Its beginning."""
-        if length >= self.length:
-            return self
-        outages, windows = _clipped(self.outages, length), _clipped(self.windows, length)
-        return replace(self, length=length, outages=outages, windows=windows)
 
     def is_down(self, at: float) -> bool:
         place = bisect_right(self.outages, (at, float("inf"))) - 1
@@ -68,28 +65,38 @@ class Trace:
 def load_uptime(path: Path) -> list[Trace]:
     stored = json.loads(path.read_text())
     _check_format(stored, "cadenza-uptime-trace/1", path)
-    return [_uptime_trace(each) for each in stored["endpoints"]]
+    return _worth_replaying([_uptime_trace(each) for each in stored["endpoints"]])
 
 
-def _uptime_trace(stored: dict[str, object]) -> Trace:
+def _uptime_trace(stored: dict[str, Any]) -> Trace:
     begin, end = _instant(str(stored["from_at"])), _instant(str(stored["to_at"]))
-    pairs = stored["outages"]
-    assert isinstance(pairs, list)
-    spans = sorted((_instant(a) - begin, _instant(b) - begin) for a, b in pairs)
+    spans = sorted((_instant(a) - begin, _instant(b) - begin) for a, b in stored["outages"])
     return Trace(str(stored["id"]), end - begin, outages=_clipped(spans, end - begin))
 
 
 def load_metrics(folder: Path) -> list[Trace]:
     stored = json.loads((folder / "windows.json").read_text())
     _check_format(stored, "cadenza-metric-trace/1", folder)
-    return [_metric_trace(folder / name, spans) for name, spans in stored["windows"].items()]
+    named = {folder / name: spans for name, spans in stored["windows"].items()}
+    for path in named:
+        if not path.exists():
+            print(f"{path}: there is no such file; it is left out", file=sys.stderr)
+    return _worth_replaying([_metric_trace(*each) for each in named.items() if each[0].exists()])
+
+
+def _worth_replaying(traces: list[Trace]) -> list[Trace]:
+    for trace in traces:
+        if trace.length < SHORTEST:
+            print(f"{trace.name}: shorter than a day; it is left out", file=sys.stderr)
+    return [each for each in traces if each.length >= SHORTEST]
 
 
 def _metric_trace(path: Path, windows: list[list[str]]) -> Trace:
     with path.open(newline="") as file:
-        rows = sorted(
-            (_instant(row["timestamp"]), float(row["value"])) for row in csv.DictReader(file)
-        )
+        found = ((row["timestamp"], _number(row["value"])) for row in csv.DictReader(file))
+        rows = sorted((_instant(at), value) for at, value in found if value is not None)
+    if not rows:
+        return Trace(path.name, 0.0)
     begin, length = rows[0][0], rows[-1][0] - rows[0][0]
     spans = sorted((_instant(a) - begin, _instant(b) - begin) for a, b in windows)
     return Trace(
@@ -118,6 +125,15 @@ def _check_format(stored: dict[str, object], expected: str, path: Path) -> None:
     found = stored.get("format")
     if found != expected:
         raise SystemExit(f"{path}: its format is {found!r}, expected {expected!r}")
+
+
+def _number(text: str | None) -> float | None:
+    """What a row measured; a row without a number (an empty cell, nan) measured nothing."""
+    try:
+        value = float(text or "")
+    except ValueError:
+        return None
+    return value if isfinite(value) else None
 
 
 def _instant(text: str) -> float:

@@ -3,6 +3,7 @@
 import json
 from bisect import bisect_left
 from concurrent.futures import Executor, Future
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from math import inf
 from pathlib import Path
@@ -22,8 +23,8 @@ from benchmarks.adaptation.life import (
     names_a_change,
     rules_brain,
 )
-from benchmarks.adaptation.policies import FLOOR, POLICIES, follow, shuffled
-from benchmarks.adaptation.race import RANDOM, RULES, Row, race_states, race_windows
+from benchmarks.adaptation.policies import FLOOR, POLICIES, follow, mixed
+from benchmarks.adaptation.race import OWN_BUDGET, RANDOM, RULES, Row, race_states, race_windows
 from benchmarks.adaptation.report import Track, table
 from benchmarks.adaptation.score import score_states, score_windows
 from benchmarks.adaptation.traces import DAY, Trace, load_metrics, load_uptime
@@ -88,13 +89,13 @@ def test_an_interval_holds_its_figure(rows: dict[str, Row]) -> None:
 
 def test_the_random_policy_has_the_same_waits_in_another_order() -> None:
     lived = follow(POLICIES["burst and decay"], SMALL, 1800.0, 100.0)
-    mixed = shuffled(lived, SMALL)
+    probes = mixed(lived.probes, "seed")
 
-    def waits(each: Lived) -> list[int]:
-        return sorted(round(b - a) for a, b in pairwise(each.probes))
+    def waits(each: list[float]) -> list[int]:
+        return sorted(round(b - a) for a, b in pairwise(each))
 
-    assert mixed.probes != lived.probes
-    assert waits(mixed) == waits(lived)
+    assert probes != lived.probes
+    assert waits(probes) == waits(lived.probes)
 
 
 @given(st.floats(0.3, 3.0), st.floats(0.2, 1.0))
@@ -123,6 +124,19 @@ def test_nothing_that_the_brain_does_leaves_min_and_max(kind: str) -> None:
         waits = [b - a for a, b in pairwise(probes)]
         assert min(waits) >= FLOOR - 1e-6
         assert max(waits) <= 32 * 1800
+
+
+@pytest.mark.parametrize("budget", [Budget(), Budget(factor=inf, relax=1.07)])
+@pytest.mark.parametrize("baseline", [1800.0, 3600.0])
+def test_calm_that_is_skipped_is_the_calm_that_is_lived(budget: Budget, baseline: float) -> None:
+    trace = Trace("calm", 40 * DAY, outages=((9.1 * DAY, 9.2 * DAY), (30 * DAY, 30.5 * DAY)))
+    short, whole = (Life(trace, baseline, FLOOR, 77.1) for _ in range(2))
+    lived = short.live(rules_brain(budget))
+    every_run = whole.live(rules_brain(budget), skips=False)
+    assert lived.probes == pytest.approx(every_run.probes, abs=1e-3)
+    assert lived.downs == every_run.downs
+    assert short.skipped > 20 * DAY
+    assert whole.skipped == 0
 
 
 @given(st.lists(st.tuples(st.integers(1, 20_000), st.booleans()), min_size=1, max_size=40))
@@ -195,7 +209,7 @@ def test_traces_are_read_in_both_formats(tmp_path: Path) -> None:
         True,
     ]
 
-    rows = "timestamp,value\n2026-01-01 00:00:00,1.5\n2026-01-01 00:05:00,2.5\n"
+    rows = "timestamp,value\n2026-01-01 00:00:00,1.5\n2026-01-01 00:05:00,2.5\n2026-01-03,3\n"
     (tmp_path / "a.csv").write_text(rows)
     windows = {"a.csv": [["2026-01-01 00:01:00.000000", "2026-01-01 00:02:00.000000"]]}
     (tmp_path / "windows.json").write_text(
@@ -205,6 +219,66 @@ def test_traces_are_read_in_both_formats(tmp_path: Path) -> None:
     assert metric.windows == ((60.0, 120.0),)
     assert metric.answer(299.0).body == {"value": 1.5}
     assert metric.answer(300.0).body == {"value": 2.5}
+
+
+def uptime_of(days: float, *outages: tuple[str, str]) -> dict[str, Any]:
+    to_at = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=days)
+    return {
+        "id": f"{days} days, {outages}",
+        "from_at": "2026-01-01T00:00:00Z",
+        "to_at": to_at.isoformat(),
+        "outages": outages,
+    }
+
+
+def test_odd_outages_are_raced_all_the_same(tmp_path: Path) -> None:
+    always = ("2025-12-01T00:00:00Z", "2026-02-01T00:00:00Z")
+    outside, backwards = (("2027-01-01T00:00:00Z", each) for each in ("2027-02-01", "2026-01-02"))
+    twice = ("2026-01-02T00:00:00Z", "2026-01-02T03:00:00Z")
+    endpoints = [
+        uptime_of(0),
+        uptime_of(0.01),
+        uptime_of(3),
+        uptime_of(3, always),
+        uptime_of(3, outside, backwards),
+        uptime_of(3, twice, twice),
+    ]
+    stored = {"format": "cadenza-uptime-trace/1", "endpoints": endpoints}
+    (tmp_path / "uptime-traces.json").write_text(json.dumps(stored))
+    traces = load_uptime(tmp_path / "uptime-traces.json")
+    down = [sum(end - begin for begin, end in each.outages) / HOUR for each in traces]
+    assert down == [0, 72, 0, 3]  # those of less than a day are left out
+    for chosen in (traces, traces[:1], traces[1:2]):
+        rows = race_states(chosen, 3600.0, InThisProcess(), quiet)
+        assert {*POLICIES, RULES, RANDOM} <= {row.policy for row in rows}
+        assert all(row.probes > 0 for row in rows)
+
+
+def test_odd_metrics_are_raced_all_the_same(tmp_path: Path) -> None:
+    def at(hours: float) -> str:
+        moment = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(hours=hours)
+        return moment.replace(tzinfo=None).isoformat(sep=" ")
+
+    hourly = [f"{at(hour)},{hour % 7}" for hour in range(60)]
+    files = {
+        "none.csv": [],
+        "one.csv": [f"{at(0)},1"],
+        "gap.csv": [*hourly, *(f"{at(200 + hour)},{hour % 5}" for hour in range(30))],
+        "twice.csv": [each for each in hourly for _ in range(2)],
+        "flat.csv": [f"{at(hour)},5" for hour in range(60)],
+        "holes.csv": [*hourly, f"{at(60)},", f"{at(61)},nan", f"{at(62)},4", f"{at(63)},-"],
+    }
+    for name, lines in files.items():
+        (tmp_path / name).write_text("\n".join(["timestamp,value", *lines, ""]))
+    windows = {name: [[at(-9), at(-8)], [at(40), at(45)], [at(900), at(901)]] for name in files}
+    stored = {"format": "cadenza-metric-trace/1", "windows": {**windows, "missing.csv": []}}
+    (tmp_path / "windows.json").write_text(json.dumps(stored))
+    traces = load_metrics(tmp_path)
+    assert [each.name for each in traces] == ["gap.csv", "twice.csv", "flat.csv", "holes.csv"]
+    assert all(each.windows == ((40 * HOUR, 45 * HOUR),) for each in traces)
+    assert traces[-1].length == 62 * HOUR
+    rows = race_windows(traces, 3600.0, InThisProcess(), quiet)
+    assert {*POLICIES, RULES, RANDOM} <= {row.policy for row in rows}
 
 
 def test_another_format_is_refused_with_both_names(tmp_path: Path) -> None:
@@ -231,3 +305,5 @@ def test_metrics_are_raced_with_the_same_eyes() -> None:
     by_name = {row.policy: row for row in found}
     assert by_name[RULES].ratio == pytest.approx(1.0, abs=0.01)
     assert by_name["fixed"].figures["miss_share"].value < 1
+    assert list(by_name) == [*POLICIES, RANDOM, RULES, OWN_BUDGET]
+    assert "no better detectors" in table(Track("ramp", "all", "windows", 30, 2, found))

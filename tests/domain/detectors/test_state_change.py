@@ -16,10 +16,10 @@ WELL = [None] * 12
 @pytest.mark.parametrize(
     ("down_for", "interval"),
     [
-        (minutes(0), minutes(10) / 12),
-        (minutes(5), minutes(10) / 12),
-        (minutes(60), minutes(6)),
-        (minutes(120), minutes(12)),
+        (minutes(0), minutes(10) / 6),
+        (minutes(5), minutes(10) / 6),
+        (minutes(30), minutes(6)),
+        (minutes(60), minutes(12)),
         (minutes(300), minutes(20)),
         (minutes(600), minutes(30)),
     ],
@@ -42,11 +42,12 @@ def test_an_outage_of_more_than_a_day_is_still_looked_at() -> None:
 @pytest.mark.parametrize(
     ("outages", "well_for", "is_watched"),
     [
-        (1, minutes(5), True),
-        (1, minutes(20), False),
-        (2, minutes(20), True),
-        (4, minutes(20), True),
-        (4, minutes(240), True),
+        (1, minutes(0), True),
+        (1, minutes(2), False),
+        (2, minutes(5), True),
+        (2, minutes(20), False),
+        (4, minutes(60), True),
+        (4, minutes(120), True),
         (4, minutes(20 * 60), False),
     ],
 )

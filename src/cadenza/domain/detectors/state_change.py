@@ -2,8 +2,8 @@
 
 Not "fast while down": outages have a heavy tail, and the few long ones would eat every probe. The
 interval is a share of the time since the change, so a burst costs the logarithm of its length.
-After a recovery the share depends on how often it went down within a day: what failed once is soon
-trusted again, what failed four times is not.
+After a recovery the share depends on how often it went down within a day: what failed once is
+trusted again at once (failures without memory must cost little), what failed four times is not.
 """
 
 from datetime import timedelta
@@ -15,9 +15,11 @@ from cadenza.domain.instants import iso, spoken
 from cadenza.domain.spending import DAY
 
 NAME = "State change"
-WHILE_DOWN = 0.1  # of the time since it went down
-AFTER_ONE_OUTAGE = 0.5  # of the time since it came back
+WHILE_DOWN = 0.2  # of the time since it went down
+AFTER_ONE_OUTAGE = 8.0  # of the time since it came back
+STEEPNESS = 4  # the power of how many there were within a day that the share is divided by
 AT_LEAST = 0.015
+QUICKEST_WHILE_DOWN = 6  # times the baseline
 WHILE_LONG_DOWN = 0.05
 
 
@@ -32,7 +34,8 @@ def _while_down(case: Case, pace: timedelta) -> Finding:
     changed_at = case.material.health.changed_at
     lasted = DAY if changed_at is None else case.now - changed_at
     slowest = min(max(2 * pace, WHILE_LONG_DOWN * lasted), 2**MAX_DOUBLINGS * pace)
-    interval = max(min(max(WHILE_DOWN * lasted, case.fastest(pace)), slowest), case.fastest(pace))
+    soonest = max(pace / QUICKEST_WHILE_DOWN, case.fastest(pace))
+    interval = max(min(WHILE_DOWN * lasted, slowest), soonest)
     since = "for more than a day" if changed_at is None else f"since {iso(changed_at)}"
     sentence = f"it fails {since}; its end is looked for every {_rounded(interval)}"
     return Finding(NAME, sentence, Want.WATCH, interval, confidence=0.9)
@@ -44,7 +47,7 @@ def _after_recovery(case: Case, pace: timedelta) -> Finding | None:
         return None
     times = max(1, health.outages)
     # Where calm has to give up much, bursts do too: both are paid from the same runs.
-    share = max(AT_LEAST, AFTER_ONE_OUTAGE / times**3) * case.budget.relax**3
+    share = max(AT_LEAST, AFTER_ONE_OUTAGE / times**STEEPNESS) * case.budget.relax**3
     interval = max(share * (case.now - health.changed_at), case.fastest(pace))
     if interval >= min(pace, case.calm(pace)):
         return None
