@@ -28,6 +28,8 @@ class Series(NamedTuple):
     name: str
     values: list[float]
     times: list[datetime]
+    low: float
+    high: float
 
 
 def fields_of(response: Response) -> dict[str, Any]:
@@ -73,12 +75,12 @@ def _series(name: str, column: Sequence[Any], times: list[datetime]) -> Series |
     if _ONLY_NUMBERS.issuperset(map(type, column)):
         low, high = min(column), max(column)
         if low > -_HUGE and high < _HUGE and not isnan(sum(column)):
-            return Series(name, list(column), times) if low != high else None
+            return Series(name, list(column), times, low, high) if low != high else None
     points = [(v, at) for v, at in zip(column, times, strict=True) if number_of(v) is not None]
     values = [value for value, _ in points]
-    if not values or min(values) == max(values):
+    if not values or (low := min(values)) == (high := max(values)):
         return None
-    return Series(name, values, [at for _, at in points])
+    return Series(name, values, [at for _, at in points], low, high)
 
 
 def instant_of(value: Any) -> datetime | None:

@@ -1,11 +1,13 @@
 """A trend: a number of the answers rises or falls over five points or more (Mann–Kendall)."""
 
-from datetime import timedelta
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from math import sqrt
+from operator import itemgetter
 
 from cadenza.domain.detectors.case import Case
 from cadenza.domain.detectors.finding import Finding, Want
-from cadenza.domain.detectors.series import Series, shown
+from cadenza.domain.detectors.series import shown
 
 NAME = "Trend"
 LEAST_POINTS = 5
@@ -15,10 +17,15 @@ SIGNIFICANT = 2.2  # five points in a row in one direction, or more of them with
 
 
 def trend(case: Case, pace: timedelta) -> Finding | None:
+    times, places = list[datetime](), list[int]()
     for series in case.series:
-        values = apart(series, pace / 2)
-        if len(values) < LEAST_POINTS:
+        if series.times is not times:  # most share theirs
+            times, places = series.times, apart(series.times, pace / 2)
+        if len(places) < LEAST_POINTS:
             continue
+        if len(places) == len(times) and series.low < series.values[-1] < series.high:
+            continue  # as most are: no trend ends inside of what was there
+        values = itemgetter(*places)(series.values)
         if (direction := direction_of(values)) is not None:
             first, last = _newest(values)[0], values[-1]
             sentence = f"{series.name} {direction} from {shown(first)} to {shown(last)}"
@@ -27,18 +34,19 @@ def trend(case: Case, pace: timedelta) -> Finding | None:
     return None
 
 
-def apart(series: Series, least: timedelta) -> list[float]:
-    """The points without those that a burst put in between: a trend is one of hours."""
-    kept: list[float] = []
+def apart(times: list[datetime], least: timedelta) -> list[int]:
+    """The places of points without those that a burst put in between: a trend is one of hours."""
+    kept: list[int] = []
     following = None
-    for value, at in zip(reversed(series.values), reversed(series.times), strict=True):
+    for place in range(len(times) - 1, -1, -1):
+        at = times[place]
         if following is None or following - at >= least:
-            kept.append(value)
+            kept.append(place)
             following = at
     return kept[::-1]
 
 
-def direction_of(values: list[float]) -> str | None:
+def direction_of(values: Sequence[float]) -> str | None:
     """Whether the newest points rise or fall, beyond all that was there before them."""
     newest = _newest(values)
     earlier = values[: -len(newest)] or newest[:1]
@@ -52,7 +60,7 @@ def direction_of(values: list[float]) -> str | None:
     return "falls" if score <= -SIGNIFICANT and last == min(newest) else None
 
 
-def mann_kendall(values: list[float]) -> float:
+def mann_kendall(values: Sequence[float]) -> float:
     """The normal score of Kendall's S, with its variance corrected for ties."""
     count = len(values)
     s = sum(
@@ -70,5 +78,5 @@ def _ordered(count: int) -> int:
     return count * (count - 1) * (2 * count + 5)
 
 
-def _newest(values: list[float]) -> list[float]:
+def _newest(values: Sequence[float]) -> Sequence[float]:
     return values[-min(MOST_POINTS, max(LEAST_POINTS, len(values) // 3)) :]
