@@ -186,7 +186,7 @@ async def test_a_stop_before_the_first_breath_ends_at_once() -> None:
 async def test_a_worker_stops_also_when_the_store_is_gone() -> None:
     bench = Bench()
     await bench.add("sent")
-    await bench.add("held", created_at=NOON + seconds(4.2))
+    await bench.add("held", created_at=NOON + seconds(4.1))
     queue = FragileQueue(bench.queue)
     worker = bench.start(takes(bench, 5), queue=queue)
     await bench.sleep(4)
@@ -202,7 +202,7 @@ async def test_a_worker_stops_also_when_the_store_is_gone() -> None:
 async def test_a_second_stop_ends_at_once_also_when_the_store_is_gone() -> None:
     bench = Bench()
     await bench.add("sent")
-    await bench.add("held", created_at=NOON + seconds(4.2))
+    await bench.add("held", created_at=NOON + seconds(4.1))
     queue = FragileQueue(bench.queue)
     worker = bench.start(_never, queue=queue, options=SchedulerOptions(stop_grace=minutes(1)))
     await bench.sleep(4)

@@ -33,13 +33,14 @@ class SchedulerOptions:
     per_tenant: int = 100
     per_host: int = 20
     lease: timedelta = timedelta(seconds=30)
-    ahead: timedelta = timedelta(milliseconds=250)
+    ahead: timedelta = timedelta(milliseconds=250)  # of their slots, runs may be claimed
     tick: timedelta = timedelta(seconds=5)
     sweep_every: timedelta = timedelta(minutes=5)
     stop_grace: timedelta = timedelta(seconds=30)
     retry_store_after: timedelta = timedelta(seconds=1)
-    gather: timedelta = timedelta(milliseconds=10)  # how long freed slots wait for company
+    gather: timedelta = timedelta(milliseconds=20)  # that a slot or a result waits for company
     finish_batch: int = 500
+    enough: int = 100  # results that wait for no more company
     unsaved: int = 600  # results, each with its body, that may wait for the store
 
 
@@ -154,7 +155,7 @@ class Scheduler:
         now = self._clock.now()
         again_at = now + self._options.tick
         if next_due_at is not None:
-            again_at = min(again_at, next_due_at - self._options.ahead)
+            again_at = min(again_at, self._claimed_by(next_due_at))
         self._claims_again_at = again_at
         if again_at > now:
             await until_set(self._to_claim, at_most=again_at - now)
@@ -253,6 +254,8 @@ class Scheduler:
             await self._retry(self.finish_once)
             if not self._results:
                 self._to_finish.clear()
+            if len(self._results) < self._options.enough:  # the next ones are stored together
+                await self._clock.sleep(self._options.gather)
 
     async def finish_once(self) -> int:
         """Store what has ended; nothing is forgotten before the store has said yes."""
@@ -288,8 +291,13 @@ class Scheduler:
         if due_at is None:
             return
         again_at = self._claims_again_at
-        if again_at is None or due_at - self._options.ahead < again_at:
+        if again_at is None or self._claimed_by(due_at) < again_at:
             self.wake()
+
+    def _claimed_by(self, due_at: datetime) -> datetime:
+        """Half as far ahead as claims reach, so that each brings what is due in the other half:
+        some ten claims a second, however many runs there are."""
+        return due_at - self._options.ahead / 2
 
     # --- Renew ----------------------------------------------------------------------------
 

@@ -53,33 +53,42 @@ class PostgresRunQueue:
         self._on_time = on_time
         self._backlog = False
         self._last_tenant_id = FIRST_TENANT
+        self._spare_ids: list[UUID] = []
 
     # --- Claim ----------------------------------------------------------------------------
 
     async def claim_due(self, request: ClaimRequest) -> ClaimBatch:
         """In the order of slots; with a backlog, a share for each tenant."""
+        ids = self._enough_ids(request.limit)
+        values = self._claim_values(request, ids)
         async with self._database.connection() as connection:
             if self._backlog:
                 rows = await connection.fetch(
-                    query("claim_by_tenant"),
-                    *self._claim_values(request),
-                    self._last_tenant_id,
-                    TENANTS_AT_ONCE,
+                    query("claim_by_tenant"), *values, self._last_tenant_id, TENANTS_AT_ONCE
                 )
             else:
-                rows = await connection.fetch(query("claim_in_order"), *self._claim_values(request))
+                rows = await connection.fetch(query("claim_in_order"), *values)
         meta = rows[0]
         self._on_time(meta["now"])
         self._last_tenant_id = meta["last_tenant_id"] or FIRST_TENANT
         claims = [self._claim_of(row) for row in rows if row["run_id"] is not None]
+        taken = {claim.run_id for claim in claims}
+        self._spare_ids = [each for each in ids if each not in taken]
         found = meta["found_count"]
         self._backlog = found >= request.limit or len(claims) < found
         return ClaimBatch(claims, meta["next_due_at"], self._backlog)
 
     async def claim_lost(self, request: ClaimRequest) -> Sequence[Claim]:
         async with self._database.connection() as connection:
-            rows = await connection.fetch(query("claim_lost"), *self._claim_values(request)[:5])
+            values = self._claim_values(request, ids=[])[:5]  # what is lost has one
+            rows = await connection.fetch(query("claim_lost"), *values)
         return [self._claim_of(row) for row in rows]
+
+    def _enough_ids(self, count: int) -> list[UUID]:
+        """Those that the claim before did not need, and new ones: most claims are small, and an id
+        takes its time. They are spare again only when the store has said which it took."""
+        spare, self._spare_ids = self._spare_ids[:count], []
+        return spare + [self._new_id() for _ in range(count - len(spare))]
 
     def _claim_of(self, row: Row) -> Claim:
         claim = claim_of(row)
@@ -98,14 +107,14 @@ class PostgresRunQueue:
             return replace(claim, unreadable=str(error))  # its run says so; the others go on
         return replace(claim, target=target)
 
-    def _claim_values(self, request: ClaimRequest) -> tuple[Any, ...]:
+    def _claim_values(self, request: ClaimRequest, ids: list[UUID]) -> tuple[Any, ...]:
         tenants, hosts = request.busy_tenants, request.busy_hosts
         return (
             request.limit,
             request.lease,
             request.ahead,
             request.worker,
-            [self._new_id() for _ in range(request.limit)],
+            ids,
             list(tenants),
             list(tenants.values()),
             list(hosts),

@@ -20,7 +20,7 @@ from cadenza.adapters.simulated.time import SimulatedClock
 from cadenza.application.planner import Planner, PlannerOptions
 from cadenza.application.ports.brain import Brain
 from cadenza.application.ports.endpoints import Act
-from cadenza.application.scheduler import Scheduler
+from cadenza.application.scheduler import Scheduler, SchedulerOptions
 from cadenza.domain.endpoint import Baseline, Endpoint, Job
 from cadenza.domain.run import Claim, Run
 from cadenza.domain.target import HttpTarget
@@ -102,7 +102,8 @@ class World:
     ) -> AsyncGenerator[asyncio.Task[None]]:
         """A scheduler that runs inside the block; cancelling its task is a crash."""
         dispatcher = ScriptedDispatcher(self.clock, script)
-        scheduler = Scheduler(name, self.queue, dispatcher, self.clock, self.log)
+        at_once = SchedulerOptions(gather=timedelta(0))  # nothing is cheaper here in company
+        scheduler = Scheduler(name, self.queue, dispatcher, self.clock, self.log, at_once)
         self.tables.listen(Topic.DUE, scheduler.wake)
         task = asyncio.create_task(scheduler.run())
         try:
