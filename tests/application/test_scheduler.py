@@ -39,7 +39,7 @@ async def test_nothing_starts_before_its_slot_though_it_is_claimed_ahead() -> No
         await bench.sleep(55)
     runs = bench.runs()[1:]
     assert [run.slot_at for run in runs] == [NOON + seconds(10 * n) for n in range(1, 6)]
-    assert all(run.claimed_at == run.slot_at - timedelta(milliseconds=125) for run in runs)
+    assert all(run.claimed_at == run.slot_at - timedelta(milliseconds=187.5) for run in runs)
     assert all(run.started_at == run.slot_at for run in runs)
 
 

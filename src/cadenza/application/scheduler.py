@@ -295,9 +295,9 @@ class Scheduler:
             self.wake()
 
     def _claimed_by(self, due_at: datetime) -> datetime:
-        """Half as far ahead as claims reach, so that each brings what is due in the other half:
-        some ten claims a second, however many runs there are."""
-        return due_at - self._options.ahead / 2
+        """Not as far ahead as claims reach, so that each brings a quarter of that together: some
+        sixteen claims a second, however many runs there are."""
+        return due_at - self._options.ahead * 3 / 4
 
     # --- Renew ----------------------------------------------------------------------------
 
