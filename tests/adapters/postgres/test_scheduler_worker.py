@@ -3,15 +3,21 @@
 import asyncio
 import signal
 from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
 from uuid import UUID, uuid4
 
+import pytest
+
+from cadenza.adapters.postgres.database import Connection, Database
 from cadenza.adapters.postgres.run_queue import PostgresRunQueue
 from cadenza.application.ports.run_queue import ClaimRequest
 from cadenza.domain import steering
 from cadenza.domain.endpoint import Every, OnDemand
+from cadenza.domain.errors import StoreUnavailable
 from cadenza.domain.instants import iso
 from cadenza.domain.plan import Source
 from tests.adapters.postgres.support import Cable, Request, World, program, until
@@ -124,6 +130,61 @@ async def test_many_idle_tenants_do_not_hide_one_that_is_due(world: World) -> No
     names = {claim.endpoint_name for batch in claimed for claim in batch.claims}
     assert "modest" in names
     assert all(len(batch.claims) == 100 for batch in claimed)
+
+
+# --- No id twice ----------------------------------------------------------------------------
+
+
+class AnswersLost:
+    """A database whose first claim takes place, and whose answer to it never arrives."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._lost = False
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[Connection]:
+        async with self._database.connection() as connection:
+            yield connection
+            if not self._lost:
+                self._lost = True
+                raise StoreUnavailable("the line broke")
+
+
+async def test_an_id_that_a_lost_answer_may_have_used_is_not_given_again(world: World) -> None:
+    await world.add_copies(await world.add(), 29)
+    database = AnswersLost(world.database)
+    queue = PostgresRunQueue(database, CRON, uuid4, BOX)  # type: ignore[arg-type]
+    request = ClaimRequest("worker", limit=10, lease=seconds(30))
+    with pytest.raises(StoreUnavailable):
+        await queue.claim_due(request)
+    for _ in range(3):
+        await queue.claim_due(request)
+    runs = await world.runs()
+    assert len(runs) == len({run["id"] for run in runs}) == 30
+
+
+async def test_ids_that_a_claim_leaves_over_are_given_once(world: World) -> None:
+    """Also where an endpoint is found twice, as due and as asked for."""
+    probe = await world.add(created_at=await world.now() + AN_HOUR)
+    await world.add_copies(probe, 29, apart=timedelta(0))
+    made = 0
+
+    def counted() -> UUID:
+        nonlocal made
+        made += 1
+        return uuid4()
+
+    queue = PostgresRunQueue(world.database, CRON, counted, BOX)
+    request = ClaimRequest("worker", limit=40, lease=seconds(30))
+    some = "id IN (SELECT id FROM endpoints WHERE running_run_id IS NULL LIMIT 6)"
+    for _ in range(5):
+        due = "next_run_at = cadenza_now(), manual_slot_at = cadenza_now()"
+        await world.execute(f"UPDATE endpoints SET {due} WHERE {some}")
+        assert len((await queue.claim_due(request)).claims) == 6
+    runs = await world.runs()
+    assert len(runs) == len({run["id"] for run in runs}) == 30
+    assert made == 40 + 4 * 6  # what a claim took is made up for by the next
 
 
 async def test_a_host_that_hangs_does_not_use_up_the_slots(world: World) -> None:
