@@ -1,7 +1,8 @@
 """Every benchmark, one after the other, and the README's table of them: `make bench`."""
 
-import asyncio
 import json
+
+import uvloop
 
 from benchmarks import growth, lateness, planner, reads, throughput, wake
 from benchmarks.stage import arguments
@@ -40,7 +41,7 @@ def main() -> None:
         "reads": reads,
         "planner": planner,
     }
-    results = {name: asyncio.run(each.main(quick=given.quick)) for name, each in modules.items()}
+    results = {name: uvloop.run(each.main(quick=given.quick)) for name, each in modules.items()}
     if given.json:
         print(json.dumps(results))
         return

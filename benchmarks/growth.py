@@ -1,11 +1,12 @@
 """What growth costs: a claim, and a worker's memory, at 1,000, 100,000 and 1,000,000 endpoints."""
 
-import asyncio
 from datetime import timedelta
 from pathlib import Path
 from statistics import median
 from time import perf_counter
 from typing import Any
+
+import uvloop
 
 from benchmarks.bare import bare_runs_per_s
 from benchmarks.machine import load_now
@@ -124,4 +125,4 @@ def _resident_mb(pid: int) -> float:
 
 if __name__ == "__main__":
     given = arguments(__doc__ or "")
-    report("growth", asyncio.run(main(quick=given.quick)), as_json=given.json)
+    report("growth", uvloop.run(main(quick=given.quick)), as_json=given.json)

@@ -4,6 +4,8 @@ import asyncio
 from datetime import timedelta
 from typing import Any
 
+import uvloop
+
 from benchmarks.bare import bare_runs_per_s
 from benchmarks.machine import load_now
 from benchmarks.stage import (
@@ -75,4 +77,4 @@ async def _steady(here: Stage, seconds: int) -> dict[str, Any]:
 
 if __name__ == "__main__":
     given = arguments(__doc__ or "")
-    report("lateness", asyncio.run(main(quick=given.quick)), as_json=given.json)
+    report("lateness", uvloop.run(main(quick=given.quick)), as_json=given.json)

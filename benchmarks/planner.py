@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
+import uvloop
+
 from benchmarks.machine import load_now
 from benchmarks.stage import Stage, arguments, connected, measured, report, stage, until, workers
 
@@ -166,4 +168,4 @@ async def _runs_per_s(here: Stage, rate: int, *, with_planners: int) -> dict[str
 
 if __name__ == "__main__":
     given = arguments(__doc__ or "")
-    report("planner", asyncio.run(main(quick=given.quick)), as_json=given.json)
+    report("planner", uvloop.run(main(quick=given.quick)), as_json=given.json)

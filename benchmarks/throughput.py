@@ -1,8 +1,9 @@
 """How many full runs a second: 20,000 due endpoints, real HTTP, everything on."""
 
-import asyncio
 from datetime import timedelta
 from typing import Any
+
+import uvloop
 
 from benchmarks.bare import bare_runs_per_s
 from benchmarks.machine import load_now
@@ -79,4 +80,4 @@ async def _with_workers(
 
 if __name__ == "__main__":
     given = arguments(__doc__ or "")
-    report("throughput", asyncio.run(main(quick=given.quick)), as_json=given.json)
+    report("throughput", uvloop.run(main(quick=given.quick)), as_json=given.json)

@@ -1,9 +1,10 @@
 """How soon a nudge runs: an idle endpoint is told "now" while a worker sleeps."""
 
-import asyncio
 from datetime import timedelta
 from statistics import median
 from typing import Any
+
+import uvloop
 
 from benchmarks.bare import bare_runs_per_s
 from benchmarks.machine import load_now
@@ -75,4 +76,4 @@ async def _nudge_each(here: Stage) -> list[float]:
 
 if __name__ == "__main__":
     given = arguments(__doc__ or "")
-    report("wake", asyncio.run(main(quick=given.quick)), as_json=given.json)
+    report("wake", uvloop.run(main(quick=given.quick)), as_json=given.json)
