@@ -8,12 +8,15 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
+from time import time_ns
 from uuid import UUID, uuid4
 
 import pytest
 
+from cadenza.adapters.postgres import run_queue
 from cadenza.adapters.postgres.database import Connection, Database
 from cadenza.adapters.postgres.run_queue import PostgresRunQueue
+from cadenza.adapters.system.ids import new_id
 from cadenza.application.ports.run_queue import ClaimRequest
 from cadenza.domain import steering
 from cadenza.domain.endpoint import Every, OnDemand
@@ -164,8 +167,11 @@ async def test_an_id_that_a_lost_answer_may_have_used_is_not_given_again(world: 
     assert len(runs) == len({run["id"] for run in runs}) == 30
 
 
-async def test_ids_that_a_claim_leaves_over_are_given_once(world: World) -> None:
+async def test_ids_that_a_claim_leaves_over_are_given_once(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Also where an endpoint is found twice, as due and as asked for."""
+    monkeypatch.setattr(run_queue, "SPARE_SECONDS", 60.0)
     probe = await world.add(created_at=await world.now() + AN_HOUR)
     await world.add_copies(probe, 29, apart=timedelta(0))
     made = 0
@@ -185,6 +191,20 @@ async def test_ids_that_a_claim_leaves_over_are_given_once(world: World) -> None
     runs = await world.runs()
     assert len(runs) == len({run["id"] for run in runs}) == 30
     assert made == 40 + 4 * 6  # what a claim took is made up for by the next
+
+
+async def test_an_id_says_when_its_run_was_claimed(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_queue, "SPARE_SECONDS", 0.2)
+    queue = PostgresRunQueue(world.database, CRON, new_id, BOX)
+    request = ClaimRequest("worker", limit=10, lease=seconds(30))
+    assert not (await queue.claim_due(request)).claims
+    await asyncio.sleep(0.5)
+    await world.add()
+    begin = time_ns() // 1_000_000
+    (claim,) = (await queue.claim_due(request)).claims
+    assert claim.run_id.int >> 80 >= begin
 
 
 async def test_a_host_that_hangs_does_not_use_up_the_slots(world: World) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from time import monotonic
 from typing import Any
 from uuid import UUID
 
@@ -32,6 +33,7 @@ from cadenza.domain.target import HttpTarget
 
 FIRST_TENANT = UUID(int=0)
 TENANTS_AT_ONCE = 500
+SPARE_SECONDS = 1.0  # that an id may wait for its run: ids sort by the time they were made
 
 
 class PostgresRunQueue:
@@ -54,6 +56,7 @@ class PostgresRunQueue:
         self._backlog = False
         self._last_tenant_id = FIRST_TENANT
         self._spare_ids: list[UUID] = []
+        self._spare_until = 0.0
 
     # --- Claim ----------------------------------------------------------------------------
 
@@ -87,6 +90,9 @@ class PostgresRunQueue:
     def _enough_ids(self, count: int) -> list[UUID]:
         """Those that the claim before did not need, and new ones: most claims are small, and an id
         takes its time. They are spare again only when the store has said which it took."""
+        now = monotonic()
+        if now >= self._spare_until:
+            self._spare_ids, self._spare_until = [], now + SPARE_SECONDS
         spare, self._spare_ids = self._spare_ids[:count], []
         return spare + [self._new_id() for _ in range(count - len(spare))]
 
