@@ -5,7 +5,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from cadenza.application.ports.run_queue import FinishReport, RunQueue
-from cadenza.application.shown_text import clean_text
+from cadenza.application.shown_text import shown_error
 from cadenza.domain.errors import StoreUnavailable
 from cadenza.domain.run import Claim, FinishedRun, Outcome, RunStatus
 
@@ -37,16 +37,12 @@ async def _save_unfit(
     unsaved: Callable[[Claim, str], None],
 ) -> FinishReport:
     """Without what it brought; where even that fails, its lease ends and the slot is closed."""
-    why = f"its result could not be stored: {said(error)}"
+    why = f"its result could not be stored: {shown_error(error)}"
     outcome = Outcome(RunStatus.FAILURE, "internal", why)
     try:
         return await queue.finish([replace(finished, outcome=outcome)])
     except StoreUnavailable:
         raise
     except Exception as second:  # noqa: BLE001 - nor may a bad endpoint
-        unsaved(finished.claim, said(second))
+        unsaved(finished.claim, shown_error(second))
         return FinishReport(late=frozenset([finished.claim.run_id]))
-
-
-def said(error: BaseException) -> str:
-    return clean_text(f"{type(error).__name__}: {error}"[:500])

@@ -17,7 +17,8 @@ from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.dispatcher import Dispatcher
 from cadenza.application.ports.events import Event, Events
 from cadenza.application.ports.run_queue import ClaimBatch, ClaimRequest, RunQueue
-from cadenza.application.saving import said, save
+from cadenza.application.saving import save
+from cadenza.application.shown_text import shown_error
 from cadenza.application.waiting import end_all, until_set
 from cadenza.domain.errors import StoreUnavailable
 from cadenza.domain.run import WORKER_LOST, Claim, FinishedRun, Outcome, RunStatus
@@ -231,7 +232,7 @@ class Scheduler:
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise asyncio.CancelledError from error  # it was us who ended it
-            return Outcome(RunStatus.FAILURE, "internal", said(error))
+            return Outcome(RunStatus.FAILURE, "internal", shown_error(error))
 
     def _report(self, claim: Claim, outcome: Outcome, started_at: datetime | None) -> None:
         self._results.append(FinishedRun(claim, outcome, started_at, self._clock.now()))

@@ -76,3 +76,8 @@ def _clean(text: str, longest: int) -> str:
 
 def _cut(text: str, longest: int) -> str:
     return f"{text[:longest]}… (cut)"
+
+
+def shown_error(error: BaseException) -> str:
+    """What broke that nobody expected to, short enough to be stored."""
+    return clean_text(f"{type(error).__name__}: {error}"[:500])
