@@ -26,7 +26,7 @@ Group = tuple[str, str, str, Traces]  # name, half, kind, traces
 
 
 def groups(given: Namespace) -> Iterator[Group]:
-    made = generated(days=3, each=2) if given.quick else generated()
+    made = generated(3, 2, given.seed) if given.quick else generated(seed=given.seed)
     for kind, traces in made.items():
         yield f"generated: {kind}", "all", "states", traces
     yield "generated: ramp, as measured", "all", "windows", made["ramp"]
@@ -69,6 +69,7 @@ def main() -> None:
     parser.add_argument("--traces", type=Path, help="a folder with uptime-traces.json and metrics/")
     parser.add_argument("--only", default="", help="only the tracks whose name has this in it")
     parser.add_argument("--quick", action="store_true", help="few and small traces, to try it out")
+    parser.add_argument("--seed", type=int, default=7, help="of the generated traces (7)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     given = parser.parse_args()
     if given.traces is not None and not given.traces.is_dir():
