@@ -4,6 +4,7 @@ from importlib.metadata import version
 from typing import Any
 
 from fastapi import FastAPI
+from starlette.routing import BaseRoute, Route
 
 from cadenza.web.api import (
     endpoints,
@@ -26,22 +27,23 @@ from cadenza.web.api.parts import Parts
 from cadenza.web.api.problems import handle_problems
 from cadenza.web.api.routes import add_problem_schema
 
+# A request is held against one route after the other: what is asked for most comes first.
 RESOURCES = (
-    jobs.routes,
-    endpoints.routes,
-    steering.routes,
-    keys.routes,
-    keys.me_routes,
-    tenants.routes,
-    manifest.routes,
-    signing_keys.routes,
-    suggestions.routes,
     runs.routes,
+    endpoints.routes,
     outlook.routes,
+    jobs.routes,
     records.routes,
     usage.routes,
-    events.routes,
+    tenants.routes,
     probes.routes,
+    steering.routes,
+    suggestions.routes,
+    keys.routes,
+    keys.me_routes,
+    manifest.routes,
+    signing_keys.routes,
+    events.routes,
 )
 
 
@@ -56,13 +58,17 @@ def create_app(parts: Parts) -> FastAPI:
         redirect_slashes=False,
     )
     app.state.parts = parts
-    for each in RESOURCES:
-        # Not included: that has every request matched twice, in a context that no route needs.
-        app.router.routes.extend(each.routes)
+    # Not included: that has every request matched twice, in a context that no route needs.
+    routes = [route for each in RESOURCES for route in each.routes]
+    app.router.routes.extend(sorted(routes, key=_is_write))
     handle_problems(app)
     app.add_middleware(Envelope, new_id=parts.new_id)
     _complete_schema(app)
     return app
+
+
+def _is_write(route: BaseRoute) -> bool:
+    return isinstance(route, Route) and route.methods != {"GET"}
 
 
 def _complete_schema(app: FastAPI) -> None:

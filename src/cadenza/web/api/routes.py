@@ -7,9 +7,11 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from fastapi.security.base import SecurityBase
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cadenza.domain.errors import InvalidInput
 from cadenza.web.api.problems import MEDIA_TYPE, SEND_A_KEY, Malformed, Problem, Unauthorised
+from cadenza.web.api.reading import is_list, reading
 from cadenza.web.api.strict_json import parse
 
 
@@ -24,9 +26,14 @@ class StrictRequest(Request):
 
 
 class StrictRoute(APIRoute):
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        if reading(self) is not None:
+            self.app = _plain(self.get_route_handler())
+
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        answer = super().get_route_handler()
-        known = {each.alias: _is_list(each) for each in self.dependant.query_params}
+        answer = reading(self) or super().get_route_handler()
+        known = {each.alias: is_list(each) for each in self.dependant.query_params}
         takes_body = self.body_field is not None
         needs_key = _needs_key(self.dependant)
 
@@ -34,26 +41,32 @@ class StrictRoute(APIRoute):
             if needs_key and "authorization" not in request.headers:
                 raise Unauthorised(SEND_A_KEY)  # before anything is read for somebody unknown
             _check_query(request, known)
+            if not takes_body:
+                return await answer(request)
+            if not _says_json(request):
+                raise HTTPException(415, "Send the body as application/json")
             strict = StrictRequest(request.scope, request.receive)
-            if takes_body:
-                if not _says_json(request):
-                    raise HTTPException(415, "Send the body as application/json")
-                if await strict.body():
-                    await strict.json()  # the framework would hide what is wrong with it
+            if await strict.body():
+                await strict.json()  # the framework would hide what is wrong with it
             return await answer(strict)
 
         return strictly
+
+
+def _plain(handle: Callable[[Request], Coroutine[Any, Any, Response]]) -> ASGIApp:
+    """Nothing to be closed at its end, and errors are for those around it."""
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        answer = await handle(Request(scope, receive, send))
+        await answer(scope, receive, send)
+
+    return app
 
 
 def _needs_key(dependant: Dependant) -> bool:
     return isinstance(dependant.call, SecurityBase) or any(
         _needs_key(each) for each in dependant.dependencies
     )
-
-
-def _is_list(parameter: Any) -> bool:
-    """Whether it may be given several times."""
-    return "list[" in str(parameter.field_info.annotation)
 
 
 def _check_query(request: Request, known: Mapping[str, bool]) -> None:
