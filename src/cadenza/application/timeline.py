@@ -7,11 +7,10 @@ from uuid import UUID
 
 from cadenza.application.ports.found import Found, Place
 from cadenza.application.ports.records import AuditEntry, AuditSearch, Records, SessionSearch
-from cadenza.application.ports.run_search import RunReads, RunSearch
-from cadenza.domain.run import Run
+from cadenza.application.ports.run_search import ListedRun, RunReads, RunSearch
 from cadenza.domain.session import Session
 
-Entry = Run | AuditEntry | Session
+Entry = ListedRun | AuditEntry | Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,7 @@ async def job_timeline(
 
 
 def _merged(
-    pages: Sequence[Found[Run] | Found[AuditEntry] | Found[Session]], limit: int
+    pages: Sequence[Found[ListedRun] | Found[AuditEntry] | Found[Session]], limit: int
 ) -> Found[Entry]:
     stops = [page.reached for page in pages if page.reached is not None]
     known_to = max(stops, default=None)  # before this, one of the kinds may have more
@@ -51,6 +50,6 @@ def _merged(
 
 
 def place_of(entry: Entry) -> Place:
-    if isinstance(entry, Run):
+    if isinstance(entry, ListedRun):
         return entry.slot_at, entry.id
     return (entry.at if isinstance(entry, AuditEntry) else entry.started_at), entry.id

@@ -1,7 +1,6 @@
 """Between rows and domain values."""
 
 import json
-from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import lru_cache
 from hashlib import blake2b
@@ -222,10 +221,6 @@ def claim_of(row: Row) -> Claim:
 
 
 def run_of(row: Row) -> Run:
-    return replace(run_without_body(row), body=_loaded(row["body"]), plan=_loaded(row["plan"]))
-
-
-def run_without_body(row: Row) -> Run:
     return Run(
         id=row["id"],
         endpoint_id=row["endpoint_id"],
@@ -241,6 +236,8 @@ def run_without_body(row: Row) -> Run:
         status_code=row["status_code"],
         error_kind=row["error_kind"],
         error_message=row["error_message"],
+        body=_loaded(row["body"]),
+        plan=_loaded(row["plan"]),
         skipped_slots=row["skipped_slots"],
         skipped_reason=row["skipped_reason"],
         is_manual=row["is_manual"],

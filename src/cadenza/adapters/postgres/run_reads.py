@@ -6,24 +6,27 @@ from uuid import UUID
 from cadenza.adapters.postgres.database import Connection, Database
 from cadenza.adapters.postgres.insights import health_of_row
 from cadenza.adapters.postgres.queries import query
-from cadenza.adapters.postgres.rows import Row, run_of, run_without_body
+from cadenza.adapters.postgres.rows import Row, run_of
 from cadenza.adapters.postgres.scanning import scan, steps_of
 from cadenza.application.ports.found import Found, Place
-from cadenza.application.ports.run_search import RunInFull, RunSearch
+from cadenza.application.ports.run_search import ListedRun, RunInFull, RunSearch
 from cadenza.domain.errors import NotFound
 from cadenza.domain.health import Health
-from cadenza.domain.run import LateResult, LostAttempt, Run, RunStatus
+from cadenza.domain.plan import Source
+from cadenza.domain.run import LateResult, LostAttempt, RunStatus
 
 STEPS = (200, 800, 2_000, 5_000)
 FEW_ENDPOINTS = 50  # each is looked up by itself; more of them are picked out of the tenant's
 FIRST = UUID(int=0)
+_SOURCES = {str(each): each for each in Source}
+_STATUSES = {str(each): each for each in RunStatus}
 
 
 class PostgresRunReads:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def search_runs(self, tenant_id: UUID, search: RunSearch) -> Found[Run]:
+    async def search_runs(self, tenant_id: UUID, search: RunSearch) -> Found[ListedRun]:
         async with self._database.connection() as connection:
             endpoint_ids = await _endpoint_ids(connection, tenant_id, search)
             if endpoint_ids is not None and not endpoint_ids:
@@ -82,7 +85,7 @@ async def _scan(
     endpoint_ids: list[UUID] | None,
     steps: Sequence[int],
     name: str = "scan_runs_of_tenant",
-) -> Found[Run]:
+) -> Found[ListedRun]:
     return await scan(
         connection,
         name,
@@ -91,7 +94,7 @@ async def _scan(
         start=_start(search),
         steps=steps,
         limit=search.limit,
-        value_of=run_without_body,
+        value_of=_listed,
         place_of=_place,
     )
 
@@ -113,7 +116,13 @@ def _steps(search: RunSearch, endpoint_ids: Sequence[UUID] | None) -> Sequence[i
     return steps_of(shared, search.limit, is_plain=search.is_plain)
 
 
-def _place(run: Run) -> Place:
+def _listed(row: Row) -> ListedRun:
+    """The columns of listed_run, behind what a scan says of itself."""
+    _, _, _, run_id, endpoint_id, slot_at, source, status, *more = row
+    return ListedRun(run_id, endpoint_id, slot_at, _SOURCES[source], _STATUSES[status], *more)
+
+
+def _place(run: ListedRun) -> Place:
     return run.slot_at, run.id
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import NamedTuple, Protocol
 from uuid import UUID
 
 from cadenza.application.ports.found import Found, Place
@@ -30,6 +30,25 @@ class RunSearch:
         return not self.statuses and not self.sources and self.is_manual is None
 
 
+class ListedRun(NamedTuple):
+    """A run in a list; a tuple, because they come by hundreds."""
+
+    id: UUID
+    endpoint_id: UUID
+    slot_at: datetime
+    source: Source
+    status: RunStatus
+    attempt: int
+    is_manual: bool
+    started_at: datetime | None
+    finished_at: datetime | None
+    status_code: int | None
+    error_kind: str | None
+    error_message: str | None
+    skipped_slots: int
+    skipped_reason: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class RunInFull:
     run: Run
@@ -38,8 +57,8 @@ class RunInFull:
 
 
 class RunReads(Protocol):
-    async def search_runs(self, tenant_id: UUID, search: RunSearch) -> Found[Run]:
-        """Newest slot first, without bodies and plans."""
+    async def search_runs(self, tenant_id: UUID, search: RunSearch) -> Found[ListedRun]:
+        """Newest slot first."""
         ...
 
     async def get_run(self, tenant_id: UUID, run_id: UUID) -> RunInFull: ...

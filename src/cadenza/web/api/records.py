@@ -8,9 +8,9 @@ from fastapi import Query
 from pydantic import Field
 
 from cadenza.application.ports.records import AuditEntry, AuditSearch, SessionSearch
+from cadenza.application.ports.run_search import ListedRun
 from cadenza.application.timeline import Entry, Span, job_timeline, place_of
 from cadenza.domain.instants import milliseconds
-from cadenza.domain.run import Run
 from cadenza.domain.session import Session, SessionEnd
 from cadenza.web.api.access import Admin, AnyParts, Reader
 from cadenza.web.api.paging import Cursor, Limit, Searched, Text
@@ -162,7 +162,7 @@ async def get_timeline(
 
 def _timeline_entry(entry: Entry) -> TimelineEntry:
     at, _ = place_of(entry)
-    if isinstance(entry, Run):
+    if isinstance(entry, ListedRun):
         return TimelineEntry(at=at, kind="run", run=run_shown(entry))
     if isinstance(entry, AuditEntry):
         return TimelineEntry(at=at, kind="act", act=_audit_shown(entry))

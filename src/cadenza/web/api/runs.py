@@ -7,11 +7,11 @@ from uuid import UUID
 from fastapi import Query
 from pydantic import Field
 
-from cadenza.application.ports.run_search import RunInFull, RunSearch
+from cadenza.application.ports.run_search import ListedRun, RunInFull, RunSearch
 from cadenza.domain.health import Health
 from cadenza.domain.instants import milliseconds
 from cadenza.domain.plan import Source
-from cadenza.domain.run import Run, RunStatus
+from cadenza.domain.run import RunStatus
 from cadenza.web.api.access import AnyParts, Reader
 from cadenza.web.api.paging import Cursor, Limit
 from cadenza.web.api.places import From, TimePage, To, check_order, read_place, time_page
@@ -124,14 +124,15 @@ async def get_health(endpoint_id: UUID, caller: Reader, parts: AnyParts) -> Heal
     return _health_shown(endpoint_id, health)
 
 
-def run_shown(run: Run) -> RunShown:
-    return RunShown(**_fields(run))
+def run_shown(run: ListedRun) -> RunShown:
+    return RunShown(**run._asdict(), duration_ms=_duration_ms(run.started_at, run.finished_at))
 
 
 def _run_in_full(found: RunInFull) -> RunInFullShown:
     run = found.run
     return RunInFullShown(
-        **_fields(run),
+        **{name: getattr(run, name) for name in ListedRun._fields},
+        duration_ms=_duration_ms(run.started_at, run.finished_at),
         claimed_at=run.claimed_at,
         body=run.body,
         plan=run.plan,
@@ -146,25 +147,10 @@ def _run_in_full(found: RunInFull) -> RunInFullShown:
     )
 
 
-def _fields(run: Run) -> dict[str, Any]:
-    duration = run.duration
-    return {
-        "id": run.id,
-        "endpoint_id": run.endpoint_id,
-        "slot_at": run.slot_at,
-        "source": run.source,
-        "status": run.status,
-        "attempt": run.attempt,
-        "is_manual": run.is_manual,
-        "started_at": run.started_at,
-        "finished_at": run.finished_at,
-        "duration_ms": None if duration is None else milliseconds(duration),
-        "status_code": run.status_code,
-        "error_kind": run.error_kind,
-        "error_message": run.error_message,
-        "skipped_slots": run.skipped_slots,
-        "skipped_reason": run.skipped_reason,
-    }
+def _duration_ms(started_at: datetime | None, finished_at: datetime | None) -> int | None:
+    if started_at is None or finished_at is None:
+        return None
+    return milliseconds(finished_at - started_at)
 
 
 def _health_shown(endpoint_id: UUID, health: Health) -> HealthShown:

@@ -16,7 +16,7 @@ FROM reached
 LEFT JOIN (
     found
     CROSS JOIN LATERAL (
-        SELECT {run_columns}
+        SELECT {listed_run}
         FROM runs
         WHERE runs.endpoint_id = found.endpoint_id AND runs.slot_at = found.slot_at
         LIMIT 1  -- found by its key, whatever a plan thinks of joins
