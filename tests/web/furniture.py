@@ -17,6 +17,10 @@ WITH e AS (SELECT id, tenant_id, job_id FROM endpoints WHERE id = $1),
                           claimed_at, started_at, finished_at, status_code, body, plan)
         SELECT gen_random_uuid(), id, tenant_id, now(), 'manual', 'success', 2, 1, now(), now(),
                now(), 200, '"the gazebo answered"', '{}' FROM e RETURNING id, slot_at),
+     failure AS (
+        INSERT INTO failed_runs
+        SELECT e.tenant_id, e.id, run.slot_at, run.id, 'manual', 'failure', true FROM e, run),
+     count AS (INSERT INTO run_counts SELECT tenant_id, now(), 'success', 1 FROM e),
      attempt AS (
         INSERT INTO run_attempts SELECT run.id, 1, e.tenant_id, e.id, run.slot_at, now()
         FROM e, run),

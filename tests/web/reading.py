@@ -132,6 +132,7 @@ class Reading:
         }
         places = ", ".join(f"${number}" for number in range(1, len(run) + 1))
         await self.execute(f"INSERT INTO runs ({', '.join(run)}) VALUES ({places})", *run.values())
+        await self.execute("UPDATE runs SET status = status WHERE id = $1", run["id"])  # as it ends
         return run["id"]
 
     async def run_due(self, outcome: Outcome = OK) -> int:

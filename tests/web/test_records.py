@@ -7,13 +7,16 @@ from uuid import uuid4
 
 import pytest
 
-from cadenza.adapters.postgres import records, usage
+from cadenza.adapters.postgres import records
 from cadenza.adapters.postgres.insights import PostgresInsights
 from cadenza.adapters.postgres.quota import PostgresQuota
+from cadenza.adapters.postgres.run_queue import PostgresRunQueue
+from cadenza.application.ports.run_queue import ClaimRequest
 from cadenza.domain.access import Scope
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.session import Session, SessionEnd, ToolCall
-from tests.factories import FAILED, minutes, seconds
+from tests.factories import CRON, FAILED, minutes, seconds
+from tests.postgres import BOX
 from tests.web.reading import Reading, reading_world
 
 CALL = ToolCall("propose_interval", {"interval_ms": 30000}, {"ok": True}, took_effect=True)
@@ -176,7 +179,6 @@ async def test_a_new_tenant_has_used_nothing(world: Reading) -> None:
     told = await world.read("/tenant/usage")
     assert (told["jobs"], told["endpoints"], told["tokens_this_month"]) == (1, 0, 0)
     assert told["last_day"]["success"] == told["last_hour"]["failure"] == 0
-    assert told["last_day"]["is_whole"]
     assert await world.read("/tenant/quota") | {"month": ""} == {
         "month": "",
         "token_limit": None,
@@ -199,17 +201,13 @@ async def test_usage_counts_by_status_and_time(world: Reading) -> None:
     assert (told["last_day"]["success"], told["last_day"]["failure"]) == (2, 1)
 
 
-async def test_a_count_that_stopped_early_says_how_far_back_it_goes(
-    world: Reading, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(usage, "MOST_COUNTED", 2)
-    endpoint, now = await world.add_endpoint(), await world.now()
-    for hours in (0, 2, 4):
-        await world.add_run(endpoint, now - timedelta(hours=hours))
+async def test_what_runs_now_is_counted_as_running(world: Reading) -> None:
+    endpoint = await world.add_endpoint()
+    await world.make_due(endpoint)
+    queue = PostgresRunQueue(world.database, CRON, uuid4, BOX, timedelta(0))
+    await queue.claim_due(ClaimRequest("test", 1, seconds(30)))
     told = await world.read("/tenant/usage")
-    assert told["last_hour"]["is_whole"]
-    assert not told["last_day"]["is_whole"]
-    assert datetime.fromisoformat(told["last_day"]["since"]) == now - timedelta(hours=2)
+    assert (told["last_hour"]["running"], told["last_day"]["success"]) == (1, 0)
 
 
 async def test_quota_tells_what_is_left(world: Reading) -> None:

@@ -98,15 +98,30 @@ async def test_a_rare_match_is_found_over_several_short_pages(
 ) -> None:
     monkeypatch.setattr(run_reads, "STEPS", (2, 3))
     endpoint, now = await world.add_endpoint(), await world.now()
-    rare = await world.add_run(endpoint, now - minutes(12), status="failure")
+    rare = await world.add_run(endpoint, now - minutes(12), source="ai-oneshot")
     for back in range(12):
         await world.add_run(endpoint, now - minutes(back))
-    page = await world.read("/runs", status="failure", limit=1)
+    page = await world.read("/runs", source="ai-oneshot", limit=1)
     assert page["items"] == []
     assert page["next"] is not None
     for asked in ({}, {"endpoint_id": str(endpoint.id)}):
-        found = await world.all_pages("/runs", status="failure", limit=1, **asked)
+        found = await world.all_pages("/runs", source="ai-oneshot", limit=1, **asked)
         assert [each["id"] for each in found] == [str(rare)]
+
+
+async def test_runs_that_failed_are_found_among_many_at_once(
+    world: Reading, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_reads, "STEPS", (2, 3))
+    endpoint, now = await world.add_endpoint(), await world.now()
+    for back, status in ((12, "failure"), (11, "timeout"), (9, "cancelled")):
+        await world.add_run(endpoint, now - minutes(back), status=status)
+    for back in range(8):
+        await world.add_run(endpoint, now - minutes(back))
+    for asked in ({}, {"endpoint_id": str(endpoint.id)}, {"job_id": str(world.ours.job_id)}):
+        page = await world.read("/runs", status=["failure", "timeout"], limit=2, **asked)
+        assert [each["status"] for each in page["items"]] == ["timeout", "failure"]
+        assert page["next"] is None
 
 
 async def test_another_tenants_runs_are_nowhere(world: Reading) -> None:

@@ -42,7 +42,7 @@ def usage(api: Api, out: Output) -> None:
 def _counts(counts: dict[str, int]) -> str:
     statuses = ("success", "failure", "timeout", "cancelled", "running")
     told = ", ".join(f"{counts[each]:,} {each}" for each in statuses if counts[each])
-    return f"{told}{'' if counts['is_whole'] else ' (and more)'}" or "no runs"
+    return told or "no runs"
 
 
 def quota(api: Api, out: Output) -> None:

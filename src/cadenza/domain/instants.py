@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 FOREVER = datetime(9999, 1, 1, tzinfo=UTC)
 
 TICK = timedelta(microseconds=1)
+_MILLISECOND = timedelta(milliseconds=1)
 
 
 def iso(instant: datetime) -> str:
@@ -23,7 +24,7 @@ def from_iso(text: str) -> datetime:
 
 
 def milliseconds(duration: timedelta) -> int:
-    return duration // timedelta(milliseconds=1)
+    return duration // _MILLISECOND
 
 
 def latest(*instants: datetime | None) -> datetime | None:

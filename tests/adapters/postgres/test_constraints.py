@@ -202,6 +202,15 @@ NEW_KEY = (
     " SELECT id, tenant_id, id, 'k',"
 )
 NEVER_ELSEWHERE = {
+    "a failed run that went well": (
+        "INSERT INTO failed_runs SELECT tenant_id, id, now(), id, 'manual', 'success', true"
+        " FROM endpoints",
+        "failed_runs_status_check",
+    ),
+    "a count of nothing": (
+        "INSERT INTO run_counts SELECT id, now(), 'success', 0 FROM tenants",
+        "run_counts_runs_check",
+    ),
     "a look under way by nobody": (
         "INSERT INTO looks (endpoint_id, brain, leased_until)"
         " SELECT id, 'rules', now() FROM endpoints",

@@ -235,6 +235,10 @@ RECORDS = {
         "(run_id, attempt, tenant_id, endpoint_id, slot_at, noted_at)"
         " SELECT gen_random_uuid(), 1, e.tenant_id, e.id, now()"
     ),
+    "failed_runs": (
+        "(endpoint_id, tenant_id, id, source, status, is_manual, slot_at)"
+        " SELECT e.id, e.tenant_id, gen_random_uuid(), 'manual', 'failure', true"
+    ),
     "late_results": (
         "(run_id, endpoint_id, tenant_id, epoch, status, received_at)"
         " SELECT gen_random_uuid(), e.id, e.tenant_id, 1, 'success'"

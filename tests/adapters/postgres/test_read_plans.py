@@ -68,6 +68,10 @@ async def _fill(url: str) -> None:
             RUNS,
         )
         await connection.execute(
+            "UPDATE runs SET status = 'failure'"
+            " WHERE ('x' || right(id::text, 4))::bit(16)::int % 7 = 3"
+        )
+        await connection.execute(
             f"INSERT INTO events (tenant_id, kind) SELECT {tenant}, 'x'"
             " FROM generate_series(0, 5000) AS n"
         )
@@ -104,7 +108,7 @@ def check(found: list[Plan], table: str, *indexes: str) -> None:
     "search",
     [
         RunSearch(),
-        RunSearch(statuses=(RunStatus.FAILURE,)),
+        RunSearch(statuses=(RunStatus.SUCCESS,)),
         RunSearch(after=(datetime(2020, 1, 1, tzinfo=UTC), UUID(int=5))),
         RunSearch(from_at=datetime(2020, 1, 1, tzinfo=UTC)),
     ],
@@ -120,7 +124,7 @@ async def test_the_runs_of_a_tenant_are_read_by_its_index(url: str, search: RunS
     "search",
     [
         RunSearch(endpoint_id=ENDPOINT),
-        RunSearch(endpoint_id=ENDPOINT, statuses=(RunStatus.FAILURE,)),
+        RunSearch(endpoint_id=ENDPOINT, statuses=(RunStatus.SUCCESS,)),
         RunSearch(job_id=JOB),
     ],
     ids=["endpoint", "endpoint by status", "job"],
@@ -129,8 +133,20 @@ async def test_the_runs_of_an_endpoint_or_a_job_are_read_by_key(
     url: str, search: RunSearch
 ) -> None:
     async with sent_by(url, PostgresRunReads) as (reads, found):
-        assert (await reads.search_runs(TENANT, search)).items or search.statuses
+        assert (await reads.search_runs(TENANT, search)).items
     check([each for each in found if "runs" in str(each)], "runs", "pkey")
+
+
+@pytest.mark.parametrize("endpoint_id", [None, ENDPOINT], ids=["of all", "of an endpoint"])
+async def test_failed_runs_are_read_by_their_own_indexes(
+    url: str, endpoint_id: UUID | None
+) -> None:
+    search = RunSearch(endpoint_id=endpoint_id, statuses=(RunStatus.FAILURE, RunStatus.TIMEOUT))
+    async with sent_by(url, PostgresRunReads) as (reads, found):
+        assert (await reads.search_runs(TENANT, search)).items
+    by = "failed_runs_of_tenant" if endpoint_id is None else "failed_runs_pkey"
+    check(found, "failed_runs", by)
+    check(found, "runs", "pkey")
 
 
 async def test_one_run_is_found_by_its_id(url: str) -> None:
@@ -150,7 +166,7 @@ async def test_health_reads_a_day_of_an_endpoint_and_no_more(url: str) -> None:
 async def test_usage_counts_by_the_index_of_the_tenant(url: str) -> None:
     async with sent_by(url, PostgresUsage) as (reads, found):
         await reads.usage(TENANT)
-    check(found, "runs", "tenant_id_slot_at_idx")
+    check(found, "run_counts", "run_counts_pkey")
 
 
 async def test_events_are_read_by_the_index_of_their_order(url: str) -> None:

@@ -43,7 +43,7 @@ def stored_endpoint(row: Row, spread: timedelta) -> StoredEndpoint:
 
 def with_secrets_masked(target: Target) -> Target:
     """That there are secrets, and under which names."""
-    if not isinstance(target, HttpTarget):
+    if not isinstance(target, HttpTarget) or not target.secret_headers:
         return target
     return replace(target, secret_headers=dict.fromkeys(target.secret_headers, Secret(KEPT)))
 

@@ -19,9 +19,11 @@ BATCH = 5000
 PATIENCE = "50ms"
 LONGEST_ROUND = "1h"
 KEEP_IDEMPOTENCY_KEYS = timedelta(days=1)
+KEEP_COUNTS = timedelta(days=2)
 LONGEST_STEP = "1s"  # making a day reads the default partition, while claims wait
 KEPT_BY_AGE = (
     ("analysis_sessions", "started_at"),
+    ("failed_runs", "slot_at"),
     ("run_attempts", "noted_at"),
     ("late_results", "received_at"),
     ("events", "at"),
@@ -75,6 +77,9 @@ class Maintenance:
         deleted += await _in_batches(connection, query("delete_short_lived_runs"), now)
         deleted += await _in_batches(
             connection, _delete_by_age("idempotency_keys", "at"), now - KEEP_IDEMPOTENCY_KEYS
+        )
+        deleted += await _in_batches(
+            connection, _delete_by_age("run_counts", "since"), now - KEEP_COUNTS
         )
         for table, column in KEPT_BY_AGE:
             deleted += await _in_batches(connection, _delete_by_age(table, column), oldest)

@@ -18,6 +18,7 @@ from cadenza.domain.run import LateResult, LostAttempt, RunStatus
 STEPS = (200, 800, 2_000, 5_000)
 FEW_ENDPOINTS = 50  # each is looked up by itself; more of them are picked out of the tenant's
 FIRST = UUID(int=0)
+_FAILED = frozenset((RunStatus.FAILURE, RunStatus.TIMEOUT, RunStatus.CANCELLED))
 _SOURCES = {str(each): each for each in Source}
 _STATUSES = {str(each): each for each in RunStatus}
 
@@ -39,8 +40,8 @@ class PostgresRunReads:
                     return found
             steps = _steps(search, endpoint_ids)
             few = endpoint_ids is not None and len(endpoint_ids) <= FEW_ENDPOINTS
-            name = "scan_runs_of_endpoints" if few else "scan_runs_of_tenant"
-            return await _scan(connection, tenant_id, search, endpoint_ids, steps, name)
+            whose = "endpoints" if few else "tenant"
+            return await _scan(connection, tenant_id, search, endpoint_ids, steps, whose)
 
     async def get_run(self, tenant_id: UUID, run_id: UUID) -> RunInFull:
         async with self._database.connection() as connection:
@@ -84,11 +85,12 @@ async def _scan(
     search: RunSearch,
     endpoint_ids: list[UUID] | None,
     steps: Sequence[int],
-    name: str = "scan_runs_of_tenant",
+    whose: str = "tenant",
 ) -> Found[ListedRun]:
+    failed = search.statuses and _FAILED.issuperset(search.statuses)
     return await scan(
         connection,
-        name,
+        f"scan_failed_runs_of_{whose}" if failed else f"scan_runs_of_{whose}",
         (tenant_id, endpoint_ids, search.from_at),
         (list(search.statuses) or None, list(search.sources) or None, search.is_manual),
         start=_start(search),

@@ -5,6 +5,30 @@ CREATE FUNCTION public.cadenza_now() RETURNS timestamp with time zone
     LANGUAGE sql PARALLEL RESTRICTED
     AS $$SELECT clock_timestamp()$$;
 
+CREATE FUNCTION public.note_ended_runs() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM ended WHERE status <> 'running') THEN
+        RETURN NULL;  -- a claim, which takes over what others have lost
+    END IF;
+    INSERT INTO failed_runs (tenant_id, endpoint_id, slot_at, id, source, status, is_manual)
+    SELECT tenant_id, endpoint_id, slot_at, id, source, status, is_manual
+    FROM ended
+    WHERE status NOT IN ('running', 'success')
+    ON CONFLICT DO NOTHING;
+    INSERT INTO run_counts (tenant_id, since, status, runs)
+    SELECT tenant_id, date_bin('5 minutes', finished_at, 'epoch') AS since, status, count(*)
+    FROM ended
+    WHERE status <> 'running'
+    GROUP BY 1, 2, 3
+    ORDER BY 1, 2, 3  -- two that count the same wait for each other, never in a circle
+    ON CONFLICT (tenant_id, since, status) DO UPDATE
+        SET runs = run_counts.runs + excluded.runs;
+    RETURN NULL;
+END
+$$;
+
 CREATE TABLE public.analysis_sessions (
     id uuid NOT NULL,
     tenant_id uuid NOT NULL,
@@ -156,6 +180,17 @@ ALTER TABLE public.events ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE public.failed_runs (
+    tenant_id uuid NOT NULL,
+    endpoint_id uuid NOT NULL,
+    slot_at timestamp with time zone NOT NULL,
+    id uuid NOT NULL,
+    source text NOT NULL,
+    status text NOT NULL,
+    is_manual boolean NOT NULL,
+    CONSTRAINT failed_runs_status_check CHECK ((status = ANY (ARRAY['failure'::text, 'timeout'::text, 'cancelled'::text])))
+);
+
 CREATE TABLE public.idempotency_keys (
     tenant_id uuid NOT NULL,
     key text NOT NULL,
@@ -248,6 +283,15 @@ CREATE TABLE public.run_attempts (
     slot_at timestamp with time zone NOT NULL,
     noted_at timestamp with time zone NOT NULL
 );
+
+CREATE TABLE public.run_counts (
+    tenant_id uuid NOT NULL,
+    since timestamp with time zone NOT NULL,
+    status text NOT NULL,
+    runs bigint NOT NULL,
+    CONSTRAINT run_counts_runs_check CHECK ((runs > 0))
+)
+WITH (fillfactor='50');
 
 CREATE TABLE public.runs (
     id uuid NOT NULL,
@@ -363,6 +407,9 @@ ALTER TABLE ONLY public.endpoints
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.failed_runs
+    ADD CONSTRAINT failed_runs_pkey PRIMARY KEY (tenant_id, endpoint_id, slot_at);
+
 ALTER TABLE ONLY public.idempotency_keys
     ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (tenant_id, key);
 
@@ -386,6 +433,9 @@ ALTER TABLE ONLY public.quotas
 
 ALTER TABLE ONLY public.run_attempts
     ADD CONSTRAINT run_attempts_pkey PRIMARY KEY (run_id, attempt);
+
+ALTER TABLE ONLY public.run_counts
+    ADD CONSTRAINT run_counts_pkey PRIMARY KEY (tenant_id, since, status);
 
 ALTER TABLE ONLY public.runs
     ADD CONSTRAINT runs_pkey PRIMARY KEY (endpoint_id, slot_at);
@@ -444,6 +494,10 @@ CREATE INDEX events_by_age ON public.events USING btree (at);
 
 CREATE INDEX events_of_tenant ON public.events USING btree (tenant_id, xact, id);
 
+CREATE INDEX failed_runs_by_age ON public.failed_runs USING brin (slot_at);
+
+CREATE INDEX failed_runs_of_tenant ON public.failed_runs USING btree (tenant_id, slot_at);
+
 CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (at);
 
 CREATE INDEX jobs_of_tenant ON public.jobs USING btree (tenant_id);
@@ -465,6 +519,8 @@ CREATE UNIQUE INDEX one_user_has_a_name ON public.users USING btree (tenant_id, 
 CREATE INDEX quota_reservations_of_tenant ON public.quota_reservations USING btree (tenant_id, reserved_at);
 
 CREATE INDEX run_attempts_by_age ON public.run_attempts USING btree (noted_at);
+
+CREATE INDEX run_counts_by_age ON public.run_counts USING btree (since);
 
 CREATE INDEX runs_by_id ON ONLY public.runs USING btree (id);
 
@@ -495,6 +551,8 @@ ALTER INDEX public.runs_by_id ATTACH PARTITION public.runs_default_id_idx;
 ALTER INDEX public.runs_pkey ATTACH PARTITION public.runs_default_pkey;
 
 ALTER INDEX public.runs_of_tenant ATTACH PARTITION public.runs_default_tenant_id_slot_at_idx;
+
+CREATE TRIGGER runs_ended AFTER UPDATE ON public.runs REFERENCING NEW TABLE AS ended FOR EACH STATEMENT EXECUTE FUNCTION public.note_ended_runs();
 
 ALTER TABLE ONLY public.analysis_sessions
     ADD CONSTRAINT analysis_sessions_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES public.endpoints(id) ON DELETE CASCADE;

@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
 from uuid import UUID
 
 from cadenza.adapters.postgres.database import Database
@@ -16,7 +15,6 @@ from cadenza.domain.errors import OperatorError, StoreUnavailable
 from cadenza.domain.quota import Allowance
 from cadenza.domain.run import RunStatus
 
-MOST_COUNTED = 10_000
 ANSWER_SECONDS = 5.0
 OK = "ok"
 
@@ -27,13 +25,13 @@ class PostgresUsage:
 
     async def usage(self, tenant_id: UUID) -> Usage:
         async with self._database.connection() as connection:
-            row = await connection.fetchrow(query("usage"), tenant_id, MOST_COUNTED)
+            row = await connection.fetchrow(query("usage"), tenant_id)
         assert row is not None
         return Usage(
             row["jobs"],
             row["endpoints"],
-            _counts(row, timedelta(hours=1), place=1),
-            _counts(row, timedelta(hours=24), place=2),
+            _counts(row, "hour_since", place=1),
+            _counts(row, "day_since", place=2),
         )
 
     async def quota(self, tenant_id: UUID) -> tuple[str, Allowance]:
@@ -43,16 +41,10 @@ class PostgresUsage:
         return row["month"], Allowance(row["token_limit"], row["used"], row["reserved"])
 
 
-def _counts(row: Row, window: timedelta, place: int) -> RunCounts:
-    """Where the count stopped early inside the window, it says how far back it goes."""
-    begins: datetime = row["now"] - window
-    stopped = row["counted"] >= MOST_COUNTED and row["oldest_at"] > begins
-    by_status = {RunStatus(each[0]): each[place] for each in json.loads(row["statuses"])}
-    return RunCounts(
-        row["oldest_at"] if stopped else begins,
-        not stopped,
-        {each: by_status.get(each, 0) for each in RunStatus},
-    )
+def _counts(row: Row, since: str, place: int) -> RunCounts:
+    ended = {each[0]: each[place] or 0 for each in json.loads(row["statuses"])}
+    counts = {each: ended.get(each, 0) for each in RunStatus}
+    return RunCounts(row[since], {**counts, RunStatus.RUNNING: row["running"]})
 
 
 class PostgresReadiness:

@@ -12,10 +12,9 @@ from cadenza.domain.run import RunStatus
 
 @dataclass(frozen=True, slots=True)
 class RunCounts:
-    """Runs by status since an instant; a busy tenant's are counted back only so far."""
+    """Runs by how they ended since an instant, and those that run now."""
 
     since_at: datetime
-    is_whole: bool
     by_status: Mapping[RunStatus, int]
 
 

@@ -13,11 +13,8 @@ routes = router("Tenants", "/tenant")
 
 
 class RunCountsShown(Shown):
-    since: datetime
-    is_whole: bool = Field(
-        description="false: there were more than are counted, and `since` is later than asked for."
-    )
-    running: int
+    since: datetime = Field(description="They are counted by five minutes.")
+    running: int = Field(description="At this moment.")
     success: int
     failure: int
     timeout: int
@@ -42,7 +39,7 @@ class QuotaShown(Shown):
 
 @routes.get("/usage")
 async def get_usage(caller: Reader, parts: AnyParts) -> UsageShown:
-    """Runs by status, counted by their slots; and what there is."""
+    """Runs by how they ended, and what there is."""
     usage = await parts.reads.usage.usage(caller.tenant_id)
     _, allowance = await parts.reads.usage.quota(caller.tenant_id)
     return UsageShown(
@@ -69,4 +66,4 @@ async def get_quota(caller: Reader, parts: AnyParts) -> QuotaShown:
 
 def _counts_shown(counts: RunCounts) -> RunCountsShown:
     by_status = {status.value: count for status, count in counts.by_status.items()}
-    return RunCountsShown(since=counts.since_at, is_whole=counts.is_whole, **by_status)
+    return RunCountsShown(since=counts.since_at, **by_status)

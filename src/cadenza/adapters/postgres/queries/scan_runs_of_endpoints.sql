@@ -5,11 +5,7 @@ WITH scanned AS MATERIALIZED (
     CROSS JOIN LATERAL (
         SELECT r.id, r.endpoint_id, r.slot_at, {run_is_wanted} AS wanted
         FROM runs AS r
-        WHERE r.tenant_id = $1
-          AND r.endpoint_id = own.id
-          AND {slot_is_between}
-        ORDER BY r.slot_at DESC
-        LIMIT $6
+        {of_endpoint}
     ) AS next
     ORDER BY next.slot_at DESC, next.id DESC
     LIMIT $6

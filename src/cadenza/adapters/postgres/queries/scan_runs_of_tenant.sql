@@ -2,9 +2,6 @@
 WITH scanned AS MATERIALIZED (
     SELECT r.id, r.endpoint_id, r.slot_at, {run_is_wanted} AS wanted
     FROM runs AS r
-    WHERE r.tenant_id = $1
-      AND {slot_is_between}
-    ORDER BY r.slot_at DESC, r.id DESC
-    LIMIT $6
+    {of_tenant}
 ),
 {runs_wanted}
