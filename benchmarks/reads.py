@@ -19,6 +19,7 @@ import uvloop
 
 from benchmarks.history import TENANTS, add_history, add_keys
 from benchmarks.machine import load_now
+from benchmarks.reader import Reader
 from benchmarks.stage import Stage, arguments, measured, report, stage, until, workers
 
 ENDPOINTS = 5_000
@@ -38,10 +39,10 @@ async def main(*, quick: bool) -> dict[str, Any]:
         await here.add_endpoints(ENDPOINTS, interval=INTERVAL, first_at=far, tenants=TENANTS)
         await add_history(here, runs, ENDPOINTS)
         tenants = await add_keys(here)
-        async with serving(here) as client:
+        async with serving(here) as (client, port):
             lists = await _lists(here, client, tenants)
             manifests = await _manifests(client, tenants[-1])
-            mixed = await _mixed(here, client, tenants, seconds)
+            mixed = await _mixed(here, port, tenants, seconds)
     medians = [each["p50_ms"] for each in lists.values()]
     return measured(
         {"runs": runs, "worst_p50_ms": max(medians), **lists, **manifests, **mixed}, began
@@ -49,8 +50,8 @@ async def main(*, quick: bool) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def serving(here: Stage) -> AsyncGenerator[aiohttp.ClientSession]:
-    """A real `cadenza api`, and a client of it."""
+async def serving(here: Stage) -> AsyncGenerator[tuple[aiohttp.ClientSession, int]]:
+    """A real `cadenza api`: a client of it, and its port."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     environment = {
@@ -73,7 +74,7 @@ async def serving(here: Stage) -> AsyncGenerator[aiohttp.ClientSession]:
                     return False
 
             assert await until(ready, within=60), "the api did not start"
-            yield client
+            yield client, port
     finally:
         api.terminate()
         api.wait(timeout=30)
@@ -194,7 +195,7 @@ def _mix(tenant: dict[str, Any], number: int) -> str:
 
 
 async def _mixed(
-    here: Stage, client: aiohttp.ClientSession, tenants: list[dict[str, Any]], seconds: int
+    here: Stage, port: int, tenants: list[dict[str, Any]], seconds: int
 ) -> dict[str, Any]:
     for tenant in tenants:
         tenant["run_id"] = await here.value(
@@ -208,8 +209,10 @@ async def _mixed(
             " number FROM endpoints) AS numbered WHERE endpoints.id = numbered.id"
         )
         await asyncio.sleep(10)
+        reader = Reader()
+        await reader.open("127.0.0.1", port)
         begins = await here.value("SELECT cadenza_now()")
-        found = await _read_steadily(client, tenants, seconds)
+        found = await _read_steadily(reader, tenants, seconds)
         ended = await here.value("SELECT cadenza_now()")
     ran = await here.value(
         "SELECT count(*) FROM runs WHERE status = 'success'"
@@ -221,7 +224,7 @@ async def _mixed(
 
 
 async def _read_steadily(
-    client: aiohttp.ClientSession, tenants: list[dict[str, Any]], seconds: int
+    reader: Reader, tenants: list[dict[str, Any]], seconds: int
 ) -> dict[str, Any]:
     """So many requests each second, whether or not those before have been answered."""
     took: list[float] = []
@@ -231,11 +234,10 @@ async def _read_steadily(
         tenant = tenants[number * 7 % len(tenants)]
         path = f"/api/v1{_mix(tenant, number)}"
         try:
-            async with client.get(path, headers=tenant["headers"]) as answer:
-                await answer.read()
-                if answer.status != 200:
-                    errors.append(f"{answer.status} {path}")
-        except (aiohttp.ClientError, TimeoutError) as error:
+            status = await reader.get(path, tenant["headers"])
+            if status != 200:
+                errors.append(f"{status} {path}")
+        except OSError as error:
             errors.append(f"{error!r} {path}")
         took.append((perf_counter() - due) * 1000)
 
