@@ -117,7 +117,7 @@ def check(found: list[Plan], table: str, *indexes: str) -> None:
 async def test_the_runs_of_a_tenant_are_read_by_its_index(url: str, search: RunSearch) -> None:
     async with sent_by(url, PostgresRunReads) as (reads, found):
         await reads.search_runs(TENANT, search)
-    check(found, "runs", "tenant_id_slot_at_idx", "pkey")
+    check(found, "runs", "tenant_id_slot_at_idx", *(() if search.is_plain else ("pkey",)))
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Runs, as their owners look for them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 from uuid import UUID
 
 from cadenza.adapters.postgres.database import Connection, Database
@@ -29,6 +30,8 @@ class PostgresRunReads:
 
     async def search_runs(self, tenant_id: UUID, search: RunSearch) -> Found[ListedRun]:
         async with self._database.connection() as connection:
+            if search.is_plain and search.job_id is None:
+                return await _newest(connection, tenant_id, search)
             endpoint_ids = await _endpoint_ids(connection, tenant_id, search)
             if endpoint_ids is not None and not endpoint_ids:
                 return Found(())
@@ -79,6 +82,21 @@ async def _endpoint_ids(
     )
 
 
+async def _newest(connection: Connection, tenant_id: UUID, search: RunSearch) -> Found[ListedRun]:
+    """Every row that is read is wanted."""
+    whose = "tenant" if search.endpoint_id is None else "endpoint"
+    rows = await connection.fetch(
+        query(f"newest_runs_of_{whose}"),
+        tenant_id,
+        search.endpoint_id,
+        search.from_at,
+        *_start(search),
+        search.limit + 1,
+    )
+    runs = [_listed(row) for row in rows[: search.limit]]
+    return Found(runs, _place(runs[-1]) if len(rows) > search.limit else None)
+
+
 async def _scan(
     connection: Connection,
     tenant_id: UUID,
@@ -96,7 +114,7 @@ async def _scan(
         start=_start(search),
         steps=steps,
         limit=search.limit,
-        value_of=_listed,
+        value_of=_listed_in_scan,
         place_of=_place,
     )
 
@@ -118,10 +136,15 @@ def _steps(search: RunSearch, endpoint_ids: Sequence[UUID] | None) -> Sequence[i
     return steps_of(shared, search.limit, is_plain=search.is_plain)
 
 
-def _listed(row: Row) -> ListedRun:
-    """The columns of listed_run, behind what a scan says of itself."""
-    _, _, _, run_id, endpoint_id, slot_at, source, status, *more = row
+def _listed(row: Iterable[Any]) -> ListedRun:
+    """The columns of listed_run."""
+    run_id, endpoint_id, slot_at, source, status, *more = row
     return ListedRun(run_id, endpoint_id, slot_at, _SOURCES[source], _STATUSES[status], *more)
+
+
+def _listed_in_scan(row: Row) -> ListedRun:
+    """Behind what a scan says of itself."""
+    return _listed(row[3:])
 
 
 def _place(run: ListedRun) -> Place:

@@ -1,3 +1,3 @@
-runs.id, runs.endpoint_id, runs.slot_at, runs.source, runs.status, runs.attempt, runs.is_manual,
-runs.started_at, runs.finished_at, runs.status_code, runs.error_kind, runs.error_message,
-runs.skipped_slots, runs.skipped_reason
+r.id, r.endpoint_id, r.slot_at, r.source, r.status, r.attempt, r.is_manual,
+r.started_at, r.finished_at, r.status_code, r.error_kind, r.error_message,
+r.skipped_slots, r.skipped_reason

@@ -10,7 +10,7 @@ SELECT
     job.paused_until AS job_pause, job.archived_at AS job_archived_at,
     job.rules AS job_rules, job.planner_mode, job.probe_budget,
     siblings.names AS sibling_names,
-    health.*, changes.*, recent.*
+    health.*, recent.*
 FROM unnest($1::uuid[]) WITH ORDINALITY AS wanted (id, place)
 JOIN endpoints AS e ON e.id = wanted.id
 JOIN jobs AS job ON job.id = e.job_id
@@ -31,9 +31,6 @@ CROSS JOIN LATERAL (
 CROSS JOIN LATERAL (
     {health_windows}
 ) AS health
-CROSS JOIN LATERAL (
-    {state_changes}
-) AS changes
 CROSS JOIN LATERAL (
     SELECT array_agg(r.slot_at ORDER BY r.slot_at DESC) AS recent_slot_at,
            array_agg(r.started_at ORDER BY r.slot_at DESC) AS recent_started_at,

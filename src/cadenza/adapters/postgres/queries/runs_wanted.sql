@@ -17,8 +17,8 @@ LEFT JOIN (
     found
     CROSS JOIN LATERAL (
         SELECT {listed_run}
-        FROM runs
-        WHERE runs.endpoint_id = found.endpoint_id AND runs.slot_at = found.slot_at
+        FROM runs AS r
+        WHERE r.endpoint_id = found.endpoint_id AND r.slot_at = found.slot_at
         LIMIT 1  -- found by its key, whatever a plan thinks of joins
     ) AS run
 ) ON true
