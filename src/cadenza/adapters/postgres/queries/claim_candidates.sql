@@ -39,7 +39,7 @@ picked AS (
     ) AS chosen
 ),
 {lease_picked},
-meta AS (
+meta AS MATERIALIZED (
     SELECT
         clock.now,
         (SELECT count(*) FROM found) AS found_count,

@@ -1,1 +1,1 @@
-clock AS MATERIALIZED (SELECT cadenza_now() AS now)
+clock AS MATERIALIZED (SELECT '-infinity'::timestamptz AS begin, cadenza_now() AS now)

@@ -7,6 +7,7 @@
         FROM endpoints AS e
         WHERE e.tenant_id = due_tenants.id
           AND e.next_run_at <= (SELECT now + $3 FROM clock)
+          AND e.next_run_at >= (SELECT begin FROM clock)
           AND {claimable}
         ORDER BY e.next_run_at
         LIMIT (SELECT greatest(1, 2 * $1 / greatest(1, count(*))) FROM due_tenants)
