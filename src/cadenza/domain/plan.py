@@ -27,6 +27,9 @@ class Source(StrEnum):
     MANUAL = "manual"
 
 
+_SOURCES = {each.value: each for each in Source}  # looked up here: an enum takes its time
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A time that was considered; `excluded` says why it could not be chosen."""
@@ -41,7 +44,7 @@ class Candidate:
 
     @classmethod
     def of(cls, record: dict[str, Any]) -> "Candidate":
-        return cls(Source(record["source"]), from_iso(record["at"]), record.get("excluded"))
+        return cls(_SOURCES[record["source"]], from_iso(record["at"]), record.get("excluded"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +126,10 @@ class Plan:
     def from_record(cls, record: dict[str, Any]) -> "Plan":
         return cls(
             next_run_at=_instant(record.get("next_run_at")),
-            source=_source(record["source"]),
+            source=_SOURCES.get(record["source"]),
             anchor_at=_instant(record.get("anchor_at")),
-            winner=_source(record["winner"]),
-            clamps=tuple(Source(each) for each in record.get("clamps", ())),
+            winner=_SOURCES.get(record["winner"]),
+            clamps=tuple(_SOURCES[each] for each in record.get("clamps", ())),
             note=record.get("note"),
             candidates=tuple(Candidate.of(each) for each in record.get("candidates", ())),
             inputs=Inputs.of(record["inputs"]),
@@ -136,7 +139,3 @@ class Plan:
 
 def _instant(text: str | None) -> datetime | None:
     return None if text is None else from_iso(text)
-
-
-def _source(text: str | None) -> Source | None:
-    return None if text is None else Source(text)

@@ -11,6 +11,7 @@ import asyncpg
 from cadenza.adapters.postgres.database import Connection
 from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.rows import (
+    SOURCES,
     Row,
     endpoint_of,
     endpoint_values,
@@ -38,6 +39,8 @@ def stored_endpoint(row: Row, spread: timedelta) -> StoredEndpoint:
         row["revision"],
         row["job_name"],
         row["now"],
+        row["next_run_at"],
+        SOURCES.get(row["next_source"]),
     )
 
 

@@ -9,7 +9,7 @@ import asyncpg
 from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.jobs import mode_of, rules_of
 from cadenza.adapters.postgres.queries import query
-from cadenza.adapters.postgres.rows import Row, body_of, endpoint_of
+from cadenza.adapters.postgres.rows import STATUSES, Row, body_of, endpoint_of
 from cadenza.adapters.postgres.sessions import (
     events_of,
     fired_of,
@@ -30,12 +30,10 @@ from cadenza.domain.analysis import (
 from cadenza.domain.endpoint import MAX_SPREAD, Job
 from cadenza.domain.health import WINDOWS, Health, HealthWindow
 from cadenza.domain.rule import Mode
-from cadenza.domain.run import RunStatus
 from cadenza.domain.session import Session
 
 ALWAYS = datetime.min.replace(tzinfo=UTC)  # what asyncpg sends as -infinity
 _COLUMNS = ("slot_at", "started_at", "finished_at", "status", "status_code", "body")
-_STATUS = {str(each): each for each in RunStatus}
 _FINDERS = {
     Attention.OWN_RUNS: "claim_looks_after_own_runs",
     Attention.EVERY_RUN: "claim_looks_after_any_run",
@@ -163,7 +161,7 @@ def _answer(
     body: str | None,
 ) -> Response:
     duration = finished_at - started_at if started_at else None
-    return Response(slot_at, finished_at, _STATUS[status], body_of(body), duration, status_code)
+    return Response(slot_at, finished_at, STATUSES[status], body_of(body), duration, status_code)
 
 
 def _recent(row: Row) -> tuple[Response, ...]:

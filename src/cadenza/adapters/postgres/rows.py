@@ -19,6 +19,9 @@ from cadenza.domain.target import HttpTarget, ShellTarget, Target
 
 Row = asyncpg.Record
 _MS = timedelta(milliseconds=1)
+# Looked up here: an enum takes its time, and rows come by hundreds.
+SOURCES = {str(each): each for each in Source}
+STATUSES = {str(each): each for each in RunStatus}
 
 
 # --- Endpoints ------------------------------------------------------------------------------
@@ -49,7 +52,7 @@ def endpoint_of(row: Row, spread: timedelta) -> Endpoint:
         not_before_at=row["not_before_at"],
         last_run_at=row["last_run_at"],
         last_slot_at=row["last_slot_at"],
-        plan=Plan.from_record(json.loads(plan)) if plan is not None else None,
+        plan=Plan.from_record(_loaded(plan)) if plan is not None else None,
         running_slot_at=row["running_slot_at"],
         running_is_manual=row["running_is_manual"],
         manual_slot_at=row["manual_slot_at"],
@@ -209,7 +212,7 @@ def claim_of(row: Row) -> Claim:
         endpoint_name=row["endpoint_name"],
         target=target_of(row["target"]),
         slot_at=row["slot_at"],
-        source=Source.MANUAL if row["is_manual"] else Source(row["next_source"]),
+        source=Source.MANUAL if row["is_manual"] else SOURCES[row["next_source"]],
         epoch=row["epoch"],
         first_claimed_at=row["first_claimed_at"],
         host=row["host"],
@@ -226,8 +229,8 @@ def run_of(row: Row) -> Run:
         endpoint_id=row["endpoint_id"],
         tenant_id=row["tenant_id"],
         slot_at=row["slot_at"],
-        source=Source(row["source"]),
-        status=RunStatus(row["status"]),
+        source=SOURCES[row["source"]],
+        status=STATUSES[row["status"]],
         attempt=row["attempt"],
         epoch=row["epoch"],
         claimed_at=row["claimed_at"],

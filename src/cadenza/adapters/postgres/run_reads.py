@@ -7,21 +7,18 @@ from uuid import UUID
 from cadenza.adapters.postgres.database import Connection, Database
 from cadenza.adapters.postgres.insights import health_of_row
 from cadenza.adapters.postgres.queries import query
-from cadenza.adapters.postgres.rows import Row, run_of
+from cadenza.adapters.postgres.rows import SOURCES, STATUSES, Row, run_of
 from cadenza.adapters.postgres.scanning import scan, steps_of
 from cadenza.application.ports.found import Found, Place
 from cadenza.application.ports.run_search import ListedRun, RunInFull, RunSearch
 from cadenza.domain.errors import NotFound
 from cadenza.domain.health import Health
-from cadenza.domain.plan import Source
 from cadenza.domain.run import LateResult, LostAttempt, RunStatus
 
 STEPS = (200, 800, 2_000, 5_000)
 FEW_ENDPOINTS = 50  # each is looked up by itself; more of them are picked out of the tenant's
 FIRST = UUID(int=0)
 _FAILED = frozenset((RunStatus.FAILURE, RunStatus.TIMEOUT, RunStatus.CANCELLED))
-_SOURCES = {str(each): each for each in Source}
-_STATUSES = {str(each): each for each in RunStatus}
 
 
 class PostgresRunReads:
@@ -139,7 +136,7 @@ def _steps(search: RunSearch, endpoint_ids: Sequence[UUID] | None) -> Sequence[i
 def _listed(row: Iterable[Any]) -> ListedRun:
     """The columns of listed_run."""
     run_id, endpoint_id, slot_at, source, status, *more = row
-    return ListedRun(run_id, endpoint_id, slot_at, _SOURCES[source], _STATUSES[status], *more)
+    return ListedRun(run_id, endpoint_id, slot_at, SOURCES[source], STATUSES[status], *more)
 
 
 def _listed_in_scan(row: Row) -> ListedRun:

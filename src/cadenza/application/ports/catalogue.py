@@ -14,6 +14,7 @@ from cadenza.application.ports.endpoints import Act
 from cadenza.domain.audit import Deed, Once
 from cadenza.domain.definition import EndpointDefinition
 from cadenza.domain.endpoint import Endpoint, Job
+from cadenza.domain.plan import Source
 from cadenza.domain.target import Target
 
 
@@ -27,13 +28,15 @@ class StoredJob:
 
 @dataclass(frozen=True, slots=True)
 class StoredEndpoint:
-    """Its secret headers are there by name only."""
+    """Its secret headers are there by name only, and in a list it has no plan."""
 
     endpoint: Endpoint
     target: Target
     revision: int
     job_name: str
     read_at: datetime
+    next_run_at: datetime | None
+    next_source: Source | None
 
     @property
     def definition(self) -> EndpointDefinition:

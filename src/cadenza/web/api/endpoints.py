@@ -124,13 +124,15 @@ async def list_endpoints(
         after = (_instant(cursor, after[0]), after[1])
     wanted = EndpointSearch(job_id, name, search, state, sort, after, limit + 1)
     found, more = cut(await parts.endpoints.list_endpoints(caller.tenant_id, wanted), limit)
-    following = _place(found[-1].endpoint, sort) if more else None
+    following = _place(found[-1], sort) if more else None
     return Page[EndpointShown](items=[endpoint_shown(each) for each in found], next=following)
 
 
-def _place(endpoint: Endpoint, order: EndpointOrder) -> str:
-    value = getattr(endpoint, order)
-    return write_cursor(iso(value) if isinstance(value, datetime) else value, endpoint.id)
+def _place(stored: StoredEndpoint, order: EndpointOrder) -> str:
+    by_next_run = order is EndpointOrder.NEXT_RUN
+    value = stored.next_run_at if by_next_run else getattr(stored.endpoint, order)
+    shown = iso(value) if isinstance(value, datetime) else value
+    return write_cursor(shown, stored.endpoint.id)
 
 
 def _instant(cursor: str | None, value: str) -> str:

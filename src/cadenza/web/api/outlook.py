@@ -8,9 +8,10 @@ from uuid import UUID
 from fastapi import Query
 from pydantic import Field
 
+from cadenza.domain.endpoint import CronLine
 from cadenza.domain.explanation import Explanation, explain
 from cadenza.domain.instants import FOREVER
-from cadenza.domain.preview import next_runs, next_runs_by_baseline
+from cadenza.domain.preview import Upcoming, next_runs, next_runs_by_baseline
 from cadenza.web.api.access import AnyParts, Reader
 from cadenza.web.api.routes import router
 from cadenza.web.api.shown import Shown, UpcomingShown, upcoming_shown
@@ -59,13 +60,14 @@ async def preview(
     """The next runs, if each of them goes well and takes no time."""
     stored = await parts.endpoints.get_endpoint(caller.tenant_id, endpoint_id)
     endpoint, now, cron = stored.endpoint, stored.read_at, parts.cron
+
+    def ahead() -> tuple[list[Upcoming], list[Upcoming]]:
+        planned = next_runs(endpoint, now, cron, count)
+        return planned, next_runs_by_baseline(endpoint, now, cron, count)
+
     # A rare cron line takes long to walk, and others are waiting.
-    planned, baseline = await asyncio.to_thread(
-        lambda: (
-            next_runs(endpoint, now, cron, count),
-            next_runs_by_baseline(endpoint, now, cron, count),
-        )
-    )
+    walks = isinstance(endpoint.baseline, CronLine)
+    planned, baseline = await asyncio.to_thread(ahead) if walks else ahead()
     return PreviewShown(
         endpoint_id=endpoint_id,
         at=now,

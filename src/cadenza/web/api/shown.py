@@ -147,7 +147,7 @@ def upcoming_shown(upcoming: list[Upcoming]) -> list[UpcomingShown]:
 def _fields(stored: StoredEndpoint) -> dict[str, Any]:
     endpoint = stored.endpoint
     least, most = endpoint.min_interval, endpoint.max_interval
-    next_run_at = endpoint.next_run_at
+    next_run_at = stored.next_run_at
     endless = next_run_at is not None and next_run_at >= FOREVER
     return {
         "id": endpoint.id,
@@ -162,7 +162,7 @@ def _fields(stored: StoredEndpoint) -> dict[str, Any]:
         "max_interval_ms": milliseconds(most) if most else None,
         "target": _target(stored.target),
         "next_run_at": None if endless else next_run_at,
-        "next_source": endpoint.next_source,
+        "next_source": stored.next_source,
         "last_run_at": endpoint.last_run_at,
         "running": endpoint.in_flight,
         "failure_count": endpoint.failure_count,

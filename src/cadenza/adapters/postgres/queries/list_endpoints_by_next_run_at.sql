@@ -1,5 +1,5 @@
 -- Endpoints of a tenant by their next run; those that have none are not due at all.
-SELECT {stored_endpoint}
+SELECT NULL AS plan, {listed_endpoint}  -- how it was chosen is not listed
 {endpoints_wanted}
   AND e.next_run_at IS NOT NULL
   AND ($7::uuid IS NULL OR (e.next_run_at, e.id) > ($6::text::timestamptz, $7))
