@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cadenza.adapters.expressions import cost
 from cadenza.adapters.expressions.cel import MAX_LENGTH, CelExpressions
+from cadenza.adapters.expressions.shape import shape_of
 from cadenza.domain.errors import InvalidInput
 
 CEL = CelExpressions()
@@ -211,6 +213,20 @@ def test_expressions_that_people_write_are_not_refused_for_their_cost() -> None:
         assert CEL.holds(expression, values) is True
     few = {"body": orders[:100]}
     assert CEL.holds("size(body.filter(o, o.state == 'paid')) == 100", few)
+
+
+@given(
+    st.recursive(
+        st.integers() | st.booleans() | st.none() | st.text(max_size=300),
+        lambda inner: st.dictionaries(st.sampled_from("abcd"), inner),
+        max_leaves=30,
+    )
+)
+def test_the_quick_estimate_is_never_below_the_exact_one(body: Any) -> None:
+    for expression in ("body.a > 1", "body == body", "body.a.b + x.c == body.d", "[body, body.a]"):
+        shape, values = shape_of(expression), {"body": body}
+        exact = cost._Estimate(shape, values).cost(shape, times=1, elements=0)
+        assert cost.cost_of(shape, values) >= exact
 
 
 def test_memory_stays_bounded_whatever_is_written() -> None:

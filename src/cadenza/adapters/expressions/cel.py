@@ -9,7 +9,7 @@ from typing import Any
 import cel
 
 from cadenza.adapters.expressions.cost import BUDGET, cost_of
-from cadenza.adapters.expressions.fields import fields_in, only
+from cadenza.adapters.expressions.fields import fields_in, longest_first, only
 from cadenza.adapters.expressions.shape import TYPES, Path, Scope, TooComplex, shape_of
 from cadenza.domain.errors import InvalidInput, NothingThere
 
@@ -24,7 +24,7 @@ class _Compiled:
     shape: Scope
     names: frozenset[str]  # that it takes from outside
     paths: tuple[Path, ...]  # that have to be there
-    used: tuple[Path, ...]
+    used: tuple[Path, ...]  # the longest first
 
 
 class CelExpressions:
@@ -99,7 +99,7 @@ def _compile(expression: str) -> _Compiled:
         shape,
         frozenset(names),
         tuple(path for path in paths if path[0] in names),
-        tuple(path for path in used if path[0] in names),
+        longest_first(path for path in used if path[0] in names),
     )
 
 

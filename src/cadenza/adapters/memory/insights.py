@@ -1,17 +1,18 @@
 """What a planner reads and leaves behind."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import cache
 from itertools import islice
+from operator import itemgetter
+from typing import NamedTuple
 from uuid import UUID
 
 from cadenza.adapters.memory.responses import response_of
 from cadenza.adapters.memory.suggestions import waiting_calls
-from cadenza.adapters.memory.tables import EndpointRow, LookRow, Tables
+from cadenza.adapters.memory.tables import EndpointRow, KnownHealth, LookRow, Tables
 from cadenza.application.ports.insights import LookRequest
 from cadenza.domain.analysis import (
-    Attention,
     Facts,
     LastAnalysis,
     Material,
@@ -21,11 +22,18 @@ from cadenza.domain.analysis import (
     reason_to_look,
 )
 from cadenza.domain.endpoint import Endpoint
-from cadenza.domain.health import WINDOWS, health_of
-from cadenza.domain.instants import latest
+from cadenza.domain.health import WINDOWS, Health, health_of
+from cadenza.domain.instants import FOREVER
 from cadenza.domain.rule import Mode
 from cadenza.domain.run import Run, RunStatus
 from cadenza.domain.session import Session
+
+
+class _News(NamedTuple):
+    """When anything last ran, and changed, in a job: the newest two, for one may be the asker."""
+
+    finished: Sequence[tuple[datetime, EndpointRow]]
+    changed: Sequence[tuple[datetime, EndpointRow]]
 
 
 class MemoryInsights:
@@ -43,7 +51,7 @@ class MemoryInsights:
 
     def _wanting(self, request: LookRequest, now: datetime) -> Iterator[tuple[bool, UUID]]:
         """Whether its state is as it was, so that those that changed come first."""
-        members = cache(self._tables.members_of)
+        news_of = cache(self._news)
         for row in self._rows_since(request.since):
             endpoint = row.endpoint
             if endpoint.archived_at is not None or endpoint.tenant_id in request.without:
@@ -53,7 +61,7 @@ class MemoryInsights:
             look = self._tables.looks.get((endpoint.id, request.brain))
             if look is not None and look.is_leased(now):
                 continue
-            facts = self._facts(row, request.attention, look, members)
+            facts = _facts(row, look, news_of(endpoint.job_id))
             if reason_to_look(facts, request.attention, now) is not None:
                 changed = row.changed_at is not None and row.changed_at == facts.last_finished_at
                 yield not changed, endpoint.id
@@ -89,18 +97,17 @@ class MemoryInsights:
         for session in sessions:
             look = self._look(session.endpoint_id, session.kind)
             look.last = session
-            look.fired_at = self._fired_at(look, session)
+            if session.fired or look.fired_at:
+                look.fired_at = self._fired_at(look, session)
             if session.worth_keeping:
                 self._tables.sessions.append(session)
             else:
                 self._tables.idle_looks += 1
-            await self.release([session.endpoint_id], session.kind, holder)
+            look.release(holder)
 
     async def release(self, endpoint_ids: Sequence[UUID], brain: str, holder: str) -> None:
         for endpoint_id in endpoint_ids:
-            look = self._look(endpoint_id, brain)
-            if look.leased_by == holder:
-                look.leased_until = look.leased_by = None
+            self._look(endpoint_id, brain).release(holder)
 
     # --- Parts ----------------------------------------------------------------------------
 
@@ -132,7 +139,7 @@ class MemoryInsights:
             now=now,
             endpoint=endpoint,
             job=self._tables.jobs[endpoint.job_id],
-            health=health_of(self._recent(endpoint.id, now), endpoint.failure_count, now),
+            health=self._health(row, now),
             sibling_names=tuple(each.endpoint.name for each in siblings),
             last_analysis=LastAnalysis(last.started_at, last.reasoning) if last else None,
             recent=tuple(row.recent),
@@ -146,25 +153,12 @@ class MemoryInsights:
         calls = waiting_calls(self._tables, endpoint_id, brain)
         return tuple(Waiting(call.tool, call.arguments) for call in calls)
 
-    def _facts(
-        self,
-        row: EndpointRow,
-        attention: Attention,
-        look: LookRow | None,
-        members: Callable[[UUID], Sequence[EndpointRow]],
-    ) -> Facts:
-        cares = attention is not Attention.OWN_RUNS
-        others = members(row.endpoint.job_id) if cares else ()
-        siblings = [each for each in others if each is not row]
-        last = look.last if look is not None else None
-        return Facts(
-            last_finished_at=_finished_at(row),
-            last_failed_at=row.last_failed_at,
-            sibling_finished_at=latest(*(_finished_at(each) for each in siblings)),
-            sibling_changed_at=latest(*(each.changed_at for each in siblings)),
-            asked_at=row.asked_at,
-            looked_at=last.started_at if last else None,
-            next_analysis_at=last.next_analysis_at if last else None,
+    def _news(self, job_id: UUID) -> _News:
+        """Read once for all that ask for their siblings."""
+        members = self._tables.members_of(job_id)
+        return _News(
+            _newest_two((_finished_at(each), each) for each in members),
+            _newest_two((each.changed_at, each) for each in members),
         )
 
     def _newest_first(self, endpoint_id: UUID) -> Iterator[Run]:
@@ -172,6 +166,14 @@ class MemoryInsights:
             run = self._tables.runs[run_id]
             if run.status is not RunStatus.RUNNING:
                 yield run
+
+    def _health(self, row: EndpointRow, now: datetime) -> Health:
+        """Siblings are looked at ten times as often as they run, and it is the same until then."""
+        if row.health is None or not row.health.holds(row, now):
+            runs = self._recent(row.endpoint.id, now)
+            health = health_of(runs, row.endpoint.failure_count, now)
+            row.health = KnownHealth(health, row.latest, _first_leaves_at(runs, now))
+        return row.health.health
 
     def _recent(self, endpoint_id: UUID, now: datetime) -> list[Run]:
         oldest, found = now - WINDOWS[-1], list[Run]()
@@ -182,8 +184,41 @@ class MemoryInsights:
         return found
 
 
+def _first_leaves_at(runs: Sequence[Run], now: datetime) -> datetime:
+    """When the first of them is too old for a window that it is in now."""
+    ends = [run.finished_at for run in runs if run.finished_at is not None]
+    leaving = [ended_at + each for each in WINDOWS for ended_at in ends if ended_at + each > now]
+    return min(leaving, default=FOREVER)
+
+
 def _finished_at(row: EndpointRow) -> datetime | None:
     return row.latest.finished_at if row.latest else None
+
+
+def _newest_two(
+    told: Iterable[tuple[datetime | None, EndpointRow]],
+) -> list[tuple[datetime, EndpointRow]]:
+    known = [(at, row) for at, row in told if at is not None]
+    return sorted(known, key=itemgetter(0), reverse=True)[:2]
+
+
+def _of_siblings(
+    newest: Sequence[tuple[datetime, EndpointRow]], row: EndpointRow
+) -> datetime | None:
+    return next((at for at, each in newest if each is not row), None)
+
+
+def _facts(row: EndpointRow, look: LookRow | None, news: _News) -> Facts:
+    last = look.last if look is not None else None
+    return Facts(
+        last_finished_at=_finished_at(row),
+        last_failed_at=row.last_failed_at,
+        sibling_finished_at=_of_siblings(news.finished, row),
+        sibling_changed_at=_of_siblings(news.changed, row),
+        asked_at=row.asked_at,
+        looked_at=last.started_at if last else None,
+        next_analysis_at=last.next_analysis_at if last else None,
+    )
 
 
 def _latest(row: EndpointRow) -> Response | None:

@@ -7,7 +7,7 @@ it wrote is in force, the detectors leave that endpoint alone. Fifty rules take 
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 from cadenza.adapters.brains.rules.acts import act_of, wrote
@@ -25,6 +25,8 @@ _MOST_ACTS = MAX_TOOL_CALLS - 1  # the last call submits
 _SIBLINGS = re.compile(r"(?<![.\w])siblings\b")
 _NAMED_SIBLING = re.compile(r"(?<![.\w])siblings\s*\.\s*([A-Za-z_]\w*)\b(?!\s*\()")
 _ALL = ""  # no endpoint has this name
+_SELDOM = frozenset(("health", "endpoint"))
+_SPOKEN_OF = re.compile(r"(?<![.\w])(health|endpoint)\b")
 _RESPONSE = re.compile(r"(?<![.\w])response\b")
 NO_RULING = Ruling()
 
@@ -79,14 +81,14 @@ class CelRules:
         return any(judged(rule, answers, self._expressions).holds for rule in rules)
 
 
-def _applying(material: Material) -> Iterator[Rule]:
-    name = material.endpoint.name
-    return (rule for rule in material.job.rules if rule.endpoint in (None, name))
+def _applying(material: Material) -> list[Rule]:
+    names = (None, material.endpoint.name)
+    return [rule for rule in material.job.rules if rule.endpoint in names]
 
 
 def _with_news(material: Material) -> list[Rule]:
     """Those for which something is new: the endpoint's own answer, or that of a sibling."""
-    rules = list(_applying(material))
+    rules = _applying(material)
     if not rules or _is_new(material.recent[0] if material.recent else None, material):
         return rules
     rules = [each for each in rules if _is_about_siblings(each.when)]
@@ -110,7 +112,15 @@ def _answers(rules: Sequence[Rule], material: Material) -> list[Values]:
     most = max(rule.runs for rule in rules)
     # Ten siblings are most of the work, and most rules speak of none, or of one.
     named = frozenset[str]().union(*(_siblings_in(rule.when, rule.then.at) for rule in rules))
-    return values_of(material, material.recent[:most], siblings=None if _ALL in named else named)
+    without = _SELDOM.intersection(*(_left_out(rule.when, rule.then.at) for rule in rules))
+    siblings = None if _ALL in named else named
+    return values_of(material, material.recent[:most], siblings=siblings, without=without)
+
+
+@lru_cache(maxsize=10_000)
+def _left_out(when: str, at: str | None) -> frozenset[str]:
+    """What it does not speak of, and need not be told."""
+    return _SELDOM.difference(_SPOKEN_OF.findall(f"{when} {at}"))
 
 
 @lru_cache(maxsize=10_000)
