@@ -21,7 +21,6 @@ from cadenza.domain.analysis import (
     Waiting,
     reason_to_look,
 )
-from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.health import WINDOWS, Health, health_of
 from cadenza.domain.instants import FOREVER
 from cadenza.domain.rule import Mode
@@ -29,9 +28,25 @@ from cadenza.domain.run import Run, RunStatus
 from cadenza.domain.session import Session
 
 
+class _Members(NamedTuple):
+    """The endpoints of a job, by name."""
+
+    names: tuple[str, ...]
+    states: tuple[SiblingState, ...]
+    mode: Mode
+
+    def without(self, name: str) -> tuple[tuple[str, ...], tuple[SiblingState, ...]]:
+        names, states = self.names, self.states
+        if name not in names:  # it is archived
+            return names, states
+        at = names.index(name)
+        return names[:at] + names[at + 1 :], states[:at] + states[at + 1 :]
+
+
 class _News(NamedTuple):
     """When anything last ran, and changed, in a job: the newest two, for one may be the asker."""
 
+    mode: Mode
     finished: Sequence[tuple[datetime, EndpointRow]]
     changed: Sequence[tuple[datetime, EndpointRow]]
 
@@ -56,12 +71,13 @@ class MemoryInsights:
             endpoint = row.endpoint
             if endpoint.archived_at is not None or endpoint.tenant_id in request.without:
                 continue
-            if self._mode(endpoint, request.brain) is Mode.OFF:
+            news = news_of(endpoint.job_id, request.brain)
+            if news.mode is Mode.OFF:
                 continue
             look = self._tables.looks.get((endpoint.id, request.brain))
             if look is not None and look.is_leased(now):
                 continue
-            facts = _facts(row, look, news_of(endpoint.job_id))
+            facts = _facts(row, look, news)
             if reason_to_look(facts, request.attention, now) is not None:
                 changed = row.changed_at is not None and row.changed_at == facts.last_finished_at
                 yield not changed, endpoint.id
@@ -80,8 +96,8 @@ class MemoryInsights:
     async def material_for(self, endpoint_ids: Sequence[UUID], brain: str) -> Sequence[Material]:
         found = (self._tables.endpoints.get(each) for each in endpoint_ids)
         rows = [row for row in found if row is not None]
-        members = {job_id: self._members(job_id) for job_id in {r.endpoint.job_id for r in rows}}
-        return [self._material(row, brain, members[row.endpoint.job_id]) for row in rows]
+        members_of = cache(self._members)
+        return [self._material(row, brain, members_of(row.endpoint.job_id, brain)) for row in rows]
 
     async def responses(
         self, endpoint_id: UUID, *, limit: int, offset: int = 0
@@ -121,28 +137,30 @@ class MemoryInsights:
         known = look.fired_at | dict.fromkeys(session.fired, session.started_at)
         return {rule: at for rule, at in known.items() if rule in declared}
 
-    def _mode(self, endpoint: Endpoint, brain: str) -> Mode:
-        job = self._tables.jobs[endpoint.job_id]
-        return job.planner_mode or self._tables.modes[endpoint.tenant_id].of(brain)
+    def _mode(self, job_id: UUID, brain: str) -> Mode:
+        job = self._tables.jobs[job_id]
+        return job.planner_mode or self._tables.modes[job.tenant_id].of(brain)
 
-    def _members(self, job_id: UUID) -> list[SiblingState]:
-        """By name, read once for all that ask for their siblings."""
-        rows = self._tables.members_of(job_id)
-        return sorted(map(_recent_state, rows), key=lambda each: each.endpoint.name)
+    def _members(self, job_id: UUID, brain: str) -> _Members:
+        """Read once for all that ask for their siblings."""
+        states = map(_recent_state, self._tables.members_of(job_id))
+        by_name = tuple(sorted(states, key=lambda each: each.endpoint.name))
+        names = tuple(each.endpoint.name for each in by_name)
+        return _Members(names, by_name, self._mode(job_id, brain))
 
-    def _material(self, row: EndpointRow, brain: str, members: Sequence[SiblingState]) -> Material:
+    def _material(self, row: EndpointRow, brain: str, members: _Members) -> Material:
         endpoint, now = row.endpoint, self._tables.clock.now()
         look = self._tables.looks.get((endpoint.id, brain)) or LookRow()
-        siblings = tuple(each for each in members if each.endpoint is not endpoint)
-        last, mode = look.last, self._mode(endpoint, brain)
+        names, siblings = members.without(endpoint.name)
+        last, mode = look.last, members.mode
         return Material(
             now=now,
             endpoint=endpoint,
             job=self._tables.jobs[endpoint.job_id],
             health=self._health(row, now),
-            sibling_names=tuple(each.endpoint.name for each in siblings),
+            sibling_names=names,
             last_analysis=LastAnalysis(last.started_at, last.reasoning) if last else None,
-            recent=tuple(row.recent),
+            recent=row.recent,
             siblings=siblings,
             mode=mode,
             fired_at=dict(look.fired_at),
@@ -153,10 +171,11 @@ class MemoryInsights:
         calls = waiting_calls(self._tables, endpoint_id, brain)
         return tuple(Waiting(call.tool, call.arguments) for call in calls)
 
-    def _news(self, job_id: UUID) -> _News:
+    def _news(self, job_id: UUID, brain: str) -> _News:
         """Read once for all that ask for their siblings."""
         members = self._tables.members_of(job_id)
         return _News(
+            self._mode(job_id, brain),
             _newest_two((_finished_at(each), each) for each in members),
             _newest_two((each.changed_at, each) for each in members),
         )

@@ -1,6 +1,6 @@
 """The rows, and what wakes those who wait for a change in them."""
 
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -8,7 +8,7 @@ from enum import StrEnum
 from uuid import UUID
 
 from cadenza.application.ports.clock import Clock
-from cadenza.domain.analysis import RECENT_RESPONSES, Response
+from cadenza.domain.analysis import Response
 from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import Endpoint, Job
 from cadenza.domain.errors import NotFound
@@ -49,9 +49,7 @@ class EndpointRow:
     last_failed_at: datetime | None = None
     changed_at: datetime | None = None  # when response, hints, pause or failure state changed
     asked_at: datetime | None = None  # when a person asked for an analysis
-    recent: deque[Response] = field(
-        default_factory=lambda: deque[Response](maxlen=RECENT_RESPONSES)
-    )
+    recent: tuple[Response, ...] = ()  # newest first
 
     health: KnownHealth | None = None
 
