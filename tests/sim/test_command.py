@@ -60,7 +60,7 @@ def test_forty_minutes_take_less_than_half_a_second(told: dict[str, Any]) -> Non
 
 
 def test_the_rules_brain_lives_the_same_forty_minutes_in_the_same_time() -> None:
-    for _ in range(3):  # on a machine that is busy, at the third try
+    for _ in range(5):  # on a machine that is busy, at the fifth try
         done = _cadenza("sim", "flash-sale", "--brain", "rules", "--json")
         if done.returncode == 0:
             break
