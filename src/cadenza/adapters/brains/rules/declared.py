@@ -6,7 +6,6 @@ and not of the endpoint's own response are judged then. While a rule holds for a
 it wrote is in force, the detectors leave that endpoint alone. Fifty rules take 1 to 2 ms a look.
 """
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -19,15 +18,10 @@ from cadenza.domain.analysis import Material, Response
 from cadenza.domain.bounds import MAX_TOOL_CALLS
 from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import Endpoint
-from cadenza.domain.rule import Rule
+from cadenza.domain.rule import SIBLINGS, Rule, is_about_siblings, left_out, siblings_in
 
 _MOST_ACTS = MAX_TOOL_CALLS - 1  # the last call submits
-_SIBLINGS = re.compile(r"(?<![.\w])siblings\b")
-_NAMED_SIBLING = re.compile(r"(?<![.\w])siblings\s*\.\s*([A-Za-z_]\w*)\b(?!\s*\()")
 _ALL = ""  # no endpoint has this name
-_SELDOM = frozenset(("health", "endpoint"))
-_SPOKEN_OF = re.compile(r"(?<![.\w])(health|endpoint)\b")
-_RESPONSE = re.compile(r"(?<![.\w])response\b")
 NO_RULING = Ruling()
 
 
@@ -91,16 +85,10 @@ def _with_news(material: Material) -> list[Rule]:
     rules = _applying(material)
     if not rules or _is_new(material.recent[0] if material.recent else None, material):
         return rules
-    rules = [each for each in rules if _is_about_siblings(each.when)]
+    rules = [each for each in rules if is_about_siblings(each.when)]
     if rules and any(_is_new(sibling.latest, material) for sibling in material.siblings):
         return rules
     return []
-
-
-@lru_cache(maxsize=10_000)
-def _is_about_siblings(when: str) -> bool:
-    """And not of the endpoint's own response."""
-    return bool(_SIBLINGS.search(when)) and not _RESPONSE.search(when)
 
 
 def _is_new(answer: Response | None, material: Material) -> bool:
@@ -112,23 +100,16 @@ def _answers(rules: Sequence[Rule], material: Material) -> list[Values]:
     most = max(rule.runs for rule in rules)
     # Ten siblings are most of the work, and most rules speak of none, or of one.
     named = frozenset[str]().union(*(_siblings_in(rule.when, rule.then.at) for rule in rules))
-    without = _SELDOM.intersection(*(_left_out(rule.when, rule.then.at) for rule in rules))
     siblings = None if _ALL in named else named
-    return values_of(material, material.recent[:most], siblings=siblings, without=without)
-
-
-@lru_cache(maxsize=10_000)
-def _left_out(when: str, at: str | None) -> frozenset[str]:
-    """What it does not speak of, and need not be told."""
-    return _SELDOM.difference(_SPOKEN_OF.findall(f"{when} {at}"))
+    return values_of(material, material.recent[:most], siblings=siblings, without=left_out(rules))
 
 
 @lru_cache(maxsize=10_000)
 def _siblings_in(when: str, at: str | None) -> frozenset[str]:
-    """The names that it speaks of; or all, where it does not say `siblings.name`."""
+    """The names that it speaks of; or all, where it does not say which."""
     text = f"{when} {at}"
-    found = _SIBLINGS.findall(text)
-    names = _NAMED_SIBLING.findall(text)
+    found = SIBLINGS.findall(text)
+    names = siblings_in(text)
     return frozenset(names) if len(names) == len(found) else frozenset((_ALL,))
 
 
