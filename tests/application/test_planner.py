@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 
 from cadenza.adapters.memory.insights import MemoryInsights
-from cadenza.application.planner import Round
+from cadenza.application.planner import PlannerOptions, Round
 from cadenza.application.ports.brain import Tools, Usage
 from cadenza.application.ports.insights import LookRequest
 from cadenza.domain import steering
@@ -112,6 +112,37 @@ async def test_what_a_glance_settles_takes_no_session_and_counts_as_a_look() -> 
     assert bench.tables.idle_looks == 1
     assert not any(look.leased_by for look in bench.tables.looks.values())
     assert await planner.run_once() == Round()
+
+
+@simulated
+async def test_glances_that_take_long_outlast_no_lease_and_let_others_work() -> None:
+    bench = Bench()
+    names = [f"probe {number:02}" for number in range(40)]
+    for name in names:
+        await bench.add(name)
+        await bench.ran(name)
+    worked_at: list[int] = []
+
+    def glance(_: Material) -> Usage:
+        glanced.append("once")
+        bench.clock.step(seconds(10))
+        return Usage()
+
+    async def others() -> None:
+        while True:
+            worked_at.append(len(glanced))
+            await asyncio.sleep(0)
+
+    glanced: list[str] = []
+    planner = bench.planner(Thinker(at_a_glance=glance))
+    beside = asyncio.create_task(others())
+    found = await planner.run_once()
+    beside.cancel()
+    assert PlannerOptions().lease == minutes(5)
+    assert found.sessions == 16  # by half of the lease; the rest is given back
+    assert 10 in worked_at
+    assert not any(look.leased_by for look in bench.tables.looks.values())
+    assert (await planner.run_once()).sessions == 16
 
 
 @simulated

@@ -29,6 +29,7 @@ from cadenza.domain.session import Session, SessionEnd, kind_of
 
 UNASKED_LOOK = timedelta(hours=1)
 WAITING_FOR_EACH = 5
+GLANCES_AT_ONCE = 10
 BETWEEN_ROUNDS = timedelta(milliseconds=250)  # finishes come by the hundred a second
 # A finish tells its time when it begins, and is seen when it has ended.
 LATE_COMMITS = timedelta(seconds=3)
@@ -185,7 +186,7 @@ class Planner:
         return min(self._options.batch, WAITING_FOR_EACH * self._options.sessions_at_once)
 
     async def _look_at(self, materials: Sequence[Material], begin_by: datetime) -> Round:
-        glanced, left = self._glance_at(materials)
+        glanced, left = await self._glance_at(materials, begin_by)
         gate = asyncio.Semaphore(self._options.sessions_at_once)
 
         async def within_gate(material: Material) -> Session | Skipped:
@@ -202,17 +203,21 @@ class Planner:
             self._discovery.start_over()
         return _round(ended)
 
-    def _glance_at(self, materials: Sequence[Material]) -> tuple[list[Session], Sequence[Material]]:
+    async def _glance_at(
+        self, materials: Sequence[Material], begin_by: datetime
+    ) -> tuple[list[Session], list[Material]]:
         """The looks that came to nothing at once, and what is left for a session."""
         looks, left = list[Session](), list[Material]()
-        for material in materials:
-            usage = self._glance(material)
+        for place, material in enumerate(materials, start=1):
+            usage = self._glance(material) if self._clock.now() <= begin_by else None
             if usage is None:
                 left.append(material)
-                continue
-            looks.append(self._look(material, usage))
-            self._unreleased.discard(material.endpoint.id)
-        self._unsaved += looks
+            else:
+                looks.append(self._look(material, usage))
+                self._unsaved.append(looks[-1])
+                self._unreleased.discard(material.endpoint.id)
+            if place % GLANCES_AT_ONCE == 0:
+                await asyncio.sleep(0)  # expressions may take their time, and others wait
         return looks, left
 
     def _glance(self, material: Material) -> Usage | None:
