@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cadenza.adapters.expressions import cost
 from cadenza.adapters.expressions.cel import MAX_LENGTH, CelExpressions
+from cadenza.adapters.expressions.shape import shape_of
 from cadenza.domain.errors import InvalidInput
 
 CEL = CelExpressions()
@@ -136,6 +138,53 @@ def test_what_cannot_be_used_is_refused_with_the_place_or_the_reason(
         assert len(str(raised.value)) < 500
 
 
+@pytest.mark.parametrize(
+    ("expression", "told"),
+    [
+        ("foo(status)", "at column 1: there is no foo(), only: bytes, contains"),
+        ("status == 1 &&\n  body.state.lowerAscii() == 'up'", "at line 2, column 14: there is no"),
+        ("max(status, 1) > 1", "no max()"),
+        ("body.state.matches('(')", "'(' is no pattern: unclosed group"),
+        ("body.items.all(x, x.matches(r'[z-a]'))", "is no pattern: invalid character class range"),
+        ("1 / 0 > 1", "ivision by zero"),
+        ("9223372036854775807 + 1 > 0", "verflow"),
+        ("'a' + 1 == 'a1'", ""),
+        ("'yes'", "it gives a str, not yes or no"),
+        ("1 + 1", "it gives a int, not yes or no"),
+        ("timestamp('nope') > timestamp('2026-01-01T00:00:00Z')", ""),
+        ("(" * 150 + "true" + ")" * 150, "column 97: Recursion limit of 96 exceeded"),
+    ],
+)
+def test_what_could_never_say_yes_or_no_is_refused_at_the_door(expression: str, told: str) -> None:
+    with pytest.raises(InvalidInput) as raised:
+        CEL.check("rules[0].when", expression, ("status", "body"))
+    assert raised.value.field == "rules[0].when"
+    assert told in raised.value.fix
+    assert "OtherError" not in raised.value.fix
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "true",
+        "size(body.items) > 1 && body.items.size() > 1 && string(status).startsWith('2')",
+        "body.state.matches(r'^(up|down)$') || body.state.endsWith('p') && int('1') in [1, 2]",
+        "timestamp(body.at).getHours() > 3 && duration('1h').getMinutes() == 60",
+        "body.items.filter(x, has(x.price)).map(x, double(x.price)).exists(p, p > 1.0)",
+        "type(body) == map && !(status != 200) && -status < 0 && status % 2 == 0 ? true : false",
+        "body.items.exists_one(x, x.price == uint(1)) && dyn(status) == 200 && b'a' == bytes('a')",
+    ],
+)
+def test_what_cel_has_is_let_in(expression: str) -> None:
+    CEL.check("success_when", expression, ("status", "body"))
+
+
+def test_an_instant_may_be_one_and_need_be_no_yes_or_no() -> None:
+    CEL.check("run_at", "timestamp('2026-01-01T00:00:00Z')", yes_or_no=False)
+    with pytest.raises(InvalidInput):
+        CEL.check("run_at", "timestamp('soon')", yes_or_no=False)
+
+
 def test_a_name_that_nobody_knows_is_refused_at_the_door() -> None:
     CEL.check("when", "[1].all(x, x == status)", names=("status",))
     with pytest.raises(InvalidInput, match="bodi") as raised:
@@ -211,6 +260,20 @@ def test_expressions_that_people_write_are_not_refused_for_their_cost() -> None:
         assert CEL.holds(expression, values) is True
     few = {"body": orders[:100]}
     assert CEL.holds("size(body.filter(o, o.state == 'paid')) == 100", few)
+
+
+@given(
+    st.recursive(
+        st.integers() | st.booleans() | st.none() | st.text(max_size=300),
+        lambda inner: st.dictionaries(st.sampled_from("abcd"), inner),
+        max_leaves=30,
+    )
+)
+def test_the_quick_estimate_is_never_below_the_exact_one(body: Any) -> None:
+    for expression in ("body.a > 1", "body == body", "body.a.b + x.c == body.d", "[body, body.a]"):
+        shape, values = shape_of(expression), {"body": body}
+        exact = cost._Estimate(shape, values).cost(shape, times=1, elements=0)
+        assert cost.cost_of(shape, values) >= exact
 
 
 def test_memory_stays_bounded_whatever_is_written() -> None:

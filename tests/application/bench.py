@@ -247,6 +247,10 @@ class Thinker:
     usage: Usage = field(default_factory=Usage)
     name: str = "thinker"
     looks: list[str] = field(default_factory=list[str])
+    at_a_glance: Callable[[Material], Usage | None] = lambda _: None
+
+    def glance(self, material: Material) -> Usage | None:
+        return self.at_a_glance(material)
 
     async def analyse(self, material: Material, tools: Tools) -> Usage:
         self.looks.append(material.endpoint.name)

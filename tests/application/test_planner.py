@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 
 from cadenza.adapters.memory.insights import MemoryInsights
-from cadenza.application.planner import Round
+from cadenza.application.planner import PlannerOptions, Round
 from cadenza.application.ports.brain import Tools, Usage
 from cadenza.application.ports.insights import LookRequest
 from cadenza.domain import steering
@@ -89,6 +89,78 @@ async def test_a_look_with_nothing_to_do_is_counted_and_not_stored(reads: bool) 
     assert await planner.run_once() == Round(sessions=1)
     assert (bench.tables.sessions, bench.tables.idle_looks) == ([], 1)
     assert await planner.run_once() == Round()
+
+
+@simulated
+async def test_what_a_glance_settles_takes_no_session_and_counts_as_a_look() -> None:
+    bench = Bench()
+    for name in ("calm", "odd", "busy"):
+        await bench.add(name)
+        await bench.ran(name)
+
+    def glance(material: Material) -> Usage | None:
+        odd = Usage(warnings=("a rule has no yes or no",))
+        return {"calm": Usage(), "odd": odd}.get(material.endpoint.name)
+
+    brain = Thinker(_act, at_a_glance=glance)
+    planner = bench.planner(brain)
+    assert await planner.run_once() == Round(sessions=3, acted=1)
+    assert brain.looks == ["busy"]
+    kept = {each.endpoint_id: each for each in bench.tables.sessions}
+    assert set(kept) == {id_of("odd"), id_of("busy")}
+    assert kept[id_of("odd")].warnings == ("a rule has no yes or no",)
+    assert bench.tables.idle_looks == 1
+    assert not any(look.leased_by for look in bench.tables.looks.values())
+    assert await planner.run_once() == Round()
+
+
+@simulated
+async def test_glances_that_take_long_outlast_no_lease_and_let_others_work() -> None:
+    bench = Bench()
+    names = [f"probe {number:02}" for number in range(40)]
+    for name in names:
+        await bench.add(name)
+        await bench.ran(name)
+    worked_at: list[int] = []
+
+    def glance(_: Material) -> Usage:
+        glanced.append("once")
+        bench.clock.step(seconds(10))
+        return Usage()
+
+    async def others() -> None:
+        while True:
+            worked_at.append(len(glanced))
+            await asyncio.sleep(0)
+
+    glanced: list[str] = []
+    planner = bench.planner(Thinker(at_a_glance=glance))
+    beside = asyncio.create_task(others())
+    found = await planner.run_once()
+    beside.cancel()
+    assert PlannerOptions().lease == minutes(5)
+    assert found.sessions == 16  # by half of the lease; the rest is given back
+    assert 10 in worked_at
+    assert not any(look.leased_by for look in bench.tables.looks.values())
+    assert (await planner.run_once()).sessions == 16
+
+
+@simulated
+async def test_a_brain_that_cannot_even_glance_is_recorded_and_harms_no_other_look() -> None:
+    bench = Bench()
+    for name in ("first", "second"):
+        await bench.add(name)
+        await bench.ran(name)
+
+    def glance(material: Material) -> Usage:
+        if material.endpoint.name == "first":
+            raise RecursionError("out of its depth")
+        return Usage()
+
+    assert await bench.planner(Thinker(_fail, at_a_glance=glance)).run_once() == Round(sessions=2)
+    (failed,) = bench.tables.sessions
+    assert (failed.endpoint_id, failed.end) == (id_of("first"), SessionEnd.FAILED)
+    assert bench.tables.idle_looks == 1
 
 
 @simulated

@@ -72,6 +72,21 @@ def test_a_person_reads_a_table(file: Path, responses: Path) -> None:
     assert "2 times, 2026-03-02T12:00:00Z to 2026-03-02T12:06:00Z" in said
 
 
+def test_a_rule_about_siblings_is_tried_on_their_answers_too(file: Path, responses: Path) -> None:
+    file.write_text(
+        FILE.partition("    rules:")[0].replace("TARGET", "https://example.com/")
+        + """\
+    rules:
+      - {name: begin, endpoint: worker, when: siblings.queue.response.queue_depth == 302,
+         then: {run_now: true}}
+"""
+    )
+    lines = [{"endpoint": "worker", "at": "2026-03-02T12:00:30Z", "body": None}, *LINES]
+    responses.write_text("\n".join(map(json.dumps, lines)) + "\n")
+    (begin,) = _test(file, "--responses", responses, "--json").stdout.splitlines()
+    assert json.loads(begin)["fired"] == [{"at": "2026-03-02T12:01:00Z", "endpoint": "worker"}]
+
+
 def test_only_the_answers_of_one_endpoint_are_taken(file: Path, responses: Path) -> None:
     done = _test(file, "--responses", responses, "--endpoint", "shop/worker", "--json")
     assert [json.loads(line)["answers"] for line in done.stdout.splitlines()] == [0, 0, 0]

@@ -357,3 +357,19 @@ async def test_health_tells_how_often_it_went_down_and_when_it_last_changed(stor
     await store.clock.set(NOON + minutes(24 * 60 + 30))
     (material,) = await store.insights.material_for([endpoint.id], "test")
     assert (material.health.outages, material.health.changed_at) == (0, None)
+
+
+async def test_health_follows_the_clock_and_a_reset_though_nothing_runs(store: Store) -> None:
+    endpoint = await store.add()
+    await store.finish(await store.claim_one(), FAILED)
+
+    async def counts() -> tuple[list[int], int]:
+        (material,) = await store.insights.material_for([endpoint.id], "test")
+        return [each.runs for each in material.health.windows], material.health.failure_streak
+
+    assert await counts() == ([1, 1, 1], 1)
+    await store.endpoints.change_endpoint(endpoint.tenant_id, endpoint.id, steering.reset_failures)
+    assert await counts() == ([1, 1, 1], 0)
+    for later, expected in ((59, [1, 1, 1]), (2, [0, 1, 1]), (240, [0, 0, 1]), (1200, [0, 0, 0])):
+        await store.advance(minutes(later))
+        assert await counts() == (expected, 0)

@@ -13,6 +13,7 @@ from cadenza.domain.errors import NotFound, Refused
 from cadenza.domain.hint import Author, IntervalHint
 from cadenza.domain.rule import Mode
 from cadenza.domain.session import Session, SessionEnd, ToolCall
+from cadenza.domain.suggestion import Suggestion
 from tests.contracts.harness import OTHER_TENANT, Store
 from tests.factories import NOON, minutes, seconds
 
@@ -45,6 +46,12 @@ async def session(store: Store, endpoint: Endpoint, *calls: ToolCall, **fields: 
     return made
 
 
+async def take(store: Store, made: Session, call: int = 0) -> Suggestion:
+    async with store.suggestions.accepting(made.tenant_id, made.id, call, DEED) as taken:
+        await asyncio.sleep(0)
+    return taken
+
+
 async def test_what_was_suggested_is_open_with_all_that_it_says(store: Store) -> None:
     endpoint = await store.add()
     done = ToolCall(
@@ -74,22 +81,25 @@ async def test_of_many_who_accept_at_once_one_does(store: Store) -> None:
     endpoint = await store.add()
     made = await session(store, endpoint, suggestion())
     ends = await asyncio.gather(
-        *(store.suggestions.take(endpoint.tenant_id, made.id, 0, DEED) for _ in range(5)),
+        *(take(store, made) for _ in range(5)),
         return_exceptions=True,
     )
     assert sum(isinstance(each, Refused) for each in ends) == 4
     assert list(await store.suggestions.open_suggestions(endpoint.tenant_id, 10)) == []
     with pytest.raises(Refused, match="accepted by user ann"):
-        await store.suggestions.take(endpoint.tenant_id, made.id, 0, DEED)
+        await take(store, made)
 
 
-async def test_what_could_not_be_done_is_open_again(store: Store) -> None:
+@pytest.mark.parametrize("error", [Refused("no"), asyncio.CancelledError()], ids=["no", "cut off"])
+async def test_what_could_not_be_done_is_open_again(store: Store, error: BaseException) -> None:
     endpoint = await store.add()
     made = await session(store, endpoint, suggestion())
-    taken = await store.suggestions.take(endpoint.tenant_id, made.id, 0, DEED)
-    await store.suggestions.put_back(endpoint.tenant_id, taken, DEED)
+    with pytest.raises(type(error)):
+        async with store.suggestions.accepting(endpoint.tenant_id, made.id, 0, DEED) as taken:
+            raise error
+    await store.suggestions.note_refusal(endpoint.tenant_id, made.id, DEED)
     assert list(await store.suggestions.open_suggestions(endpoint.tenant_id, 10)) == [taken]
-    assert await store.suggestions.take(endpoint.tenant_id, made.id, 0, DEED) == taken
+    assert await take(store, made) == taken
 
 
 async def test_what_is_past_its_time_is_gone(store: Store) -> None:
@@ -99,7 +109,7 @@ async def test_what_is_past_its_time_is_gone(store: Store) -> None:
     (left,) = await store.suggestions.open_suggestions(endpoint.tenant_id, 10)
     assert left.call == 1
     with pytest.raises(Refused, match="could be accepted until"):
-        await store.suggestions.take(endpoint.tenant_id, made.id, 0, DEED)
+        await take(store, made)
 
 
 async def test_only_suggestions_of_ones_own_can_be_accepted(store: Store) -> None:
@@ -112,7 +122,8 @@ async def test_only_suggestions_of_ones_own_can_be_accepted(store: Store) -> Non
         (OTHER_TENANT, made.id, 1),
     ):
         with pytest.raises(NotFound):
-            await store.suggestions.take(tenant_id, session_id, call, DEED)
+            async with store.suggestions.accepting(tenant_id, session_id, call, DEED):
+                pytest.fail("it was accepted")
 
 
 async def test_a_brain_is_shown_what_it_has_suggested_before(store: Store) -> None:
@@ -125,7 +136,7 @@ async def test_a_brain_is_shown_what_it_has_suggested_before(store: Store) -> No
 
     assert await waiting("llm") == ["propose_interval"]
     assert await waiting("rules") == []
-    await store.suggestions.take(endpoint.tenant_id, made.id, 1, DEED)
+    await take(store, made, 1)
     assert await waiting("llm") == []
 
 

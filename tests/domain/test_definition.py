@@ -12,10 +12,12 @@ from cadenza.domain.definition import (
     check_job,
     check_name,
     errors_in,
+    rule_warnings,
     warnings_of,
 )
 from cadenza.domain.endpoint import Baseline, CronLine, Every, OnDemand
 from cadenza.domain.errors import InvalidCron, InvalidInput
+from cadenza.domain.rule import Rule, RuleAct, Then
 from cadenza.domain.target import HttpTarget, ShellTarget, Target
 from tests.factories import CRON, NOON, minutes, seconds
 
@@ -152,3 +154,20 @@ def test_a_leap_day_has_warnings_although_its_calendar_has_a_gap_around_2100() -
 
 def test_a_cron_that_can_never_be_scheduled_is_an_invalid_cron() -> None:
     assert isinstance(refused(definition(CronLine("0 0 31 2 *"))), InvalidCron)
+
+
+def test_a_rule_that_names_a_sibling_which_is_not_there_is_warned_of() -> None:
+    def warned(when: str, at: str | None = None) -> list[str]:
+        then = Then(RuleAct.RUN_AT if at else RuleAct.RUN_NOW, at=at)
+        return rule_warnings([Rule("wake", when, then)], {"queue", "import-2"})
+
+    for fine in (
+        "siblings.queue.response.ready && siblings['import-2'].endpoint.well",
+        "siblings.exists(name, siblings[name].endpoint.well)",
+        "response.siblings.nobody > 1",
+    ):
+        assert warned(fine) == []
+    told = "the rule 'wake' names 'nobody', which is no endpoint of the job"
+    assert warned("siblings.nobody.endpoint.well || siblings.nobody.response.ready") == [told]
+    assert warned('siblings [ "nobody" ].endpoint.well') == [told]
+    assert warned("true", at="siblings.nobody.response.retry_at") == [told]

@@ -124,6 +124,8 @@ class Curious:
     reserved_tokens = 10
     reserved_cost = 0.0
 
+    def glance(self, _material: Material) -> None: ...
+
     async def analyse(self, _material: Material, tools: Tools) -> Usage:
         await tools.call("propose_interval", {"interval_ms": 60_000, "reason": "curious"})
         return Usage(tokens=5)

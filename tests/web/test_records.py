@@ -185,7 +185,39 @@ async def test_a_new_tenant_has_used_nothing(world: Reading) -> None:
         "used": 0,
         "reserved": 0,
         "left": None,
+        "cost_limit": None,
+        "cost_used": 0,
+        "cost_reserved": 0,
+        "cost_left": None,
+        "refused_at": None,
     }
+
+
+async def test_a_tenant_over_its_quota_sees_since_when_and_of_what(world: Reading) -> None:
+    ours, small = world.ours.id, PostgresQuota(world.database, 1000, 2.0)
+    reservation = await small.reserve(ours, 600, 1.5)
+    assert reservation is not None
+    await small.settle(reservation, 500, 1.5)
+    told = await world.read("/tenant/quota")
+    assert (told["left"], told["cost_used"], told["cost_left"]) == (500, 1.5, 0.5)
+    assert told["refused_at"] is None
+    assert await small.reserve(ours, 100, 0.6) is None  # of money, not of tokens
+    refused_at = (await world.read("/tenant/quota"))["refused_at"]
+    assert refused_at is not None
+    assert await small.reserve(ours, 100, 0.6) is None
+    assert (await world.read("/tenant/quota"))["refused_at"] == refused_at
+    assert (await world.read("/tenant/quota", world.theirs))["refused_at"] is None
+
+
+async def test_a_limit_that_was_changed_counts_from_the_next_session_on(world: Reading) -> None:
+    ours = world.ours.id
+    assert await PostgresQuota(world.database, 50).reserve(ours, 60) is None
+    assert (await world.read("/tenant/quota"))["token_limit"] == 50
+    assert await PostgresQuota(world.database, 100).reserve(ours, 60) is not None
+    told = await world.read("/tenant/quota")
+    assert (told["token_limit"], told["left"], told["refused_at"]) == (100, 40, None)
+    assert await PostgresQuota(world.database, 70).reserve(ours, 20) is None
+    assert (await world.read("/tenant/quota"))["token_limit"] == 70
 
 
 async def test_usage_counts_by_status_and_time(world: Reading) -> None:

@@ -7,8 +7,9 @@ from uuid import uuid4
 
 import pytest
 
+from cadenza.adapters.postgres import endpoints as endpoint_store
 from cadenza.adapters.postgres.clock import DatabaseClock
-from cadenza.adapters.postgres.endpoints import PostgresEndpointStore
+from cadenza.adapters.postgres.endpoints import PostgresEndpointStore, save_acts
 from cadenza.adapters.postgres.insights import PostgresInsights
 from cadenza.adapters.postgres.quota import PostgresQuota
 from cadenza.adapters.simulated.log import EventLog
@@ -130,9 +131,32 @@ async def test_what_the_bounds_refuse_now_stays_open(world: Reading) -> None:
     answer = await accepted(world, found)
     assert answer.status_code == 409
     assert "a person's hint" in answer.json()["detail"]
+    (entry,) = (await world.read("/audit", action="suggestion.refused"))["items"]
+    assert "a person's hint" in entry["data"]["reason"]
     headers = world.ours.headers
     await world.client.delete(f"/api/v1/endpoints/{endpoint.id}/hints", headers=headers)
     assert (await accepted(world, found)).status_code == 200
+
+
+async def test_a_server_that_dies_while_it_accepts_leaves_the_suggestion_open(
+    world: Reading, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The hint is written and then the connection is gone: neither hint nor mark remains."""
+    endpoint, found = await suggested(world)
+
+    async def die(connection: Any, acts: Any) -> None:
+        await save_acts(connection, acts)
+        await connection.fetchval("SELECT pg_terminate_backend(pg_backend_pid())")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(endpoint_store, "save_acts", die)
+        assert (await accepted(world, found)).status_code == 503
+    assert (await world.read(f"/endpoints/{endpoint.id}"))["hints"] == []
+    assert (await world.read("/suggestions"))["items"] == [found]
+    assert (await world.read("/audit", action="suggestion.accept"))["items"] == []
+    assert (await accepted(world, found)).status_code == 200
+    (hint,) = (await world.read(f"/endpoints/{endpoint.id}"))["hints"]
+    assert hint["interval_ms"] == 30_000
 
 
 async def test_only_what_was_suggested_to_this_tenant_can_be_accepted(world: Reading) -> None:

@@ -29,6 +29,7 @@ from cadenza.domain.session import Session, SessionEnd, kind_of
 
 UNASKED_LOOK = timedelta(hours=1)
 WAITING_FOR_EACH = 5
+GLANCES_AT_ONCE = 10
 BETWEEN_ROUNDS = timedelta(milliseconds=250)  # finishes come by the hundred a second
 # A finish tells its time when it begins, and is seen when it has ended.
 LATE_COMMITS = timedelta(seconds=3)
@@ -185,6 +186,7 @@ class Planner:
         return min(self._options.batch, WAITING_FOR_EACH * self._options.sessions_at_once)
 
     async def _look_at(self, materials: Sequence[Material], begin_by: datetime) -> Round:
+        glanced, left = await self._glance_at(materials, begin_by)
         gate = asyncio.Semaphore(self._options.sessions_at_once)
 
         async def within_gate(material: Material) -> Session | Skipped:
@@ -193,15 +195,36 @@ class Planner:
                     return Skipped.TOO_LATE
                 return await self.analyse(material)
 
-        ends = await asyncio.gather(
-            *(within_gate(each) for each in materials), return_exceptions=True
-        )
+        ends = await asyncio.gather(*(within_gate(each) for each in left), return_exceptions=True)
         await self.clean_up()
         # One that found the store away ends this round, but only when the others have ended too.
-        ended = [_raised_or(end) for end in ends]
+        ended = [*glanced, *(_raised_or(end) for end in ends)]
         if Skipped.PUT_OFF in ended or Skipped.TOO_LATE in ended:
             self._discovery.start_over()
         return _round(ended)
+
+    async def _glance_at(
+        self, materials: Sequence[Material], begin_by: datetime
+    ) -> tuple[list[Session], list[Material]]:
+        """The looks that came to nothing at once, and what is left for a session."""
+        looks, left = list[Session](), list[Material]()
+        for place, material in enumerate(materials, start=1):
+            usage = self._glance(material) if self._clock.now() <= begin_by else None
+            if usage is None:
+                left.append(material)
+            else:
+                looks.append(self._look(material, usage))
+                self._unsaved.append(looks[-1])
+                self._unreleased.discard(material.endpoint.id)
+            if place % GLANCES_AT_ONCE == 0:
+                await asyncio.sleep(0)  # expressions may take their time, and others wait
+        return looks, left
+
+    def _glance(self, material: Material) -> Usage | None:
+        try:
+            return self._brain.glance(material)
+        except Exception:  # noqa: BLE001 - in a session it fails again, and that is recorded
+            return None
 
     async def clean_up(self) -> None:
         """Put on record what is not yet, and give back what nobody looks at any more."""
@@ -338,6 +361,21 @@ class Planner:
             next_analysis_at=self._next_analysis_at(submission),
             prompt_version=usage.prompt_version,
             fired=usage.fired,
+        )
+
+    def _look(self, material: Material, usage: Usage) -> Session:
+        """A session without tools."""
+        return Session(
+            id=self._new_id(),
+            tenant_id=material.endpoint.tenant_id,
+            job_id=material.endpoint.job_id,
+            endpoint_id=material.endpoint.id,
+            brain=self._brain.name,
+            started_at=material.now,
+            duration=self._clock.now() - material.now,
+            end=SessionEnd.UNFINISHED,
+            warnings=usage.warnings,
+            next_analysis_at=self._next_analysis_at(None),
         )
 
     def _next_analysis_at(self, submission: Submission | None) -> datetime | None:

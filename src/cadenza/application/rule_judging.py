@@ -30,6 +30,10 @@ class Judged:
     place: int = 0  # of the answer that it does not hold of, newest first
 
 
+_HOLDS = Judged(True)
+_DOES_NOT_HOLD = Judged(False, NOT_SO)
+
+
 def judged(rule: Rule, answers: Sequence[Values], expressions: Expressions) -> Judged:
     """Newest first; it has to hold of as many as the rule says, one after the other."""
     if not answers:
@@ -40,7 +44,7 @@ def judged(rule: Rule, answers: Sequence[Values], expressions: Expressions) -> J
             return one
     if len(answers) < rule.runs:
         return Judged(False, f"it holds of {len(answers)} answers, and has to of {rule.runs}")
-    return Judged(True)
+    return _HOLDS
 
 
 def _judged_once(when: str, values: Values, place: int, expressions: Expressions) -> Judged:
@@ -53,7 +57,9 @@ def _judged_once(when: str, values: Values, place: int, expressions: Expressions
         if missing is not None:
             return Judged(False, error.fix, missing=missing, place=place)
         return Judged(False, error.fix + _kinds(when, values, expressions), True, place=place)
-    return Judged(holds, "" if holds else NOT_SO, place=place)
+    if holds:
+        return _HOLDS
+    return Judged(False, NOT_SO, place=place) if place else _DOES_NOT_HOLD
 
 
 def why_not(judgement: Judged, answers: Sequence[Values]) -> str:

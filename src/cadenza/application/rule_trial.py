@@ -5,7 +5,7 @@ asked for its act, not what that act would have changed.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import takewhile
@@ -19,7 +19,7 @@ from cadenza.domain.definition import JobDefinition
 from cadenza.domain.endpoint import Endpoint, Job
 from cadenza.domain.health import health_of
 from cadenza.domain.plan import Source
-from cadenza.domain.rule import Rule
+from cadenza.domain.rule import Rule, is_about_siblings, left_out
 from cadenza.domain.run import Run
 
 _NOBODY = UUID(int=0)
@@ -69,11 +69,20 @@ class _Trial:
             return
         self._seen[answer.endpoint].insert(0, answer.response)
         self._runs[answer.endpoint].insert(0, _run(answer.response))
-        now, taken = answer.response.finished_at, set[str]()
-        values = self._values(answer.endpoint, now)
-        for each in self.tried:
-            if each.rule.endpoint in (None, answer.endpoint):
-                self._judge(each, answer.endpoint, values, now, taken)
+        now = answer.response.finished_at
+        self._look(answer.endpoint, self.tried, now)
+        news = [each for each in self.tried if is_about_siblings(each.rule.when)]
+        for name in self._seen if news else ():
+            if name != answer.endpoint and self._seen[name]:
+                self._look(name, news, now)
+
+    def _look(self, name: str, tried: Sequence[Tried], now: datetime) -> None:
+        applying = [each for each in tried if each.rule.endpoint in (None, name)]
+        if not applying:
+            return
+        values, taken = self._values(name, now, [each.rule for each in applying]), set[str]()
+        for each in applying:
+            self._judge(each, name, values, now, taken)
 
     def _judge(
         self, each: Tried, name: str, values: list[Values], now: datetime, taken: set[str]
@@ -97,10 +106,13 @@ class _Trial:
             each.fired.append((now, name))
         taken.add(target)
 
-    def _values(self, name: str, now: datetime) -> list[Values]:
+    def _values(self, name: str, now: datetime, rules: Sequence[Rule]) -> list[Values]:
         recent = self._seen[name][:RECENT_RESPONSES]
         streak = next((i for i, each in enumerate(recent) if each.is_well), len(recent))
-        runs = takewhile(lambda run: run.slot_at > now - _DAY, self._runs[name])
+        without, most = left_out(rules), max(rule.runs for rule in rules)
+        runs: Iterable[Run] = ()
+        if "health" not in without:
+            runs = takewhile(lambda run: run.slot_at > now - _DAY, self._runs[name])
         others = [each for each in self._seen if each != name]
         material = Material(
             now=now,
@@ -111,7 +123,7 @@ class _Trial:
             recent=tuple(recent),
             siblings=tuple(self._sibling(each) for each in others),
         )
-        return values_of(material, recent)
+        return values_of(material, recent[:most], without=without)
 
     def _sibling(self, name: str) -> SiblingState:
         seen = self._seen[name]

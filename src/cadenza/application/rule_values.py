@@ -19,21 +19,28 @@ Values = dict[str, Any]
 
 
 def values_of(
-    material: Material, answers: Sequence[Response], *, siblings: Collection[str] | None = None
+    material: Material,
+    answers: Sequence[Response],
+    *,
+    siblings: Collection[str] | None = None,
+    without: Collection[str] = (),
 ) -> list[Values]:
     """For each answer, newest first; health, siblings and the time are those of now.
 
-    Without all siblings where only some are named.
+    Without all siblings where only some are named, and without what is not spoken of.
     """
     now = material.now
     wanted = [
         each for each in material.siblings if siblings is None or each.endpoint.name in siblings
     ]
     common: Values = {
-        "health": health_values(material.health),
         "siblings": {each.endpoint.name: _sibling(each, now) for each in wanted},
         "now": now,
     }
+    if "health" not in without:
+        common["health"] = health_values(material.health)
+    if "endpoint" in without:
+        return [{**common, "response": each.body} for each in answers]
     endpoint = endpoint_values(material.endpoint, now)
     return [
         {**common, "response": each.body, "endpoint": {**endpoint, **_answer(each)}}

@@ -1,7 +1,7 @@
 """A person accepts what a planner suggested: the same tool, with the same bounds, as the planner.
 
-It is marked before it is done, so that of two people who click at once one is told no; where the
-tool refuses, the mark is taken back.
+Mark and effect are one transaction: of two people who click at once one is told no, and where the
+tool refuses, or the process dies, the suggestion is as open as before.
 """
 
 from collections.abc import Callable
@@ -18,6 +18,7 @@ from cadenza.domain.audit import Deed
 from cadenza.domain.errors import NotFound, Refused
 from cadenza.domain.rule import Mode
 from cadenza.domain.session import kind_of
+from cadenza.domain.suggestion import Suggestion
 
 DeedOf = Callable[..., Deed]
 
@@ -37,18 +38,22 @@ class AcceptSuggestion:
         """What took effect; Refused where it was accepted before, is past its time, or cannot be
         done any more. `deed` makes the entry of the audit log from an action and its data."""
         told: dict[str, Any] = {"session_id": str(session_id), "call": call}
-        taken = await self._store.take(
-            tenant_id, session_id, call, deed("suggestion.accept", **told)
-        )
+        accepts = deed("suggestion.accept", **told)
+        taken: Suggestion | None = None
         try:
-            tools = await self._tools(taken.endpoint_id, kind_of(taken.brain), session_id)
-            answer = await tools.call(taken.tool, taken.arguments)
-            if not answer["ok"]:
-                raise Refused(str(answer["error"]))
+            async with self._store.accepting(tenant_id, session_id, call, accepts) as taken:
+                return await self._carry_out(taken)
         except Exception as error:
-            undone = deed("suggestion.refused", **told, reason=str(error))
-            await self._store.put_back(tenant_id, taken, undone)
+            if taken is not None:
+                undone = deed("suggestion.refused", **told, reason=str(error))
+                await self._store.note_refusal(tenant_id, session_id, undone)
             raise
+
+    async def _carry_out(self, taken: Suggestion) -> dict[str, Any]:
+        tools = await self._tools(taken.endpoint_id, kind_of(taken.brain), taken.session_id)
+        answer = await tools.call(taken.tool, taken.arguments)
+        if not answer["ok"]:
+            raise Refused(str(answer["error"]))
         return answer
 
     async def _tools(self, endpoint_id: UUID, brain: str, session_id: UUID) -> Toolbox:

@@ -46,19 +46,25 @@ def _counts(counts: dict[str, int]) -> str:
 
 
 def quota(api: Api, out: Output) -> None:
-    """Show how many tokens are left for analysis this month.
+    """Show how many tokens, and how much money, are left for analysis this month.
 
     Example: cadenza quota
     """
     found = api.get("/tenant/quota")
-    limit = found["token_limit"]
+    limit, money = found["token_limit"], found["cost_limit"]
     lines = [
         ("month", found["month"]),
         ("limit", "none" if limit is None else f"{limit:,}"),
         ("used", f"{found['used']:,}"),
         ("reserved", f"{found['reserved']:,}"),
         ("left", "" if found["left"] is None else f"{found['left']:,}"),
+        ("money", "no limit" if money is None else f"{money:,.2f}"),
+        ("money used", f"{found['cost_used']:,.2f}"),
+        ("money left", "" if money is None else f"{found['cost_left']:,.2f}"),
     ]
+    if found["refused_at"] is not None:
+        why = "too little is left for a session; the baseline goes on"
+        lines.append(("refused", f"since {found['refused_at']}: {why}"))
     out.one(found, lines)
 
 

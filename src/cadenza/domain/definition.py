@@ -9,7 +9,7 @@ from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import PLATFORM_MIN_INTERVAL, Baseline, CronLine, Every, Job
 from cadenza.domain.errors import InvalidCron, InvalidInput
 from cadenza.domain.instants import spoken
-from cadenza.domain.rule import Mode, Rule
+from cadenza.domain.rule import Mode, Rule, siblings_in
 from cadenza.domain.target import HttpTarget, Target
 from cadenza.domain.target_rules import check_http_target, check_shell_target
 
@@ -114,9 +114,15 @@ def rule_warnings(rules: Sequence[Rule], names: Collection[str]) -> list[str]:
     return [
         f"the rule {rule.name!r} names {name!r}, which is no endpoint of the job"
         for rule in rules
-        for name in (rule.endpoint, rule.then.endpoint)
-        if name is not None and name not in names
+        for name in dict.fromkeys(_names_of(rule))
+        if name not in names
     ]
+
+
+def _names_of(rule: Rule) -> Iterator[str]:
+    yield from (name for name in (rule.endpoint, rule.then.endpoint) if name is not None)
+    yield from siblings_in(rule.when)
+    yield from siblings_in(rule.then.at or "")
 
 
 def check_endpoint(

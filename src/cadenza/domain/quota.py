@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 WARN_AT = (80, 100)  # percent of a limit
 
@@ -16,6 +17,7 @@ class Allowance:
     cost_limit: float | None = None
     cost_used: float = 0.0
     cost_reserved: float = 0.0
+    refused_at: datetime | None = None  # since when no session could be held
 
     @property
     def left(self) -> int | None:

@@ -3,15 +3,38 @@
 They are the owner's own will: they come before every detector, and no budget limits them.
 """
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
+from functools import lru_cache
 
 MAX_RULES = 50
 MAX_RUNS = 30
 DEFAULT_TTL = timedelta(hours=1)
 # What an expression may speak of.
 NAMES = ("response", "health", "endpoint", "siblings", "now")
+
+
+SIBLINGS = re.compile(r"(?<![.\w])siblings\b")
+_SELDOM = frozenset(("health", "endpoint"))
+_SPOKEN_OF = re.compile(r"(?<![.\w])(health|endpoint)\b")
+_RESPONSE = re.compile(r"(?<![.\w])response\b")
+_NAMED_SIBLING = re.compile(
+    r"""(?<![.\w])siblings\s*(?:\.\s*([A-Za-z_]\w*)\b(?!\s*\()|\[\s*(["'])([^"'\\]*)\2\s*\])"""
+)
+
+
+def siblings_in(expression: str) -> list[str]:
+    """The siblings that it names, as `siblings.name` or `siblings["name"]`."""
+    return [dotted or quoted for dotted, _, quoted in _NAMED_SIBLING.findall(expression)]
+
+
+@lru_cache(maxsize=10_000)
+def is_about_siblings(when: str) -> bool:
+    """And not of the endpoint's own response: it is judged when a sibling has answered, too."""
+    return bool(SIBLINGS.search(when)) and not _RESPONSE.search(when)
 
 
 class Mode(StrEnum):
@@ -61,3 +84,13 @@ class Rule:
     ttl: timedelta = DEFAULT_TTL
     cooldown: timedelta = timedelta(0)
     reason: str = ""
+
+
+def left_out(rules: Iterable[Rule]) -> frozenset[str]:
+    """Of `health` and `endpoint`, what none of them speaks of, so that it need not be told."""
+    return _SELDOM.intersection(*(_left_out(each.when, each.then.at) for each in rules))
+
+
+@lru_cache(maxsize=10_000)
+def _left_out(when: str, at: str | None) -> frozenset[str]:
+    return _SELDOM.difference(_SPOKEN_OF.findall(f"{when} {at}"))

@@ -15,5 +15,10 @@ def door_rules(*, shell_allowed: bool, closed_ports: frozenset[int] = frozenset(
         closed_ports=closed_ports,
         shell_allowed=shell_allowed,
         check_expression=partial(check, names=OF_AN_ANSWER),
-        check_rule=partial(check, names=OF_A_RULE),
+        check_rule=_check_rule,
     )
+
+
+def _check_rule(field: str, expression: str) -> None:
+    is_instant = field.endswith("run_at")
+    CelExpressions().check(field, expression, OF_A_RULE, yes_or_no=not is_instant)

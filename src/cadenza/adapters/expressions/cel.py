@@ -8,13 +8,15 @@ from typing import Any
 
 import cel
 
+from cadenza.adapters.expressions.calls import check_functions, check_patterns
 from cadenza.adapters.expressions.cost import BUDGET, cost_of
-from cadenza.adapters.expressions.fields import fields_in, only
+from cadenza.adapters.expressions.fields import fields_in, longest_first, only
 from cadenza.adapters.expressions.shape import TYPES, Path, Scope, TooComplex, shape_of
 from cadenza.domain.errors import InvalidInput, NothingThere
 
 MAX_LENGTH = 1000
 MAX_REASON = 200
+_INNER = re.compile(r'msg: "([^"]*)"')
 _POSITION = re.compile(r"<input>:(\d+):(\d+): (?:Syntax error: )?([^\n]*)")
 
 
@@ -24,19 +26,36 @@ class _Compiled:
     shape: Scope
     names: frozenset[str]  # that it takes from outside
     paths: tuple[Path, ...]  # that have to be there
-    used: tuple[Path, ...]
+    used: tuple[Path, ...]  # the longest first
 
 
 class CelExpressions:
     """The Expressions port."""
 
-    def check(self, field: str, expression: str, names: Collection[str] | None = None) -> None:
+    def check(
+        self,
+        field: str,
+        expression: str,
+        names: Collection[str] | None = None,
+        *,
+        yes_or_no: bool = True,
+    ) -> None:
         """InvalidInput with the position where it cannot be read, or where it uses a name that is
-        not one of these."""
+        not one of these, or a function or pattern that there is not; or where it says the same of
+        everything, and that is no answer."""
         compiled = _compiled(field, expression)
         for name in sorted(compiled.names - set(names)) if names is not None else ():
             known = ", ".join(sorted(names or ()))
             raise InvalidInput(field, expression, f"it knows no {name!r}, only: {known}")
+        try:
+            check_functions(expression, compiled.program.functions())
+            check_patterns(compiled.shape)
+            if not compiled.names:
+                (self.holds if yes_or_no else self.value)(expression, {})
+        except InvalidInput as error:
+            raise InvalidInput(field, expression, error.fix) from error
+        except TooComplex as error:
+            raise InvalidInput(field, expression, str(error)) from error
 
     def paths(self, expression: str) -> Sequence[Path]:
         return _compiled("expression", expression).paths
@@ -99,7 +118,7 @@ def _compile(expression: str) -> _Compiled:
         shape,
         frozenset(names),
         tuple(path for path in paths if path[0] in names),
-        tuple(path for path in used if path[0] in names),
+        longest_first(path for path in used if path[0] in names),
     )
 
 
@@ -113,6 +132,8 @@ def _where(message: str) -> str:
     if found is None:
         return f"it cannot be read: {_short(message)}"
     line, column, what = found.groups()
+    if inner := _INNER.search(what):  # an error of the library's own, as its programmers see it
+        what = inner[1]
     place = f"column {column}" if line == "1" else f"line {line}, column {column}"
     return f"it cannot be read at {place}: {_short(what.partition(' expecting ')[0])}"
 

@@ -4,7 +4,7 @@ The library copies every value that it is given, at every use. So it is given on
 the expression speaks of; where it speaks of a whole value, that one.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from cadenza.adapters.expressions.shape import Path, Token, tokens_of
@@ -22,11 +22,16 @@ def fields_in(expression: str, *, asked_about: bool = False) -> tuple[Path, ...]
 
 
 def only(paths: Sequence[Path], values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values without what none of the paths leads to."""
+    """The values without what none of the paths leads to; the longest path comes first."""
     kept: dict[str, Any] = {}
-    for path in sorted(paths, key=len, reverse=True):  # the shorter one has the last word
+    for path in paths:
         _keep(path, values, kept)
     return kept
+
+
+def longest_first(paths: Iterable[Path]) -> tuple[Path, ...]:
+    """So that the shorter one has the last word."""
+    return tuple(sorted(paths, key=len, reverse=True))
 
 
 def _keep(path: Path, values: Mapping[str, Any], kept: dict[str, Any]) -> None:

@@ -54,13 +54,15 @@ class Pattern:
 
     parts: int
     units: int  # to compile it
+    written: str  # with its quotes
 
     @staticmethod
     def of(text: str) -> "Pattern":
         repeats = [max(int(each or 1) for each in found) for found in _REPEATED.findall(text)]
         times = prod(repeats) if "(" in text else max(repeats, default=1)
         classes = sum(_CLASS_UNITS.get(each, 200) for each in _CLASS.findall(text))
-        return Pattern(len(text) * (1 + sum(repeats)), 100 + times * (3 * len(text) + classes))
+        units = 100 + times * (3 * len(text) + classes)
+        return Pattern(len(text) * (1 + sum(repeats)), units, text)
 
 
 @dataclass(slots=True)

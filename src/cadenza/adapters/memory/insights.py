@@ -1,17 +1,18 @@
 """What a planner reads and leaves behind."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import cache
 from itertools import islice
+from operator import itemgetter
+from typing import NamedTuple
 from uuid import UUID
 
 from cadenza.adapters.memory.responses import response_of
 from cadenza.adapters.memory.suggestions import waiting_calls
-from cadenza.adapters.memory.tables import EndpointRow, LookRow, Tables
+from cadenza.adapters.memory.tables import EndpointRow, KnownHealth, LookRow, Tables
 from cadenza.application.ports.insights import LookRequest
 from cadenza.domain.analysis import (
-    Attention,
     Facts,
     LastAnalysis,
     Material,
@@ -20,12 +21,34 @@ from cadenza.domain.analysis import (
     Waiting,
     reason_to_look,
 )
-from cadenza.domain.endpoint import Endpoint
-from cadenza.domain.health import WINDOWS, health_of
-from cadenza.domain.instants import latest
+from cadenza.domain.health import WINDOWS, Health, health_of
+from cadenza.domain.instants import FOREVER
 from cadenza.domain.rule import Mode
 from cadenza.domain.run import Run, RunStatus
 from cadenza.domain.session import Session
+
+
+class _Members(NamedTuple):
+    """The endpoints of a job, by name."""
+
+    names: tuple[str, ...]
+    states: tuple[SiblingState, ...]
+    mode: Mode
+
+    def without(self, name: str) -> tuple[tuple[str, ...], tuple[SiblingState, ...]]:
+        names, states = self.names, self.states
+        if name not in names:  # it is archived
+            return names, states
+        at = names.index(name)
+        return names[:at] + names[at + 1 :], states[:at] + states[at + 1 :]
+
+
+class _News(NamedTuple):
+    """When anything last ran, and changed, in a job: the newest two, for one may be the asker."""
+
+    mode: Mode
+    finished: Sequence[tuple[datetime, EndpointRow]]
+    changed: Sequence[tuple[datetime, EndpointRow]]
 
 
 class MemoryInsights:
@@ -43,17 +66,18 @@ class MemoryInsights:
 
     def _wanting(self, request: LookRequest, now: datetime) -> Iterator[tuple[bool, UUID]]:
         """Whether its state is as it was, so that those that changed come first."""
-        members = cache(self._tables.members_of)
+        news_of = cache(self._news)
         for row in self._rows_since(request.since):
             endpoint = row.endpoint
             if endpoint.archived_at is not None or endpoint.tenant_id in request.without:
                 continue
-            if self._mode(endpoint, request.brain) is Mode.OFF:
+            news = news_of(endpoint.job_id, request.brain)
+            if news.mode is Mode.OFF:
                 continue
             look = self._tables.looks.get((endpoint.id, request.brain))
             if look is not None and look.is_leased(now):
                 continue
-            facts = self._facts(row, request.attention, look, members)
+            facts = _facts(row, look, news)
             if reason_to_look(facts, request.attention, now) is not None:
                 changed = row.changed_at is not None and row.changed_at == facts.last_finished_at
                 yield not changed, endpoint.id
@@ -72,8 +96,8 @@ class MemoryInsights:
     async def material_for(self, endpoint_ids: Sequence[UUID], brain: str) -> Sequence[Material]:
         found = (self._tables.endpoints.get(each) for each in endpoint_ids)
         rows = [row for row in found if row is not None]
-        members = {job_id: self._members(job_id) for job_id in {r.endpoint.job_id for r in rows}}
-        return [self._material(row, brain, members[row.endpoint.job_id]) for row in rows]
+        members_of = cache(self._members)
+        return [self._material(row, brain, members_of(row.endpoint.job_id, brain)) for row in rows]
 
     async def responses(
         self, endpoint_id: UUID, *, limit: int, offset: int = 0
@@ -89,18 +113,17 @@ class MemoryInsights:
         for session in sessions:
             look = self._look(session.endpoint_id, session.kind)
             look.last = session
-            look.fired_at = self._fired_at(look, session)
+            if session.fired or look.fired_at:
+                look.fired_at = self._fired_at(look, session)
             if session.worth_keeping:
                 self._tables.sessions.append(session)
             else:
                 self._tables.idle_looks += 1
-            await self.release([session.endpoint_id], session.kind, holder)
+            look.release(holder)
 
     async def release(self, endpoint_ids: Sequence[UUID], brain: str, holder: str) -> None:
         for endpoint_id in endpoint_ids:
-            look = self._look(endpoint_id, brain)
-            if look.leased_by == holder:
-                look.leased_until = look.leased_by = None
+            self._look(endpoint_id, brain).release(holder)
 
     # --- Parts ----------------------------------------------------------------------------
 
@@ -114,28 +137,30 @@ class MemoryInsights:
         known = look.fired_at | dict.fromkeys(session.fired, session.started_at)
         return {rule: at for rule, at in known.items() if rule in declared}
 
-    def _mode(self, endpoint: Endpoint, brain: str) -> Mode:
-        job = self._tables.jobs[endpoint.job_id]
-        return job.planner_mode or self._tables.modes[endpoint.tenant_id].of(brain)
+    def _mode(self, job_id: UUID, brain: str) -> Mode:
+        job = self._tables.jobs[job_id]
+        return job.planner_mode or self._tables.modes[job.tenant_id].of(brain)
 
-    def _members(self, job_id: UUID) -> list[SiblingState]:
-        """By name, read once for all that ask for their siblings."""
-        rows = self._tables.members_of(job_id)
-        return sorted(map(_recent_state, rows), key=lambda each: each.endpoint.name)
+    def _members(self, job_id: UUID, brain: str) -> _Members:
+        """Read once for all that ask for their siblings."""
+        states = map(_recent_state, self._tables.members_of(job_id))
+        by_name = tuple(sorted(states, key=lambda each: each.endpoint.name))
+        names = tuple(each.endpoint.name for each in by_name)
+        return _Members(names, by_name, self._mode(job_id, brain))
 
-    def _material(self, row: EndpointRow, brain: str, members: Sequence[SiblingState]) -> Material:
+    def _material(self, row: EndpointRow, brain: str, members: _Members) -> Material:
         endpoint, now = row.endpoint, self._tables.clock.now()
         look = self._tables.looks.get((endpoint.id, brain)) or LookRow()
-        siblings = tuple(each for each in members if each.endpoint is not endpoint)
-        last, mode = look.last, self._mode(endpoint, brain)
+        names, siblings = members.without(endpoint.name)
+        last, mode = look.last, members.mode
         return Material(
             now=now,
             endpoint=endpoint,
             job=self._tables.jobs[endpoint.job_id],
-            health=health_of(self._recent(endpoint.id, now), endpoint.failure_count, now),
-            sibling_names=tuple(each.endpoint.name for each in siblings),
+            health=self._health(row, now),
+            sibling_names=names,
             last_analysis=LastAnalysis(last.started_at, last.reasoning) if last else None,
-            recent=tuple(row.recent),
+            recent=row.recent,
             siblings=siblings,
             mode=mode,
             fired_at=dict(look.fired_at),
@@ -146,25 +171,13 @@ class MemoryInsights:
         calls = waiting_calls(self._tables, endpoint_id, brain)
         return tuple(Waiting(call.tool, call.arguments) for call in calls)
 
-    def _facts(
-        self,
-        row: EndpointRow,
-        attention: Attention,
-        look: LookRow | None,
-        members: Callable[[UUID], Sequence[EndpointRow]],
-    ) -> Facts:
-        cares = attention is not Attention.OWN_RUNS
-        others = members(row.endpoint.job_id) if cares else ()
-        siblings = [each for each in others if each is not row]
-        last = look.last if look is not None else None
-        return Facts(
-            last_finished_at=_finished_at(row),
-            last_failed_at=row.last_failed_at,
-            sibling_finished_at=latest(*(_finished_at(each) for each in siblings)),
-            sibling_changed_at=latest(*(each.changed_at for each in siblings)),
-            asked_at=row.asked_at,
-            looked_at=last.started_at if last else None,
-            next_analysis_at=last.next_analysis_at if last else None,
+    def _news(self, job_id: UUID, brain: str) -> _News:
+        """Read once for all that ask for their siblings."""
+        members = self._tables.members_of(job_id)
+        return _News(
+            self._mode(job_id, brain),
+            _newest_two((_finished_at(each), each) for each in members),
+            _newest_two((each.changed_at, each) for each in members),
         )
 
     def _newest_first(self, endpoint_id: UUID) -> Iterator[Run]:
@@ -172,6 +185,14 @@ class MemoryInsights:
             run = self._tables.runs[run_id]
             if run.status is not RunStatus.RUNNING:
                 yield run
+
+    def _health(self, row: EndpointRow, now: datetime) -> Health:
+        """Siblings are looked at ten times as often as they run, and it is the same until then."""
+        if row.health is None or not row.health.holds(row, now):
+            runs = self._recent(row.endpoint.id, now)
+            health = health_of(runs, row.endpoint.failure_count, now)
+            row.health = KnownHealth(health, row.latest, _first_leaves_at(runs, now))
+        return row.health.health
 
     def _recent(self, endpoint_id: UUID, now: datetime) -> list[Run]:
         oldest, found = now - WINDOWS[-1], list[Run]()
@@ -182,8 +203,41 @@ class MemoryInsights:
         return found
 
 
+def _first_leaves_at(runs: Sequence[Run], now: datetime) -> datetime:
+    """When the first of them is too old for a window that it is in now."""
+    ends = [run.finished_at for run in runs if run.finished_at is not None]
+    leaving = [ended_at + each for each in WINDOWS for ended_at in ends if ended_at + each > now]
+    return min(leaving, default=FOREVER)
+
+
 def _finished_at(row: EndpointRow) -> datetime | None:
     return row.latest.finished_at if row.latest else None
+
+
+def _newest_two(
+    told: Iterable[tuple[datetime | None, EndpointRow]],
+) -> list[tuple[datetime, EndpointRow]]:
+    known = [(at, row) for at, row in told if at is not None]
+    return sorted(known, key=itemgetter(0), reverse=True)[:2]
+
+
+def _of_siblings(
+    newest: Sequence[tuple[datetime, EndpointRow]], row: EndpointRow
+) -> datetime | None:
+    return next((at for at, each in newest if each is not row), None)
+
+
+def _facts(row: EndpointRow, look: LookRow | None, news: _News) -> Facts:
+    last = look.last if look is not None else None
+    return Facts(
+        last_finished_at=_finished_at(row),
+        last_failed_at=row.last_failed_at,
+        sibling_finished_at=_of_siblings(news.finished, row),
+        sibling_changed_at=_of_siblings(news.changed, row),
+        asked_at=row.asked_at,
+        looked_at=last.started_at if last else None,
+        next_analysis_at=last.next_analysis_at if last else None,
+    )
 
 
 def _latest(row: EndpointRow) -> Response | None:

@@ -1,7 +1,7 @@
 """Claims, leases, epochs and fencing."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -9,6 +9,7 @@ from uuid import UUID
 from cadenza.adapters.memory.responses import recent_response
 from cadenza.adapters.memory.tables import EndpointRow, Tables, Topic
 from cadenza.application.ports.run_queue import ClaimBatch, ClaimRequest, FinishReport
+from cadenza.domain.analysis import RECENT_RESPONSES
 from cadenza.domain.outcome import finish_run
 from cadenza.domain.plan import Source
 from cadenza.domain.run import Claim, FinishedRun, LateResult, LostAttempt, Run, RunStatus
@@ -30,14 +31,14 @@ class MemoryRunQueue:
                 due.append(row)
             elif next_run_at is not None and next_run_at > horizon:
                 next_due_at = min(next_run_at, next_due_at or next_run_at)
-        chosen = _within_limits(sorted(due, key=_slot_order), request)
+        chosen = _within_limits(due, request)
         claims = [self._claim(row, request.lease, now) for row in chosen]
         return ClaimBatch(claims, next_due_at, backlog=len(claims) < len(due))
 
     async def claim_lost(self, request: ClaimRequest) -> Sequence[Claim]:
         now = self._tables.clock.now()
         lost = [row for row in self._tables.endpoints.values() if row.is_lost(now)]
-        chosen = _within_limits(sorted(lost, key=_slot_order), request)
+        chosen = _within_limits(lost, request)
         return [self._claim(row, request.lease, now) for row in chosen]
 
     async def renew(self, claims: Sequence[Claim], lease: timedelta) -> frozenset[UUID]:
@@ -160,7 +161,7 @@ class MemoryRunQueue:
         if outcome.failed:
             row.last_failed_at = now
         row.endpoint, row.latest = settled.endpoint, run
-        row.recent.appendleft(recent_response(run))
+        row.recent = (recent_response(run), *row.recent[: RECENT_RESPONSES - 1])
         row.run_id, row.lease_until = None, None
         return True
 
@@ -207,10 +208,13 @@ def _slot_order(row: EndpointRow) -> tuple[datetime, UUID]:
     return slot_at, endpoint.id
 
 
-def _within_limits(rows: Iterable[EndpointRow], request: ClaimRequest) -> list[EndpointRow]:
+def _within_limits(rows: Sequence[EndpointRow], request: ClaimRequest) -> list[EndpointRow]:
+    """The oldest slots first."""
+    if not rows:
+        return []
     tenants, hosts = Counter(request.busy_tenants), Counter(request.busy_hosts)
     chosen: list[EndpointRow] = []
-    for row in rows:
+    for row in sorted(rows, key=_slot_order):
         tenant_id, host = row.endpoint.tenant_id, row.target.host
         if tenants[tenant_id] >= request.per_tenant or hosts[host] >= request.per_host:
             continue

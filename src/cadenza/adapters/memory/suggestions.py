@@ -1,6 +1,7 @@
 """What planners suggested, kept with their sessions."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import asynccontextmanager
 from datetime import datetime
 from uuid import UUID
 
@@ -46,7 +47,10 @@ class MemorySuggestions:
         ]
         return sorted(found, key=lambda each: each.suggested_at, reverse=True)[:limit]
 
-    async def take(self, tenant_id: UUID, session_id: UUID, call: int, deed: Deed) -> Suggestion:
+    @asynccontextmanager
+    async def accepting(
+        self, tenant_id: UUID, session_id: UUID, call: int, deed: Deed
+    ) -> AsyncGenerator[Suggestion]:
         session = self._session(tenant_id, session_id)
         if not 0 <= call < len(session.tool_calls) or not session.tool_calls[call].suggested:
             raise NotFound(f"session {session_id} suggested nothing in call {call}")
@@ -56,11 +60,14 @@ class MemorySuggestions:
         if suggestion.open_until <= self._tables.clock.now():
             raise Refused(f"it could be accepted until {iso(suggestion.open_until)}")
         self._tables.accepted[session_id, call] = deed.actor
-        return suggestion
+        try:
+            yield suggestion
+        except BaseException:
+            del self._tables.accepted[session_id, call]
+            raise
 
-    async def put_back(self, tenant_id: UUID, suggestion: Suggestion, deed: Deed) -> None:
-        del tenant_id, deed
-        self._tables.accepted.pop((suggestion.session_id, suggestion.call), None)
+    async def note_refusal(self, tenant_id: UUID, session_id: UUID, deed: Deed) -> None:
+        """There is no audit log here."""
 
     async def runs_of_session(
         self, tenant_id: UUID, session_id: UUID, limit: int

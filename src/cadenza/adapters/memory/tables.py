@@ -1,6 +1,6 @@
 """The rows, and what wakes those who wait for a change in them."""
 
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -8,10 +8,11 @@ from enum import StrEnum
 from uuid import UUID
 
 from cadenza.application.ports.clock import Clock
-from cadenza.domain.analysis import RECENT_RESPONSES, Response
+from cadenza.domain.analysis import Response
 from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import Endpoint, Job
 from cadenza.domain.errors import NotFound
+from cadenza.domain.health import Health
 from cadenza.domain.quota import Allowance
 from cadenza.domain.rule import Modes
 from cadenza.domain.run import LateResult, LostAttempt, Run
@@ -22,6 +23,19 @@ from cadenza.domain.target import Target
 class Topic(StrEnum):
     DUE = "due"  # something may run sooner than was known
     FINISHED = "finished"  # runs have ended: a planner may want to look
+
+
+@dataclass(frozen=True, slots=True)
+class KnownHealth:
+    """What the runs of an endpoint came to, until one more ends or the first leaves a window."""
+
+    health: Health
+    latest: Run | None
+    until_at: datetime
+
+    def holds(self, row: "EndpointRow", now: datetime) -> bool:
+        is_of_now = self.latest is row.latest and now < self.until_at
+        return is_of_now and self.health.failure_streak == row.endpoint.failure_count
 
 
 @dataclass(slots=True)
@@ -35,9 +49,9 @@ class EndpointRow:
     last_failed_at: datetime | None = None
     changed_at: datetime | None = None  # when response, hints, pause or failure state changed
     asked_at: datetime | None = None  # when a person asked for an analysis
-    recent: deque[Response] = field(
-        default_factory=lambda: deque[Response](maxlen=RECENT_RESPONSES)
-    )
+    recent: tuple[Response, ...] = ()  # newest first
+
+    health: KnownHealth | None = None
 
     def is_lost(self, now: datetime) -> bool:
         """In flight, but nobody holds a lease on it."""
@@ -55,6 +69,10 @@ class LookRow:
 
     def is_leased(self, now: datetime) -> bool:
         return self.leased_until is not None and self.leased_until > now
+
+    def release(self, holder: str) -> None:
+        if self.leased_by == holder:
+            self.leased_until = self.leased_by = None
 
 
 @dataclass(slots=True)

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from contextvars import ContextVar
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
@@ -57,9 +58,24 @@ class Database:
         self._pool = pool
         self._where = shown_url(url)
         self._pooler = pooler
+        self._shared: ContextVar[Connection | None] = ContextVar("shared", default=None)
+
+    @asynccontextmanager
+    async def together(self) -> AsyncGenerator[Connection]:
+        """One transaction for all that this task asks for inside, whichever store it asks."""
+        async with self.transaction() as connection:
+            shared = self._shared.set(connection)
+            try:
+                yield connection
+            finally:
+                self._shared.reset(shared)
 
     @asynccontextmanager
     async def connection(self) -> AsyncGenerator[Connection]:
+        shared = self._shared.get()
+        if shared is not None:
+            yield shared
+            return
         try:
             async with self._pool.acquire(timeout=CONNECT_SECONDS) as connection:
                 yield connection

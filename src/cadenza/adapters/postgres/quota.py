@@ -23,6 +23,8 @@ class PostgresQuota:
             row = await connection.fetchrow(
                 query("reserve_quota"), tenant_id, tokens, cost, *self._limits
             )
+            if row is None:
+                await connection.execute(query("refuse_quota"), tenant_id, *self._limits)
         if row is None:
             return None
         return Reservation(row["id"], tenant_id, row["month"], tokens, cost)

@@ -268,6 +268,7 @@ CREATE TABLE public.quotas (
     cost_limit double precision,
     cost_used double precision DEFAULT 0 NOT NULL,
     cost_reserved double precision DEFAULT 0 NOT NULL,
+    refused_at timestamp with time zone,
     CONSTRAINT quotas_cost_reserved_check CHECK ((cost_reserved >= (0)::double precision)),
     CONSTRAINT quotas_cost_used_check CHECK ((cost_used >= (0)::double precision)),
     CONSTRAINT quotas_month_check CHECK ((month ~ '^[0-9]{4}-[0-9]{2}$'::text)),

@@ -1,7 +1,8 @@
 """What planners suggested: kept in the calls of their sessions, and accepted there, once."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -28,8 +29,11 @@ class PostgresSuggestions:
             rows = await connection.fetch(query("open_suggestions"), tenant_id, limit)
         return [_suggestion(row) for row in rows]
 
-    async def take(self, tenant_id: UUID, session_id: UUID, call: int, deed: Deed) -> Suggestion:
-        async with self._database.transaction() as connection:
+    @asynccontextmanager
+    async def accepting(
+        self, tenant_id: UUID, session_id: UUID, call: int, deed: Deed
+    ) -> AsyncGenerator[Suggestion]:
+        async with self._database.together() as connection:
             row = await connection.fetchrow(query("lock_suggestion"), tenant_id, session_id, call)
             if row is None:
                 raise NotFound(f"no session {session_id}")
@@ -44,19 +48,11 @@ class PostgresSuggestions:
                 until_at,
             )
             await record(connection, tenant_id, deed, session_id)
-        return suggestion
+            yield suggestion
 
-    async def put_back(self, tenant_id: UUID, suggestion: Suggestion, deed: Deed) -> None:
+    async def note_refusal(self, tenant_id: UUID, session_id: UUID, deed: Deed) -> None:
         async with self._database.transaction() as connection:
-            await connection.execute(
-                query("mark_suggestion"),
-                tenant_id,
-                suggestion.session_id,
-                suggestion.call,
-                None,
-                None,
-            )
-            await record(connection, tenant_id, deed, suggestion.session_id)
+            await record(connection, tenant_id, deed, session_id)
 
     async def runs_of_session(
         self, tenant_id: UUID, session_id: UUID, limit: int

@@ -38,7 +38,15 @@ class PostgresUsage:
         async with self._database.connection() as connection:
             row = await connection.fetchrow(query("quota"), tenant_id)
         assert row is not None
-        return row["month"], Allowance(row["token_limit"], row["used"], row["reserved"])
+        return row["month"], Allowance(
+            row["token_limit"],
+            row["used"],
+            row["reserved"],
+            row["cost_limit"],
+            row["cost_used"],
+            row["cost_reserved"],
+            row["refused_at"],
+        )
 
 
 def _counts(row: Row, since: str, place: int) -> RunCounts:

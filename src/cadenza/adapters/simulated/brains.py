@@ -1,6 +1,6 @@
 """Brains that do what a function or a script says, through the same tools as every other."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -18,6 +18,9 @@ class FunctionBrain:
     attention: Attention = Attention.OWN_RUNS
     reserved_tokens: int = 0
     reserved_cost: float = 0.0
+
+    def glance(self, _material: Material) -> None:
+        """It always takes a session: nobody knows what the function will do."""
 
     async def analyse(self, material: Material, tools: Tools) -> Usage:
         await self.thought(material, tools)
@@ -43,10 +46,17 @@ class ScriptedBrain:
     reserved_cost: float = 0.0
     _done: set[int] = field(default_factory=set[int])
 
+    def glance(self, material: Material) -> Usage | None:
+        return None if any(self._due(material)) else Usage()
+
     async def analyse(self, material: Material, tools: Tools) -> Usage:
+        for number, step in self._due(material):
+            self._done.add(number)
+            await tools.call(step.tool, step.arguments)
+        return Usage()
+
+    def _due(self, material: Material) -> Iterator[tuple[int, Step]]:
         for number, step in enumerate(self.script):
             is_due = step.endpoint == material.endpoint.name and step.at <= material.now
             if is_due and number not in self._done:
-                self._done.add(number)
-                await tools.call(step.tool, step.arguments)
-        return Usage()
+                yield number, step

@@ -44,4 +44,9 @@ class Brain(Protocol):
         """The same in money; asked only of a brain that reserves tokens."""
         ...
 
+    def glance(self, material: Material, /) -> Usage | None:
+        """What a look came to that wants no tools and waits for nothing: most of those of a brain
+        that is free. None where it takes a session; then `analyse` is asked."""
+        ...
+
     async def analyse(self, material: Material, tools: Tools) -> Usage: ...

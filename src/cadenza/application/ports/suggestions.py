@@ -1,6 +1,7 @@
 """What planners suggested and nobody has accepted yet."""
 
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -27,12 +28,17 @@ class SuggestionStore(Protocol):
         """Those that can still be accepted, the newest first."""
         ...
 
-    async def take(self, tenant_id: UUID, session_id: UUID, call: int, deed: Deed) -> Suggestion:
-        """Mark one as accepted, once; Refused where it was before, or is past its time."""
+    def accepting(
+        self, tenant_id: UUID, session_id: UUID, call: int, deed: Deed
+    ) -> AbstractAsyncContextManager[Suggestion]:
+        """Mark one as accepted, once; Refused where it was before, or is past its time.
+
+        What is done inside is of one piece with the mark: both hold, or neither does.
+        """
         ...
 
-    async def put_back(self, tenant_id: UUID, suggestion: Suggestion, deed: Deed) -> None:
-        """Open it again: what was accepted could not be done."""
+    async def note_refusal(self, tenant_id: UUID, session_id: UUID, deed: Deed) -> None:
+        """What somebody accepted could not be done."""
         ...
 
     async def runs_of_session(

@@ -37,8 +37,10 @@ def _news(case: Case, sibling: SiblingState) -> str | None:
     last_run_at = case.endpoint.last_slot_at
     if last_run_at is not None and latest.finished_at <= last_run_at:
         return None
-    for name, value in fields_of(latest).items():
-        if _says_ready(name, value) and _is_meant(case, name):
+    fields = fields_of(latest)
+    # Asked of every sibling at every look, and most have no such field.
+    for name in [each for each in fields if "ready" in each or each == "data_available"]:
+        if _says_ready(name, fields[name]) and _is_meant(case, name):
             return name
     return None
 

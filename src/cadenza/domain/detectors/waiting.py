@@ -16,8 +16,8 @@ from cadenza.domain.outcome import MAX_RETRY_AFTER
 
 NAME = "Waiting"
 _UNTIL = ("cooldown_until", "not_before", "next_allowed_at", "retry_at", "maintenance_until")
-_IN_SECONDS = ("retry_after", "retry_after_seconds", "cooldown_seconds")
-_DEPENDENCIES = ("dependency_status", "upstream_status", "dependency_state")
+_IN_SECONDS = frozenset({"retry_after", "retry_after_seconds", "cooldown_seconds"})
+_DEPENDENCIES = frozenset({"dependency_status", "upstream_status", "dependency_state"})
 _AWAY = frozenset({"unavailable", "down", "offline", "failed", "failing", "maintenance", "error"})
 _COME_BACK_LATER = (429, 503)
 A_WHILE = 2  # baseline intervals for which an absent dependency is left alone
@@ -46,6 +46,8 @@ def _instants(case: Case) -> Iterator[tuple[datetime, str]]:
 
 def _waits(case: Case) -> Iterator[tuple[datetime, str]]:
     """Counted from the answer, and no longer than a `Retry-After` is heeded."""
+    if _IN_SECONDS.isdisjoint(case.body):
+        return
     for name in _IN_SECONDS:
         wait = number_of(case.body.get(name))
         if wait is not None and wait > 0:
@@ -56,7 +58,7 @@ def _waits(case: Case) -> Iterator[tuple[datetime, str]]:
 
 
 def _dependencies(case: Case, pace: timedelta | None) -> Iterator[tuple[datetime, str]]:
-    if pace is None or not case.is_well:
+    if pace is None or not case.is_well or _DEPENDENCIES.isdisjoint(case.body):
         return
     for name in _DEPENDENCIES:
         status = case.body.get(name)

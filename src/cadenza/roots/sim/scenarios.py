@@ -30,15 +30,14 @@ class Scenario:
     play: Callable[[World], Awaitable[list[Check]]]
     phases: tuple[tuple[int, str], ...] = ()  # the minute at which each part of the story begins
     on_rules: Callable[[World], Awaitable[list[Check]]] | None = None  # by declared rules
-    time_factor: int = 1  # of the real time that it may take
 
 
 def on_rules(scenario: Scenario) -> Scenario | None:
-    """The same life with the rules brain. It may take twice as long: it looks at every sibling of
-    what has run, which is eight times as many looks."""
+    """The same life with the rules brain, within the same real time, though it looks at every
+    sibling of what has run, which is eight times as many looks."""
     if scenario.on_rules is None:
         return None
-    return replace(scenario, play=scenario.on_rules, time_factor=2)
+    return replace(scenario, play=scenario.on_rules)
 
 
 async def queue_spike(world: World) -> list[Check]:

@@ -35,6 +35,14 @@ class QuotaShown(Shown):
     used: int
     reserved: int = Field(description="Set aside for sessions that are under way.")
     left: int | None
+    cost_limit: float | None = Field(description="In money; null: no limit has been set.")
+    cost_used: float
+    cost_reserved: float
+    cost_left: float | None
+    refused_at: datetime | None = Field(
+        description="Since when sessions are refused, for what one may use is not left. Runs go on"
+        " by their baseline, and the rules brain costs nothing. null: they are held."
+    )
 
 
 @routes.get("/usage")
@@ -53,7 +61,7 @@ async def get_usage(caller: Reader, parts: AnyParts) -> UsageShown:
 
 @routes.get("/quota")
 async def get_quota(caller: Reader, parts: AnyParts) -> QuotaShown:
-    """Tokens for analysis this month."""
+    """Tokens and money for analysis this month, and since when there is not enough."""
     month, allowance = await parts.reads.usage.quota(caller.tenant_id)
     return QuotaShown(
         month=month,
@@ -61,6 +69,11 @@ async def get_quota(caller: Reader, parts: AnyParts) -> QuotaShown:
         used=allowance.used,
         reserved=allowance.reserved,
         left=allowance.left,
+        cost_limit=allowance.cost_limit,
+        cost_used=allowance.cost_used,
+        cost_reserved=allowance.cost_reserved,
+        cost_left=allowance.cost_left,
+        refused_at=allowance.refused_at,
     )
 
 

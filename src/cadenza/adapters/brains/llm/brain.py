@@ -37,6 +37,9 @@ class LlmBrain:
     def reserved_cost(self) -> float:
         return self._options.highest_cost
 
+    def glance(self, _material: Material) -> None:
+        """It always takes a session."""
+
     async def analyse(self, material: Material, tools: Tools) -> Usage:
         marker = self._new_marker()
         conversation = Conversation(

@@ -62,6 +62,8 @@ def wrote(rules: Sequence[Rule], endpoint: Endpoint, now: datetime) -> bool:
     present: list[Any] = [each for each in fresh_hints(endpoint, now) if each is not None]
     if endpoint.planner_pause is not None and endpoint.planner_pause.until_at > now:
         present.append(endpoint.planner_pause)
+    if not present:
+        return False
     marks = tuple(f"{_mark(rule)}:" for rule in rules)
     return any(f"{each.reason}:".startswith(marks) for each in present)
 

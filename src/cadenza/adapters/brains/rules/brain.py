@@ -4,8 +4,7 @@ It keeps nothing between looks. When a burst began, how much was spent and what 
 the material: two planners, or one that was started anew, decide alike.
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from cadenza.adapters.brains.rules.pace import Pace
@@ -28,6 +27,22 @@ _RUNS_OF_A_HINT = 6  # how many runs a hint outlives the brain that wrote it
 _STEP = 1.15  # an interval that is nearly the one in force is left as it is
 
 
+@dataclass(frozen=True, slots=True)
+class _Thought:
+    """What a look comes to: acts, what was found, and rules that have no yes or no."""
+
+    proposals: tuple[Proposal, ...] = ()
+    found: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def wants_tools(self) -> bool:
+        return bool(self.proposals or self.found)
+
+
+_NO_THOUGHT = _Thought()
+
+
 class RulesBrain:
     name = "rules"
     attention = Attention.EVERY_RUN
@@ -44,22 +59,30 @@ class RulesBrain:
         self._declared = declared
         self._budget = budget or Budget()
 
+    def glance(self, material: Material) -> Usage | None:
+        """It waits for nobody but its tools, and most looks want none of them."""
+        thought = self._think(material)
+        return None if thought.wants_tools else _usage(thought)
+
     async def analyse(self, material: Material, tools: Tools) -> Usage:
+        thought = self._think(material)
+        if not thought.wants_tools:
+            return _usage(thought)
+        return _usage(thought, fired=await _carry_out(thought, tools))
+
+    def _think(self, material: Material) -> _Thought:
         ruling = self._declared.ruling(material) if self._declared is not None else _NO_RULING
         if ruling.proposals:
-            fired = await _carry_out(ruling.proposals, [], tools)
-            return Usage(warnings=ruling.warnings, fired=fired)
-        await self._detect(material, tools)
-        return Usage(warnings=ruling.warnings) if ruling.warnings else NO_USE
-
-    async def _detect(self, material: Material, tools: Tools) -> None:
+            return _Thought(ruling.proposals, (), ruling.warnings)
         pace = self._pace.of(material.endpoint, material.now)
         decision = decide(Case(material, pace, self._budget_of(material)))
         proposals = _proposals(decision, material, pace)
         if proposals and self._declared is not None and self._declared.speak_for(material):
-            return
+            return _Thought(warnings=ruling.warnings)
         if proposals or _has_something_to_say(decision):
-            await _carry_out(proposals, [each.said for each in decision.findings], tools)
+            said = tuple(each.said for each in decision.findings)
+            return _Thought(proposals, said, ruling.warnings)
+        return _Thought(warnings=ruling.warnings) if ruling.warnings else _NO_THOUGHT
 
     def _budget_of(self, material: Material) -> Budget:
         """What the owner of the job lets it spend."""
@@ -71,16 +94,18 @@ class RulesBrain:
         )
 
 
-async def _carry_out(
-    proposals: Sequence[Proposal], found: list[str], tools: Tools
-) -> tuple[str, ...]:
+def _usage(thought: _Thought, fired: tuple[str, ...] = ()) -> Usage:
+    return Usage(warnings=thought.warnings, fired=fired) if thought.warnings or fired else NO_USE
+
+
+async def _carry_out(thought: _Thought, tools: Tools) -> tuple[str, ...]:
     """All of it; gives back the declared rules whose act was not refused."""
-    fired: list[str] = []
+    proposals, fired = thought.proposals, list[str]()
     for proposal in proposals:
         answer = await tools.call(proposal.tool, proposal.arguments)
         if proposal.rule is not None and answer["ok"]:
             fired.append(proposal.rule)
-    reasons = found or [each.sentence for each in proposals]
+    reasons = thought.found or [each.sentence for each in proposals]
     confidence = min((each.confidence for each in proposals), default=None)
     await tools.call(
         "submit_analysis",

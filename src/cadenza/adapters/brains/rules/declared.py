@@ -6,8 +6,7 @@ and not of the endpoint's own response are judged then. While a rule holds for a
 it wrote is in force, the detectors leave that endpoint alone. Fifty rules take 1 to 2 ms a look.
 """
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 
 from cadenza.adapters.brains.rules.acts import act_of, wrote
@@ -19,13 +18,10 @@ from cadenza.domain.analysis import Material, Response
 from cadenza.domain.bounds import MAX_TOOL_CALLS
 from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import Endpoint
-from cadenza.domain.rule import Rule
+from cadenza.domain.rule import SIBLINGS, Rule, is_about_siblings, left_out, siblings_in
 
 _MOST_ACTS = MAX_TOOL_CALLS - 1  # the last call submits
-_SIBLINGS = re.compile(r"(?<![.\w])siblings\b")
-_NAMED_SIBLING = re.compile(r"(?<![.\w])siblings\s*\.\s*([A-Za-z_]\w*)\b(?!\s*\()")
 _ALL = ""  # no endpoint has this name
-_RESPONSE = re.compile(r"(?<![.\w])response\b")
 NO_RULING = Ruling()
 
 
@@ -79,26 +75,20 @@ class CelRules:
         return any(judged(rule, answers, self._expressions).holds for rule in rules)
 
 
-def _applying(material: Material) -> Iterator[Rule]:
-    name = material.endpoint.name
-    return (rule for rule in material.job.rules if rule.endpoint in (None, name))
+def _applying(material: Material) -> list[Rule]:
+    names = (None, material.endpoint.name)
+    return [rule for rule in material.job.rules if rule.endpoint in names]
 
 
 def _with_news(material: Material) -> list[Rule]:
     """Those for which something is new: the endpoint's own answer, or that of a sibling."""
-    rules = list(_applying(material))
+    rules = _applying(material)
     if not rules or _is_new(material.recent[0] if material.recent else None, material):
         return rules
-    rules = [each for each in rules if _is_about_siblings(each.when)]
+    rules = [each for each in rules if is_about_siblings(each.when)]
     if rules and any(_is_new(sibling.latest, material) for sibling in material.siblings):
         return rules
     return []
-
-
-@lru_cache(maxsize=10_000)
-def _is_about_siblings(when: str) -> bool:
-    """And not of the endpoint's own response."""
-    return bool(_SIBLINGS.search(when)) and not _RESPONSE.search(when)
 
 
 def _is_new(answer: Response | None, material: Material) -> bool:
@@ -110,15 +100,16 @@ def _answers(rules: Sequence[Rule], material: Material) -> list[Values]:
     most = max(rule.runs for rule in rules)
     # Ten siblings are most of the work, and most rules speak of none, or of one.
     named = frozenset[str]().union(*(_siblings_in(rule.when, rule.then.at) for rule in rules))
-    return values_of(material, material.recent[:most], siblings=None if _ALL in named else named)
+    siblings = None if _ALL in named else named
+    return values_of(material, material.recent[:most], siblings=siblings, without=left_out(rules))
 
 
 @lru_cache(maxsize=10_000)
 def _siblings_in(when: str, at: str | None) -> frozenset[str]:
-    """The names that it speaks of; or all, where it does not say `siblings.name`."""
+    """The names that it speaks of; or all, where it does not say which."""
     text = f"{when} {at}"
-    found = _SIBLINGS.findall(text)
-    names = _NAMED_SIBLING.findall(text)
+    found = SIBLINGS.findall(text)
+    names = siblings_in(text)
     return frozenset(names) if len(names) == len(found) else frozenset((_ALL,))
 
 
