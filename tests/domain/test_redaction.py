@@ -138,7 +138,8 @@ def test_strange_text_is_no_trouble() -> None:
 )
 def test_no_secret_survives_in_any_text(secret: str, before: str, after: str) -> None:
     plain = secret.strip()
-    for spelled in (plain, json.dumps(plain)[1:-1], quote(plain, safe="")):
+    raw = plain.encode("utf-8", "surrogatepass")
+    for spelled in (plain, json.dumps(plain)[1:-1], quote(raw, safe="")):
         shown = redacted({before: [before + spelled + after]}, [Secret(secret)])
         assert MASK in str(shown)
         assert all(each not in text for text in _texts(shown) for each in (plain, spelled))
