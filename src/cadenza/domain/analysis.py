@@ -11,7 +11,7 @@ from cadenza.domain.health import Health
 from cadenza.domain.rule import Mode
 from cadenza.domain.run import Body, RunStatus
 
-RECENT_RESPONSES = 48  # a day of half hours: less, and every morning looks like news
+RECENT_RESPONSES = 49  # half hours, back to the same one of yesterday: else each peak is news
 _WELL = RunStatus.SUCCESS  # asked for by the hundred in a look, and an enum takes its time
 LONGEST_RECENT_BODY = 8_000  # characters of JSON: a batch of hundreds must fit in memory
 

@@ -6,12 +6,13 @@ from uuid import UUID
 
 from fastapi import Query
 from pydantic import Field
+from typing_extensions import TypedDict  # before Python 3.12, pydantic knows no other
 
 from cadenza.application.ports.run_search import ListedRun, RunInFull, RunSearch
 from cadenza.domain.health import Health
 from cadenza.domain.instants import milliseconds
 from cadenza.domain.plan import Source
-from cadenza.domain.run import RunStatus
+from cadenza.domain.run import Run, RunStatus
 from cadenza.web.api.access import AnyParts, Reader
 from cadenza.web.api.paging import Cursor, Limit
 from cadenza.web.api.places import From, TimePage, To, check_order, read_place, time_page
@@ -27,10 +28,12 @@ Sources = Annotated[
 ]
 
 
-class RunShown(Shown):
+class RunShown(TypedDict):
+    """A dictionary, because runs are listed by hundreds and need no check."""
+
     id: UUID
     endpoint_id: UUID
-    slot_at: datetime = Field(description="When it was due.")
+    slot_at: Annotated[datetime, Field(description="When it was due.")]
     source: Source
     status: RunStatus
     attempt: int
@@ -41,7 +44,7 @@ class RunShown(Shown):
     status_code: int | None
     error_kind: str | None
     error_message: str | None
-    skipped_slots: int = Field(description="Slots that passed while it waited or ran.")
+    skipped_slots: Annotated[int, Field(description="Slots that passed while it waited or ran.")]
     skipped_reason: str | None
 
 
@@ -57,15 +60,24 @@ class LateResultShown(Shown):
 
 class RunInFullShown(RunShown):
     claimed_at: datetime
-    body: Any = Field(description="What the target answered, cut at 64 KiB.")
-    plan: dict[str, Any] | None = Field(
-        description="The plan that led to it: every candidate, the winner, clamps and inputs. "
-        "null for a run that a person asked for."
-    )
-    lost_attempts: list[LostAttemptShown] = Field(description="Whose worker never answered.")
-    late_results: list[LateResultShown] = Field(
-        description="Results that came when another worker had taken over; they changed nothing."
-    )
+    body: Annotated[Any, Field(description="What the target answered, cut at 64 KiB.")]
+    plan: Annotated[
+        dict[str, Any] | None,
+        Field(
+            description="The plan that led to it: every candidate, the winner, clamps and inputs. "
+            "null for a run that a person asked for."
+        ),
+    ]
+    lost_attempts: Annotated[
+        list[LostAttemptShown], Field(description="Whose worker never answered.")
+    ]
+    late_results: Annotated[
+        list[LateResultShown],
+        Field(
+            description="Results that came when another worker had taken over; they changed "
+            "nothing."
+        ),
+    ]
 
 
 @routes.get("/runs")
@@ -124,15 +136,32 @@ async def get_health(endpoint_id: UUID, caller: Reader, parts: AnyParts) -> Heal
     return _health_shown(endpoint_id, health)
 
 
-def run_shown(run: ListedRun) -> RunShown:
-    return RunShown(**run._asdict(), duration_ms=_duration_ms(run.started_at, run.finished_at))
+def run_shown(run: ListedRun | Run) -> RunShown:
+    started_at, finished_at = run.started_at, run.finished_at
+    took = finished_at - started_at if finished_at and started_at else None
+    return {
+        "id": run.id,
+        "endpoint_id": run.endpoint_id,
+        "slot_at": run.slot_at,
+        "source": run.source,
+        "status": run.status,
+        "attempt": run.attempt,
+        "is_manual": run.is_manual,
+        "started_at": started_at,
+        "finished_at": finished_at,
+        "duration_ms": None if took is None else milliseconds(took),
+        "status_code": run.status_code,
+        "error_kind": run.error_kind,
+        "error_message": run.error_message,
+        "skipped_slots": run.skipped_slots,
+        "skipped_reason": run.skipped_reason,
+    }
 
 
 def _run_in_full(found: RunInFull) -> RunInFullShown:
     run = found.run
     return RunInFullShown(
-        **{name: getattr(run, name) for name in ListedRun._fields},
-        duration_ms=_duration_ms(run.started_at, run.finished_at),
+        **run_shown(run),
         claimed_at=run.claimed_at,
         body=run.body,
         plan=run.plan,
@@ -145,12 +174,6 @@ def _run_in_full(found: RunInFull) -> RunInFullShown:
             for each in found.late_results
         ],
     )
-
-
-def _duration_ms(started_at: datetime | None, finished_at: datetime | None) -> int | None:
-    if started_at is None or finished_at is None:
-        return None
-    return milliseconds(finished_at - started_at)
 
 
 def _health_shown(endpoint_id: UUID, health: Health) -> HealthShown:
