@@ -471,6 +471,49 @@ async def test_an_idle_worker_asks_the_store_once_a_tick_and_no_more() -> None:
     assert 100 <= asked <= 125
 
 
+class SlowToClaim(MemoryRunQueue):
+    """An answer takes its time, as a database's does, and runs end meanwhile."""
+
+    takes = 0.005
+    asked = 0
+
+    async def claim_due(self, request: ClaimRequest) -> ClaimBatch:
+        self.asked += 1
+        await asyncio.sleep(self.takes)
+        return await super().claim_due(request)
+
+
+@simulated
+async def test_a_steady_load_is_claimed_together_though_runs_end_all_the_time() -> None:
+    bench = Bench()
+    for number in range(100):
+        created_at = NOON + number * timedelta(milliseconds=10)
+        await bench.add(f"probe {number}", baseline=Every(seconds(1)), created_at=created_at)
+    queue = SlowToClaim(bench.tables)
+    async with bench.worker(takes(bench, 0.015), queue=queue):
+        await bench.sleep(10)
+    assert sum(len(bench.runs(f"probe {number}")) for number in range(100)) > 950
+    assert queue.asked < 200
+
+
+@simulated
+async def test_room_that_came_while_a_claim_was_under_way_is_used_at_once() -> None:
+    bench = Bench()
+    took = {"a": 0.3, "b": 0.6, "c": 30.0, "d": 0.1}
+    for name in took:
+        await bench.add(name, baseline=Every(minutes(10)))
+    queue = SlowToClaim(bench.tables)
+    queue.takes = 0.5
+
+    async def answer(claim: Claim) -> Outcome:
+        await bench.sleep(took[claim.endpoint_name])
+        return OK
+
+    async with bench.worker(answer, queue=queue, options=SchedulerOptions(in_flight=2)):
+        await bench.sleep(4)
+    assert [len(bench.runs(name)) for name in took] == [1, 1, 1, 1]
+
+
 @simulated
 async def test_an_unexpected_error_of_the_store_ends_the_worker_loudly() -> None:
     bench = Bench()

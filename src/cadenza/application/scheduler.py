@@ -67,7 +67,6 @@ class Scheduler:
         self._to_claim = asyncio.Event()
         self._to_finish = asyncio.Event()
         self._backlog = False  # more is due than there is room for
-        self._frees = 0  # times that there came to be room for one more
         self._owes = False  # the store refused results: what we claim now may be what we owe
         self._claims_again_at: datetime | None = None  # None while a claim is under way
         self._saved = asyncio.Event()
@@ -115,7 +114,6 @@ class Scheduler:
 
     def _freed(self) -> None:
         """There is room for one more, if more is waiting for it."""
-        self._frees += 1
         if self._backlog:
             self._to_claim.set()
 
@@ -125,14 +123,12 @@ class Scheduler:
         if room <= 0 or self._owes or len(self._results) >= self._options.unsaved:
             self._backlog = True
             return ClaimBatch((), None, backlog=True)
-        asked, frees = asyncio.get_running_loop().time(), self._frees
-        self._backlog = False
+        asked = asyncio.get_running_loop().time()
+        self._backlog = False  # room that comes meanwhile is told again when its result is stored
         batch = await self._queue.claim_due(self._request(room))
         self._backlog = batch.backlog
         for claim in batch.claims:
             self._launch(claim, asked)
-        if batch.backlog and self._frees != frees:  # meanwhile: what was left over has room now
-            self._to_claim.set()
         return batch
 
     def _request(self, limit: int) -> ClaimRequest:

@@ -8,7 +8,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import uuid4
 
@@ -28,6 +28,7 @@ from tests.factories import CRON, OK, seconds
 from tests.postgres import BOX, migrated_database_url
 
 ENDPOINTS = 50_000
+FEWER = 5_000  # so many are read in a few milliseconds, which is too long for each claim
 DUE = 2_000
 REQUEST = ClaimRequest("worker", limit=100, lease=seconds(30), ahead=seconds(0.25), per_host=1000)
 
@@ -38,12 +39,12 @@ def url() -> Iterator[str]:
     database = migrated_database_url()
     with asyncio.Runner() as runner:
         url = runner.run(database.__aenter__())
-        runner.run(_fill(url))
+        runner.run(_fill(url, ENDPOINTS))
         yield url
         runner.run(database.__aexit__(None, None, None))
 
 
-async def _fill(url: str) -> None:
+async def _fill(url: str, endpoints: int) -> None:
     """A hundred tenants; of their endpoints a few are overdue, and the others spread over a day."""
     database = await open_database(url, connections=1)
     async with database.connection() as connection:
@@ -60,8 +61,9 @@ async def _fill(url: str) -> None:
             " 86400000, now() + ((n - $2) * interval '1.7 s'), 'baseline-interval'"
             " FROM generate_series(1, $3::int) AS n"
             " JOIN (SELECT *, row_number() OVER () AS number FROM jobs) AS jobs"
-            " ON jobs.number = 1 + n % 100",
-            *(target_json(HttpTarget("http://example.invalid/")), DUE, ENDPOINTS),
+            " ON jobs.number = 1 + n % 100"
+            " ORDER BY md5(n::text)",  # they lie in no order, as they do after a while
+            *(target_json(HttpTarget("http://example.invalid/")), DUE, endpoints),
         )
         await connection.execute("ANALYZE")
     await database.close()
@@ -132,6 +134,12 @@ class Queue:
 
 @pytest.fixture
 async def queue(url: str) -> AsyncIterator[Queue]:
+    async with queue_of(url) as queue:
+        yield queue
+
+
+@asynccontextmanager
+async def queue_of(url: str) -> AsyncIterator[Queue]:
     database = await open_database(url, connections=2)
     watched = Watched(database)
     yield Queue(database, watched, PostgresRunQueue(watched, CRON, uuid4, BOX))  # type: ignore[arg-type]
@@ -194,6 +202,17 @@ async def without_index(connection: Connection, name: str) -> AsyncIterator[None
 async def test_what_is_due_is_found_by_its_index(queue: Queue) -> None:
     assert len(await queue.claim()) == REQUEST.limit
     await queue.check("claim_in_order", "endpoints_due")
+
+
+async def test_also_among_few_endpoints_and_with_much_room() -> None:
+    async with migrated_database_url() as url:
+        async with queue_of(url) as queue:
+            async with queue.database.connection() as connection:  # as they are after a while
+                await connection.execute("ALTER TABLE endpoints SET (fillfactor = 20)")
+            await _fill(url, FEWER)
+            request = replace(REQUEST, limit=400, per_tenant=400)
+            assert len((await queue.queue.claim_due(request)).claims) == request.limit
+            await queue.check("claim_in_order", "endpoints_due")
 
 
 async def test_with_a_backlog_what_is_due_is_found_by_tenant(queue: Queue) -> None:
