@@ -48,6 +48,7 @@ def llm_options(settings: Settings) -> LlmOptions:
         temperature=settings.llm_temperature,
         max_output_tokens=settings.llm_max_output_tokens,
         session_tokens=settings.llm_session_tokens,
+        stream=settings.llm_stream,
         input_price=settings.llm_input_price,
         output_price=settings.llm_output_price,
     )

@@ -131,6 +131,10 @@ class Settings(BaseSettings):
     llm_session_tokens: Annotated[int, Field(ge=10_000, le=10_000_000)] = Field(
         default=60_000, description="Tokens of one analysis at most; reserved before it."
     )
+    llm_stream: bool = Field(
+        default=False,
+        description="Ask for answers as a stream; for a server or proxy that cuts silent requests.",
+    )
     llm_input_price: Annotated[float, Field(ge=0, allow_inf_nan=False)] = Field(
         default=0, description="Price of a million input tokens."
     )

@@ -1,16 +1,25 @@
 """A provider on a local port: OpenAI chat completions, Anthropic messages and Google's Gemini.
 
-A test says what the model answers, in plain values; this puts it on the wire of each protocol.
+A test says what the model answers, in plain values; this puts it on the wire of each protocol, at
+once or as a stream, as it was asked for.
 """
 
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from aiohttp import web
+
+from tests.adapters.brains.llm.streams import (
+    Event,
+    anthropic_events,
+    google_events,
+    on_the_wire,
+    openai_events,
+)
 
 Call = tuple[str, Any]  # a tool and its arguments: an object, or whatever text the model wrote
 
@@ -50,17 +59,30 @@ class Endless:
 
 
 @dataclass(frozen=True)
+class Stream:
+    """These events, and then its end or some trouble."""
+
+    events: Sequence[Event]
+    then: Literal["end", "cut", "hang", "drip"] = "end"
+
+
+@dataclass(frozen=True)
 class Asked:
     number: int
+    path: str
     body: dict[str, Any]
     headers: dict[str, str]
+
+    @property
+    def for_a_stream(self) -> bool:
+        return self.body.get("stream") is True or self.path.endswith(":streamGenerateContent")
 
     @property
     def text(self) -> str:
         return json.dumps(self.body, ensure_ascii=False)
 
 
-Reply = Answer | Raw | Hang | Cut | Endless
+Reply = Answer | Raw | Hang | Cut | Endless | Stream
 Model = Callable[[Asked], Reply]
 
 
@@ -77,25 +99,27 @@ class Provider:
         self._ending = asyncio.Event()
 
     async def openai(self, request: web.Request) -> web.StreamResponse:
-        return await self._reply(request, _openai)
+        return await self._reply(request, OPENAI)
 
     async def anthropic(self, request: web.Request) -> web.StreamResponse:
-        return await self._reply(request, _anthropic)
+        return await self._reply(request, ANTHROPIC)
 
     async def google(self, request: web.Request) -> web.StreamResponse:
-        return await self._reply(request, _google)
+        return await self._reply(request, GOOGLE)
 
     def end(self) -> None:
         self._ending.set()
 
-    async def _reply(
-        self, request: web.Request, on_the_wire: Callable[[Answer], dict[str, Any]]
-    ) -> web.StreamResponse:
-        asked = Asked(len(self.asked), await request.json(), dict(request.headers))
+    async def _reply(self, request: web.Request, protocol: "Protocol") -> web.StreamResponse:
+        asked = Asked(len(self.asked), request.path, await request.json(), dict(request.headers))
         self.asked.append(asked)
         reply = self.model(asked)
+        if isinstance(reply, Answer) and asked.for_a_stream:
+            reply = Stream(protocol.events(reply))
         if isinstance(reply, Answer):
-            return web.json_response(on_the_wire(reply))
+            return web.json_response(protocol.whole(reply))
+        if isinstance(reply, Stream):
+            return await self._stream(request, reply)
         if isinstance(reply, Raw):
             return web.Response(
                 status=reply.status,
@@ -104,6 +128,22 @@ class Provider:
                 headers=reply.headers,
             )
         return await _TROUBLE[type(reply)](self, request)
+
+    async def _stream(self, request: web.Request, stream: Stream) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        for event in stream.events:
+            await response.write(on_the_wire(event))
+        if stream.then == "cut":
+            assert request.transport is not None
+            request.transport.close()
+        while stream.then == "drip" and not self._ending.is_set():
+            await response.write(b": still here\n\n")
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._ending.wait(), 0.02)
+        if stream.then == "hang":
+            await self._ending.wait()
+        return response
 
     async def _hang(self, _: web.Request) -> web.StreamResponse:
         await self._ending.wait()
@@ -208,6 +248,20 @@ def _google(answer: Answer) -> dict[str, Any]:
         "modelVersion": "test",
         "responseId": "resp-1",
     }
+
+
+@dataclass(frozen=True)
+class Protocol:
+    whole: Callable[[Answer], dict[str, Any]]
+    in_events: Callable[[dict[str, Any]], list[Event]]
+
+    def events(self, answer: Answer) -> list[Event]:
+        return self.in_events(self.whole(answer))
+
+
+OPENAI = Protocol(_openai, openai_events)
+ANTHROPIC = Protocol(_anthropic, anthropic_events)
+GOOGLE = Protocol(_google, google_events)
 
 
 @asynccontextmanager

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+import pytest
+
 from cadenza.adapters.brains.llm.brain import LlmBrain
 from cadenza.adapters.brains.llm.options import LlmOptions
 from cadenza.adapters.brains.llm.options import Provider as Kind
@@ -14,7 +16,15 @@ from cadenza.application.planner import Planner
 from cadenza.domain.endpoint import OnDemand
 from cadenza.domain.session import Session
 from cadenza.domain.target import Secret
-from tests.adapters.brains.llm.provider import Answer, Model, Provider, served
+from tests.adapters.brains.llm.provider import (
+    ANTHROPIC,
+    GOOGLE,
+    OPENAI,
+    Answer,
+    Model,
+    Provider,
+    served,
+)
 from tests.application.bench import Bench
 from tests.factories import NOON, seconds
 
@@ -25,7 +35,15 @@ MODELS = {
     Kind.ANTHROPIC: "claude-haiku-4-5",
     Kind.GOOGLE: "gemini-2.5-flash",
 }
+PROTOCOLS = {
+    Kind.OPENAI: OPENAI,
+    Kind.COMPATIBLE: OPENAI,
+    Kind.ANTHROPIC: ANTHROPIC,
+    Kind.GOOGLE: GOOGLE,
+}
 EVERY_KIND = list(MODELS)
+every_kind = pytest.mark.parametrize("kind", EVERY_KIND)
+both_modes = pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
 SUBMIT = ("submit_analysis", {"reasoning": "all is well", "next_analysis_in_ms": 600_000})
 SUBMITS = Answer([SUBMIT])
 FASTER = ("propose_interval", {"interval_ms": 30_000, "reason": "load"})
@@ -98,6 +116,8 @@ async def scene(
         planner = bench.planner(brain, session_limit=seconds(limit))
         try:
             yield Scene(bench, provider, brain, planner)
+            asked_for = {each.for_a_stream for each in provider.asked}
+            assert asked_for <= {options.get("stream", False)}
         finally:
             await brain.close()
 

@@ -16,7 +16,7 @@ from cadenza.domain.bounds import LONGEST_TTL, MAX_INTERVAL, MAX_PAUSE, MIN_INTE
 from cadenza.domain.endpoint import Endpoint, Every, OnDemand
 from cadenza.domain.hint import Author
 from tests.adapters.brains.llm.provider import Answer, Asked, Call, script
-from tests.adapters.brains.llm.support import SUBMIT, SUBMITS, Scene, calls_of, scene
+from tests.adapters.brains.llm.support import SUBMIT, SUBMITS, Scene, both_modes, calls_of, scene
 from tests.factories import NOON, id_of, interval_hint, minutes
 
 MARK = re.compile(r"<data-([0-9a-f]+)>\n(.*?)\n</data-\1>", re.DOTALL)
@@ -137,12 +137,13 @@ async def _neighbours(at: Scene, body: Any) -> None:
 
 @pytest.mark.parametrize("what", ORDERS)
 @pytest.mark.parametrize("kind", [Kind.OPENAI, Kind.ANTHROPIC])
+@both_modes
 async def test_a_model_that_obeys_every_order_stays_within_its_job_and_bounds(
-    kind: Kind, what: str
+    kind: Kind, what: str, stream: bool
 ) -> None:
     body = {"status": "ok", "orders": ORDERS[what]}
     model = Obedient()
-    async with scene(model, kind, body=body) as at:
+    async with scene(model, kind, body=body, stream=stream) as at:
         await _neighbours(at, body)
         outside = [at.bench.endpoint(name) for name in ("stranger", "foreign")]
         person = at.bench.endpoint("sibling").interval_hint

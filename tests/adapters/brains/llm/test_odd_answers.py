@@ -11,16 +11,19 @@ from cadenza.adapters.brains.llm.options import Provider as Kind
 from cadenza.adapters.simulated.chance import SeededChance
 from cadenza.domain.endpoint import OnDemand
 from cadenza.domain.session import SessionEnd
-from tests.adapters.brains.llm import provider as wire
 from tests.adapters.brains.llm.provider import Answer, Asked, Raw, script
-from tests.adapters.brains.llm.support import EVERY_KIND, FASTER, KEY, SUBMIT, SUBMITS, scene
+from tests.adapters.brains.llm.streams import on_the_wire
+from tests.adapters.brains.llm.support import (
+    FASTER,
+    KEY,
+    PROTOCOLS,
+    SUBMIT,
+    SUBMITS,
+    both_modes,
+    every_kind,
+    scene,
+)
 
-WIRES = {
-    Kind.OPENAI: wire._openai,
-    Kind.COMPATIBLE: wire._openai,
-    Kind.ANTHROPIC: wire._anthropic,
-    Kind.GOOGLE: wire._google,
-}
 ODD: list[Any] = [
     None, True, -1, 0, 1e308, 10**30, "", "x" * 5000, "\u0000\u202e", "\ud800", [], {}, [[]],
     [None], {"": None}, "propose_interval", {"type": "tool_use"}, ["a", 1, None], "2026-01-01",
@@ -47,23 +50,41 @@ def changed(value: Any, place: tuple[Any, ...], to: Any) -> Any:
     return fresh
 
 
+def _good(kind: Kind, stream: bool) -> Any:
+    answer = Answer([FASTER, ("get_latest_response", {})], text="hm")
+    if stream:
+        return [list(event) for event in PROTOCOLS[kind].events(answer)]
+    return PROTOCOLS[kind].whole(answer)
+
+
+def _sent(answer: Any, stream: bool) -> Raw:
+    if stream:
+        body = b"".join(on_the_wire((name, data)) for name, data in answer)
+        return Raw(body=body, content_type="text/event-stream")
+    return Raw(body=json.dumps(answer).encode())
+
+
 @pytest.mark.filterwarnings("ignore")  # of the libraries, about what a provider left out
 @pytest.mark.parametrize("kind", [Kind.OPENAI, Kind.ANTHROPIC, Kind.GOOGLE])
+@both_modes
 async def test_an_answer_with_anything_odd_anywhere_in_it_ends_in_a_stored_session(
-    kind: Kind,
+    kind: Kind, stream: bool
 ) -> None:
-    good = WIRES[kind](Answer([FASTER, ("get_latest_response", {})], text="hm"))
-    places, chance = list(places_in(good)), SeededChance(7)
-    drawn = [int(chance.between(0, len(ODD), "odd", number)) for number in range(3 * len(places))]
+    good = _good(kind, stream)
+    places = [each for each in places_in(good) if not stream or len(each) > 1]
+    rounds, chance = 1 if stream else 3, SeededChance(7)
+    drawn = [
+        int(chance.between(0, len(ODD), "odd", number)) for number in range(rounds * len(places))
+    ]
     odd = iter([changed(good, places[n % len(places)], ODD[each]) for n, each in enumerate(drawn)])
     state: dict[str, Any] = {"odd": None, "turn": 0}
 
     def model(_: Asked) -> Any:
         """First the odd answer, then one that would end the session."""
         state["turn"] += 1
-        return Raw(body=json.dumps(state["odd"]).encode()) if state["turn"] == 1 else SUBMITS
+        return _sent(state["odd"], stream) if state["turn"] == 1 else SUBMITS
 
-    async with scene(model, kind, quota=None) as at:
+    async with scene(model, kind, quota=None, stream=stream) as at:
         first = True
         for state["odd"] in odd:
             state["turn"] = 0
@@ -77,14 +98,15 @@ async def test_an_answer_with_anything_odd_anywhere_in_it_ends_in_a_stored_sessi
         assert all(session.tokens >= 0 for session in at.bench.tables.sessions)
 
 
-@pytest.mark.parametrize("kind", EVERY_KIND)
-async def test_sessions_at_the_same_time_do_not_mix(kind: Kind) -> None:
+@every_kind
+@both_modes
+async def test_sessions_at_the_same_time_do_not_mix(kind: Kind, stream: bool) -> None:
     def model(asked: Asked) -> Answer:
         names = (f"probe {n}" for n in range(12) if f"probe {n}." in asked.text)
         name = next(names, "probe")
         return Answer([("submit_analysis", {**SUBMIT[1], "reasoning": name})])
 
-    async with scene(model, kind) as at:
+    async with scene(model, kind, stream=stream) as at:
         for number in range(12):
             job = {"job_id": at.bench.chance.id_of(f"job {number}"), "baseline": OnDemand()}
             await at.bench.add(f"probe {number}.", **job)

@@ -138,6 +138,13 @@ def test_a_local_server_needs_an_address_and_no_key() -> None:
     assert (options.provider, options.api_key) == (Provider.COMPATIBLE, None)
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_stream_is_asked_for_where_it_is_set(stream: bool) -> None:
+    given = {"llm_provider": "anthropic", "llm_model": "x", "llm_api_key": SecretStr("sk-x")}
+    assert llm_options(_settings(**given, llm_stream=stream)).stream is stream
+    assert llm_options(_settings(**given)).stream is False
+
+
 @pytest.mark.parametrize("provider", [each for each in Provider if each != Provider.COMPATIBLE])
 async def test_no_key_is_taken_from_the_environment(
     provider: Provider, monkeypatch: pytest.MonkeyPatch

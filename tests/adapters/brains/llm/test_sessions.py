@@ -9,25 +9,26 @@ from cadenza.adapters.brains.llm.options import Provider as Kind
 from cadenza.domain.session import SessionEnd
 from tests.adapters.brains.llm.provider import Answer, script
 from tests.adapters.brains.llm.support import (
-    EVERY_KIND,
     FASTER,
     KEY,
     SUBMIT,
     SUBMITS,
+    both_modes,
     calls_of,
+    every_kind,
     scene,
 )
 from tests.application.tool_calls import EIGHT
 
-every_kind = pytest.mark.parametrize("kind", EVERY_KIND)
 READ = ("get_latest_response", {})
 
 
 @every_kind
-async def test_a_session_reads_acts_and_submits(kind: Kind) -> None:
+@both_modes
+async def test_a_session_reads_acts_and_submits(kind: Kind, stream: bool) -> None:
     model = script(Answer([READ]), Answer([FASTER]), SUBMITS)
     prices = {"input_price": 2.0, "output_price": 10.0}
-    async with scene(model, kind, body={"load": 0.9}, **prices) as at:
+    async with scene(model, kind, body={"load": 0.9}, **prices, stream=stream) as at:
         session = await at.session()
         assert (session.end, session.reasoning) == (SessionEnd.SUBMITTED, "all is well")
         assert calls_of(session) == [
@@ -45,8 +46,11 @@ async def test_a_session_reads_acts_and_submits(kind: Kind) -> None:
 
 
 @every_kind
-async def test_the_model_is_offered_the_eight_tools_with_their_schemas(kind: Kind) -> None:
-    async with scene(script(SUBMITS), kind) as at:
+@both_modes
+async def test_the_model_is_offered_the_eight_tools_with_their_schemas(
+    kind: Kind, stream: bool
+) -> None:
+    async with scene(script(SUBMITS), kind, stream=stream) as at:
         await at.session()
         shown = at.provider.asked[0].text
         assert all(f'"{name}"' in shown for name in EIGHT)
@@ -56,27 +60,32 @@ async def test_the_model_is_offered_the_eight_tools_with_their_schemas(kind: Kin
 
 
 @every_kind
-async def test_tools_called_in_one_breath_all_run_in_order(kind: Kind) -> None:
-    async with scene(script(Answer([READ, FASTER, SUBMIT])), kind) as at:
+@both_modes
+async def test_tools_called_in_one_breath_all_run_in_order(kind: Kind, stream: bool) -> None:
+    async with scene(script(Answer([READ, FASTER, SUBMIT])), kind, stream=stream) as at:
         session = await at.session()
         assert [name for name, _ in calls_of(session)] == [READ[0], FASTER[0], SUBMIT[0]]
         assert (session.end, len(at.provider.asked)) == (SessionEnd.SUBMITTED, 1)
 
 
 @every_kind
-async def test_a_call_beside_the_final_one_is_refused_after_it_and_kept(kind: Kind) -> None:
-    async with scene(script(Answer([SUBMIT, FASTER])), kind) as at:
+@both_modes
+async def test_a_call_beside_the_final_one_is_refused_after_it_and_kept(
+    kind: Kind, stream: bool
+) -> None:
+    async with scene(script(Answer([SUBMIT, FASTER])), kind, stream=stream) as at:
         session = await at.session()
         assert calls_of(session) == [("submit_analysis", True), ("propose_interval", False)]
         assert at.bench.endpoint().interval_hint is None
 
 
 @every_kind
+@both_modes
 async def test_a_call_that_makes_no_sense_is_answered_so_that_the_model_can_correct_it(
-    kind: Kind,
+    kind: Kind, stream: bool
 ) -> None:
     wrong = Answer([("propose_interval", {"interval_ms": "fast"})])
-    async with scene(script(wrong, Answer([FASTER]), SUBMITS), kind) as at:
+    async with scene(script(wrong, Answer([FASTER]), SUBMITS), kind, stream=stream) as at:
         session = await at.session()
         assert [ok for _, ok in calls_of(session)] == [False, True, True]
         assert "expected a number" in at.provider.asked[1].text
@@ -98,34 +107,57 @@ async def test_a_call_that_makes_no_sense_is_answered_so_that_the_model_can_corr
     ],
     ids=lambda text: text[:12].encode("ascii", "replace").decode(),
 )
-async def test_arguments_that_are_no_object_are_answered_and_recorded(written: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "stream"),
+    [(Kind.OPENAI, False), (Kind.OPENAI, True), (Kind.ANTHROPIC, True)],
+    ids=["openai-whole", "openai-stream", "anthropic-stream"],
+)
+async def test_arguments_that_are_no_object_are_answered_and_recorded(
+    written: str, kind: Kind, stream: bool
+) -> None:
     wrong = Answer([("propose_interval", written)])
-    async with scene(script(wrong, Answer([FASTER]), SUBMITS)) as at:
+    async with scene(script(wrong, Answer([FASTER]), SUBMITS), kind, stream=stream) as at:
         session = await at.session()
         assert [ok for _, ok in calls_of(session)] == [False, True, True]
         assert session.end is SessionEnd.SUBMITTED
 
 
 @every_kind
+@both_modes
+async def test_a_number_that_json_has_no_word_for_can_be_answered(kind: Kind, stream: bool) -> None:
+    wrong = Answer([("propose_interval", {"interval_ms": float("inf"), "reason": "x"})])
+    async with scene(script(wrong, Answer([FASTER]), SUBMITS), kind, stream=stream) as at:
+        session = await at.session()
+        assert [ok for _, ok in calls_of(session)] == [False, True, True]
+
+
+@every_kind
 @pytest.mark.parametrize("name", ["delete_endpoint", "x" * 3000, "run; rm -rf /", ""])
-async def test_a_tool_that_does_not_exist_is_answered_and_recorded(kind: Kind, name: str) -> None:
-    async with scene(script(Answer([(name, {"id": 1})]), SUBMITS), kind) as at:
+@both_modes
+async def test_a_tool_that_does_not_exist_is_answered_and_recorded(
+    kind: Kind, name: str, stream: bool
+) -> None:
+    async with scene(script(Answer([(name, {"id": 1})]), SUBMITS), kind, stream=stream) as at:
         session = await at.session()
         assert [ok for _, ok in calls_of(session)] == [False, True]
         assert session.tool_calls[0].tool == name[:100]
 
 
 @every_kind
-async def test_a_model_that_writes_text_is_reminded_and_may_still_submit(kind: Kind) -> None:
-    async with scene(script(Answer(text="All is well."), SUBMITS), kind) as at:
+@both_modes
+async def test_a_model_that_writes_text_is_reminded_and_may_still_submit(
+    kind: Kind, stream: bool
+) -> None:
+    async with scene(script(Answer(text="All is well."), SUBMITS), kind, stream=stream) as at:
         session = await at.session()
         assert (session.end, session.warnings) == (SessionEnd.SUBMITTED, ())
         assert "Nobody reads text" in at.provider.asked[1].text
 
 
 @every_kind
-async def test_a_model_that_only_writes_text_is_given_up(kind: Kind) -> None:
-    async with scene(script(Answer(text="I would rather talk.")), kind) as at:
+@both_modes
+async def test_a_model_that_only_writes_text_is_given_up(kind: Kind, stream: bool) -> None:
+    async with scene(script(Answer(text="I would rather talk.")), kind, stream=stream) as at:
         session = await at.session()
         assert session.end is SessionEnd.UNFINISHED
         assert session.warnings == ("the model answered with text instead of tools",)
@@ -134,16 +166,18 @@ async def test_a_model_that_only_writes_text_is_given_up(kind: Kind) -> None:
 
 
 @every_kind
-async def test_a_refusal_ends_the_session_and_is_told(kind: Kind) -> None:
-    async with scene(script(Answer(refusal="I cannot help with that.")), kind) as at:
+@both_modes
+async def test_a_refusal_ends_the_session_and_is_told(kind: Kind, stream: bool) -> None:
+    async with scene(script(Answer(refusal="I cannot help with that.")), kind, stream=stream) as at:
         session = await at.session()
         assert session.end in (SessionEnd.UNFINISHED, SessionEnd.FAILED)
         assert "refused" in " ".join(session.warnings)
         assert at.planner.refusal is None
 
 
-async def test_a_model_that_never_ends_runs_out_of_calls() -> None:
-    async with scene(script(Answer([READ])), session_tokens=1_000_000) as at:
+@both_modes
+async def test_a_model_that_never_ends_runs_out_of_calls(stream: bool) -> None:
+    async with scene(script(Answer([READ])), session_tokens=1_000_000, stream=stream) as at:
         session = await at.session()
         assert session.end is SessionEnd.OUT_OF_CALLS
         assert [ok for _, ok in calls_of(session)] == [True] * 15 + [False] * 5
@@ -151,17 +185,19 @@ async def test_a_model_that_never_ends_runs_out_of_calls() -> None:
         assert session.tokens == 20 * 1050
 
 
-async def test_a_thousand_calls_in_one_answer_end_the_session() -> None:
-    async with scene(script(Answer([FASTER] * 1000))) as at:
+@both_modes
+async def test_a_thousand_calls_in_one_answer_end_the_session(stream: bool) -> None:
+    async with scene(script(Answer([FASTER] * 1000)), stream=stream) as at:
         session = await at.session()
         assert session.end is SessionEnd.OUT_OF_CALLS
         assert len(session.tool_calls) == 30
         assert session.warnings == ("it asked for 1000 tools at once",)
 
 
-async def test_a_session_asks_no_more_than_its_tokens_allow() -> None:
+@both_modes
+async def test_a_session_asks_no_more_than_its_tokens_allow(stream: bool) -> None:
     model = script(Answer([READ], tokens=(4000, 100)))
-    async with scene(model, session_tokens=10_000, max_output_tokens=500) as at:
+    async with scene(model, session_tokens=10_000, max_output_tokens=500, stream=stream) as at:
         session = await at.session()
         assert (session.tokens, len(at.provider.asked)) == (8200, 2)
         assert "token limit" in session.warnings[0]
@@ -169,10 +205,13 @@ async def test_a_session_asks_no_more_than_its_tokens_allow() -> None:
         assert (allowance.used, allowance.reserved) == (8200, 0)
 
 
-async def test_what_the_tools_answered_counts_before_it_is_sent() -> None:
+@both_modes
+async def test_what_the_tools_answered_counts_before_it_is_sent(stream: bool) -> None:
     body = ["x" * 900]
     model = script(Answer([("get_latest_response", {})] * 14, tokens=(1000, 100)), SUBMITS)
-    async with scene(model, body=body, session_tokens=6000, max_output_tokens=500) as at:
+    async with scene(
+        model, body=body, session_tokens=6000, max_output_tokens=500, stream=stream
+    ) as at:
         session = await at.session()
         assert (session.tokens, len(at.provider.asked)) == (1100, 1)
         assert "token limit" in session.warnings[0]
@@ -180,23 +219,28 @@ async def test_what_the_tools_answered_counts_before_it_is_sent() -> None:
 
 @pytest.mark.filterwarnings("ignore:Failed to extract usage")
 @pytest.mark.parametrize("tokens", [None, (0, 0), (-5, -5)], ids=str)
-async def test_a_provider_that_does_not_count_is_charged_an_estimate(tokens: Any) -> None:
-    async with scene(script(Answer([SUBMIT], tokens=tokens))) as at:
+@both_modes
+async def test_a_provider_that_does_not_count_is_charged_an_estimate(
+    tokens: Any, stream: bool
+) -> None:
+    async with scene(script(Answer([SUBMIT], tokens=tokens)), stream=stream) as at:
         session = await at.session()
         assert session.end is SessionEnd.SUBMITTED
         assert 500 < session.tokens < 10_000
         assert session.warnings == ("the provider did not say what was used; it was estimated",)
 
 
-async def test_a_provider_that_claims_absurd_usage_is_not_believed() -> None:
-    async with scene(script(Answer([SUBMIT], tokens=(10**30, 10**30)))) as at:
+@both_modes
+async def test_a_provider_that_claims_absurd_usage_is_not_believed(stream: bool) -> None:
+    async with scene(script(Answer([SUBMIT], tokens=(10**30, 10**30))), stream=stream) as at:
         assert (await at.session()).tokens == 20_000_000
 
 
 @every_kind
-async def test_what_was_set_reaches_the_provider(kind: Kind) -> None:
+@both_modes
+async def test_what_was_set_reaches_the_provider(kind: Kind, stream: bool) -> None:
     options: dict[str, Any] = {"temperature": 0.25, "max_output_tokens": 777}
-    async with scene(script(SUBMITS), kind, **options) as at:
+    async with scene(script(SUBMITS), kind, **options, stream=stream) as at:
         await at.session()
         asked = at.provider.asked[0]
         assert "0.25" in asked.text

@@ -10,10 +10,17 @@ import pytest
 from cadenza.adapters.brains.llm.options import Provider as Kind
 from cadenza.domain.session import SessionEnd
 from tests.adapters.brains.llm.provider import Answer, Cut, Endless, Hang, Raw, Reply, script
-from tests.adapters.brains.llm.support import EVERY_KIND, FASTER, KEY, SUBMITS, Scene, scene
+from tests.adapters.brains.llm.support import (
+    FASTER,
+    KEY,
+    SUBMITS,
+    Scene,
+    both_modes,
+    every_kind,
+    scene,
+)
 from tests.factories import seconds
 
-every_kind = pytest.mark.parametrize("kind", EVERY_KIND)
 STREAM = b'data: {"id": "x", "choices": []}\n\ndata: [DONE]\n\n'
 ACTS = Answer([FASTER])
 
@@ -61,10 +68,11 @@ async def _next_is_normal(at: Scene) -> None:
 
 @every_kind
 @pytest.mark.parametrize("trouble", TROUBLE)
+@both_modes
 async def test_trouble_is_stored_with_its_reason_and_puts_the_next_sessions_off(
-    kind: Kind, trouble: str
+    kind: Kind, trouble: str, stream: bool
 ) -> None:
-    async with scene(script(TROUBLE[trouble]), kind) as at:
+    async with scene(script(TROUBLE[trouble]), kind, stream=stream) as at:
         session = await at.session()
         (warning,) = session.warnings
         assert session.end is SessionEnd.FAILED
@@ -78,8 +86,11 @@ async def test_trouble_is_stored_with_its_reason_and_puts_the_next_sessions_off(
 
 @every_kind
 @pytest.mark.parametrize("what", NOT_THE_PROTOCOL)
-async def test_an_answer_that_is_none_ends_the_session_and_no_more(kind: Kind, what: str) -> None:
-    async with scene(script(NOT_THE_PROTOCOL[what]), kind) as at:
+@both_modes
+async def test_an_answer_that_is_none_ends_the_session_and_no_more(
+    kind: Kind, what: str, stream: bool
+) -> None:
+    async with scene(script(NOT_THE_PROTOCOL[what]), kind, stream=stream) as at:
         session = await at.session()
         assert session.end in (SessionEnd.FAILED, SessionEnd.UNFINISHED)
         assert session.warnings
@@ -87,8 +98,11 @@ async def test_an_answer_that_is_none_ends_the_session_and_no_more(kind: Kind, w
 
 
 @every_kind
-async def test_a_provider_is_left_alone_for_as_long_as_it_asks(kind: Kind) -> None:
-    async with scene(script(said("slow down", 429, **{"Retry-After": "600"})), kind) as at:
+@both_modes
+async def test_a_provider_is_left_alone_for_as_long_as_it_asks(kind: Kind, stream: bool) -> None:
+    async with scene(
+        script(said("slow down", 429, **{"Retry-After": "600"})), kind, stream=stream
+    ) as at:
         ended_at = at.bench.now
         await at.session()
         assert at.planner._breaker.rest_until == ended_at + seconds(600)
@@ -99,8 +113,9 @@ async def test_a_provider_is_left_alone_for_as_long_as_it_asks(kind: Kind) -> No
 
 
 @pytest.mark.parametrize("asked", ["-1", "never", "1e400", "nan", "99999999999999"])
-async def test_a_retry_after_that_makes_no_sense_does_no_harm(asked: str) -> None:
-    async with scene(script(said("slow down", 429, **{"Retry-After": asked}))) as at:
+@both_modes
+async def test_a_retry_after_that_makes_no_sense_does_no_harm(asked: str, stream: bool) -> None:
+    async with scene(script(said("slow down", 429, **{"Retry-After": asked})), stream=stream) as at:
         await at.session()
         rest_until = at.planner._breaker.rest_until
         assert rest_until is not None
@@ -109,10 +124,13 @@ async def test_a_retry_after_that_makes_no_sense_does_no_harm(asked: str) -> Non
 
 
 @every_kind
+@both_modes
 async def test_a_request_that_the_provider_rejects_is_no_trouble_of_the_provider(
-    kind: Kind,
+    kind: Kind, stream: bool
 ) -> None:
-    async with scene(script(said(f"the tools\u202e of {KEY} are not supported")), kind) as at:
+    async with scene(
+        script(said(f"the tools\u202e of {KEY} are not supported")), kind, stream=stream
+    ) as at:
         session = await at.session()
         (warning,) = session.warnings
         assert "HTTP 400: the tools of *** are not supported" in warning
@@ -121,8 +139,9 @@ async def test_a_request_that_the_provider_rejects_is_no_trouble_of_the_provider
 
 
 @every_kind
-async def test_a_provider_that_hangs_is_given_up_at_the_timeout(kind: Kind) -> None:
-    async with scene(script(Hang()), kind, timeout=seconds(0.3)) as at:
+@both_modes
+async def test_a_provider_that_hangs_is_given_up_at_the_timeout(kind: Kind, stream: bool) -> None:
+    async with scene(script(Hang()), kind, timeout=seconds(0.3), stream=stream) as at:
         session = await at.session()
         assert session.end is SessionEnd.FAILED
         assert "did not answer in time" in session.warnings[0]
@@ -130,8 +149,9 @@ async def test_a_provider_that_hangs_is_given_up_at_the_timeout(kind: Kind) -> N
         await _next_is_normal(at)
 
 
-async def test_a_session_that_takes_too_long_is_cut_off_with_what_it_did() -> None:
-    async with scene(script(ACTS, Hang()), limit=0.5) as at:
+@both_modes
+async def test_a_session_that_takes_too_long_is_cut_off_with_what_it_did(stream: bool) -> None:
+    async with scene(script(ACTS, Hang()), limit=0.5, stream=stream) as at:
         session = await at.session()
         assert (session.end, session.tokens) == (SessionEnd.FAILED, 1050)
         assert [call.took_effect for call in session.tool_calls] == [True]
@@ -141,10 +161,11 @@ async def test_a_session_that_takes_too_long_is_cut_off_with_what_it_did() -> No
 
 @every_kind
 @pytest.mark.parametrize("trouble", [said("oops", 500), Cut()], ids=["HTTP 500", "cut"])
+@both_modes
 async def test_trouble_half_way_keeps_what_was_done_and_charges_what_was_used(
-    kind: Kind, trouble: Reply
+    kind: Kind, trouble: Reply, stream: bool
 ) -> None:
-    async with scene(script(ACTS, trouble), kind, input_price=1.0) as at:
+    async with scene(script(ACTS, trouble), kind, input_price=1.0, stream=stream) as at:
         session = await at.session()
         assert (session.end, session.tokens) == (SessionEnd.FAILED, 1050)
         assert session.cost == pytest.approx(0.001)
@@ -155,27 +176,32 @@ async def test_trouble_half_way_keeps_what_was_done_and_charges_what_was_used(
         await _next_is_normal(at)
 
 
-async def test_nobody_at_the_address_is_trouble_too() -> None:
-    async with scene(script(SUBMITS), base_url="http://127.0.0.1:9/v1") as at:
+@both_modes
+async def test_nobody_at_the_address_is_trouble_too(stream: bool) -> None:
+    async with scene(script(SUBMITS), base_url="http://127.0.0.1:9/v1", stream=stream) as at:
         session = await at.session()
         assert session.end is SessionEnd.FAILED
         assert "could not be reached" in session.warnings[0]
 
 
 @every_kind
+@both_modes
 async def test_what_is_said_about_a_wrong_key_is_not_kept_for_it_shows_parts_of_the_key(
-    kind: Kind,
+    kind: Kind, stream: bool
 ) -> None:
     hint = f"{KEY[:10]}****{KEY[-6:]}"
-    async with scene(script(said(f"Incorrect API key provided: {hint}", 401)), kind) as at:
+    async with scene(
+        script(said(f"Incorrect API key provided: {hint}", 401)), kind, stream=stream
+    ) as at:
         await at.session()
         assert hint not in at.stored
         assert KEY[:10] not in at.stored
 
 
 @every_kind
+@both_modes
 async def test_a_key_is_nowhere_to_be_read_whatever_the_model_says(
-    kind: Kind, caplog: pytest.LogCaptureFixture
+    kind: Kind, caplog: pytest.LogCaptureFixture, stream: bool
 ) -> None:
     caplog.set_level(logging.DEBUG)
     leaks: list[tuple[str, Any]] = [
@@ -184,7 +210,9 @@ async def test_a_key_is_nowhere_to_be_read_whatever_the_model_says(
         ("pause_until", {"until_iso": KEY}),
         ("submit_analysis", {"reasoning": f"the key is {KEY}!", "actions_taken": [KEY]}),
     ]
-    async with scene(script(Answer(leaks, text=KEY)), kind, body={"echo": KEY}) as at:
+    async with scene(
+        script(Answer(leaks, text=KEY)), kind, body={"echo": KEY}, stream=stream
+    ) as at:
         session = await at.session()
         assert session.reasoning == "the key is ***!"
         assert KEY not in at.stored

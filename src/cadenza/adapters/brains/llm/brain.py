@@ -16,7 +16,7 @@ class LlmBrain:
     def __init__(self, options: LlmOptions, new_marker: Callable[[], str]) -> None:
         self._options = options
         self._new_marker = new_marker
-        self._client = bounded_client(options.timeout)
+        self._client = bounded_client(options)
         self._model = model_of(options, self._client)
         self._settings = settings_of(options)
         self._prompt = load_prompt()

@@ -2,8 +2,7 @@
 
 The loop is ours, over the library's plain requests, and not the library's agent: every call, also a
 malformed one or one of a tool that does not exist, goes to the Toolbox, which answers and records
-it, and what was used is known after each answer, however the session ends. Nothing is streamed:
-nobody watches a session, and a tool can only be called when its arguments are whole.
+it, and what was used is known after each answer, however the session ends.
 """
 
 import json
@@ -11,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from pydantic_ai.direct import model_request
 from pydantic_ai.messages import (
     ModelMessage,
     ModelMessagesTypeAdapter,
@@ -23,11 +21,13 @@ from pydantic_ai.messages import (
     ToolReturnPart,
     UserPromptPart,
 )
-from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
+from pydantic_ai.usage import RequestUsage
 
+from cadenza.adapters.brains.llm.asking import asked_at_once, asked_for_a_stream
 from cadenza.adapters.brains.llm.failures import failure_of
-from cadenza.adapters.brains.llm.offered_tools import NAMES, OFFERED
+from cadenza.adapters.brains.llm.offered_tools import NAMES
 from cadenza.adapters.brains.llm.opening import as_data, encodable
 from cadenza.adapters.brains.llm.options import LlmOptions
 from cadenza.adapters.brains.llm.prompt import Prompt
@@ -104,13 +104,10 @@ class Conversation:
             raise failure_of(error, self._options.secrets) from None
 
     async def _request(self) -> ModelResponse:
-        return await model_request(
-            self._model,
-            self._messages,
-            model_settings=self._settings,
-            model_request_parameters=ModelRequestParameters(function_tools=list(OFFERED)),
-            instrument=False,
-        )
+        asked = (self._model, self._messages, self._settings)
+        if self._options.stream:
+            return await asked_for_a_stream(*asked, self._charge_broken)
+        return await asked_at_once(*asked)
 
     def _say(self, *parts: UserPromptPart | ToolReturnPart) -> None:
         self._said = sum(len(str(part.content)) for part in parts)
@@ -129,6 +126,14 @@ class Conversation:
         if asked <= 0:  # a server that does not count is no free server
             asked, given = _guess(self._messages), _guess([response])
             self._warn("the provider did not say what was used; it was estimated")
+        self._spend(asked, given)
+
+    def _charge_broken(self, usage: RequestUsage) -> None:
+        """What was said before a stream broke off; where nothing was, nothing is known."""
+        if usage.input_tokens > 0:
+            self._spend(usage.input_tokens, usage.output_tokens)
+
+    def _spend(self, asked: int, given: int) -> None:
         asked, given = min(asked, MOST_TOKENS), min(max(given, 0), MOST_TOKENS)
         self._last_tokens = asked + given
         self._usage = replace(
@@ -192,9 +197,18 @@ def _sendable_part(part: ModelResponsePart) -> ModelResponsePart:
     if isinstance(part, TextPart):
         return replace(part, content=encodable(part.content))
     if isinstance(part, ToolCallPart):
-        given = part.args if isinstance(part.args, str) else json.dumps(part.args or {})
-        return replace(part, tool_name=_offered(part), args=encodable(given))
+        return replace(part, tool_name=_offered(part), args=encodable(_written(part)))
     return part
+
+
+def _written(call: ToolCallPart) -> str:
+    """Its arguments, in quotes where a number is among them that is read but cannot be sent."""
+    text = call.args if isinstance(call.args, str) else json.dumps(call.args or {})
+    try:
+        json.dumps(_arguments(call), allow_nan=False)
+    except (ValueError, RecursionError):
+        return json.dumps(text)
+    return text
 
 
 def _guess(messages: Sequence[ModelMessage]) -> int:
