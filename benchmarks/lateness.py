@@ -29,10 +29,12 @@ SELECT json_build_object(
     'p50_ms', percentile_cont(0.5) WITHIN GROUP (ORDER BY late),
     'p99_ms', percentile_cont(0.99) WITHIN GROUP (ORDER BY late),
     'max_ms', max(late),
-    'early', count(*) FILTER (WHERE late < 0)
+    'early', count(*) FILTER (WHERE late < 0),
+    'claims', count(DISTINCT claimed_at),
+    'finishes', count(DISTINCT finished_at)
 )::text
 FROM (
-    SELECT extract(epoch FROM started_at - slot_at) * 1000 AS late
+    SELECT claimed_at, finished_at, extract(epoch FROM started_at - slot_at) * 1000 AS late
     FROM runs
     WHERE slot_at BETWEEN $1::timestamptz AND $2::timestamptz
 ) AS started
@@ -55,6 +57,8 @@ async def main(*, quick: bool) -> dict[str, Any]:
         "lost": found["lost"],
         **{key: round(found[key], 2) for key in ("p50_ms", "p99_ms", "max_ms")},
         "early": found["early"],
+        "claims_per_s": round(found["claims"] / seconds),
+        "finishes_per_s": round(found["finishes"] / seconds),
     }
     return measured(result, began)
 
