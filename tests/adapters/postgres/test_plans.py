@@ -205,14 +205,13 @@ async def test_what_is_due_is_found_by_its_index(queue: Queue) -> None:
 
 
 async def test_also_among_few_endpoints_and_with_much_room() -> None:
-    async with migrated_database_url() as url:
-        async with queue_of(url) as queue:
-            async with queue.database.connection() as connection:  # as they are after a while
-                await connection.execute("ALTER TABLE endpoints SET (fillfactor = 20)")
-            await _fill(url, FEWER)
-            request = replace(REQUEST, limit=400, per_tenant=400)
-            assert len((await queue.queue.claim_due(request)).claims) == request.limit
-            await queue.check("claim_in_order", "endpoints_due")
+    async with migrated_database_url() as url, queue_of(url) as queue:
+        async with queue.database.connection() as connection:  # as they are after a while
+            await connection.execute("ALTER TABLE endpoints SET (fillfactor = 20)")
+        await _fill(url, FEWER)
+        request = replace(REQUEST, limit=400, per_tenant=400)
+        assert len((await queue.queue.claim_due(request)).claims) == request.limit
+        await queue.check("claim_in_order", "endpoints_due")
 
 
 async def test_with_a_backlog_what_is_due_is_found_by_tenant(queue: Queue) -> None:
