@@ -103,7 +103,9 @@ COMMANDS = {
         "cadenza.cli.account", "Show what the tenant has, and how its runs ended.", PEOPLE
     ),
     "quota": Later(
-        "cadenza.cli.account", "Show how many tokens are left for analysis this month.", PEOPLE
+        "cadenza.cli.account",
+        "Show how many tokens, and how much money, are left for analysis this month.",
+        PEOPLE,
     ),
     "audit": Later("cadenza.cli.audit", "The audit log: who did what.", PEOPLE),
     "tenants": Later(
