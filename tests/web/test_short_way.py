@@ -9,7 +9,6 @@ import pytest
 from fastapi.routing import request_response
 
 from cadenza.web.api import routes
-from cadenza.web.api.reading import reading
 from tests.web.support import Site
 
 QUERIES = (
@@ -34,15 +33,15 @@ QUERIES = (
 @contextmanager
 def the_long_way(site: Site) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(routes, "reading", lambda _: None)
         for route in _reads(site):
+            patch.setattr(route, "read", None)
             patch.setattr(route, "app", request_response(route.get_route_handler()))
         yield
 
 
 def _reads(site: Site) -> list[routes.StrictRoute]:
     ours = [each for each in site.app.router.routes if isinstance(each, routes.StrictRoute)]
-    return [each for each in ours if reading(each) is not None]
+    return [each for each in ours if each.read is not None]
 
 
 async def test_the_long_way_says_the_same(site: Site) -> None:

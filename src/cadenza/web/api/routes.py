@@ -1,6 +1,7 @@
 """How every route reads its request: JSON strictly, and only JSON."""
 
 from collections.abc import Callable, Coroutine, Mapping
+from functools import cached_property
 from typing import Any
 
 from fastapi import APIRouter, HTTPException, Request, Response
@@ -11,7 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cadenza.domain.errors import InvalidInput
 from cadenza.web.api.problems import MEDIA_TYPE, SEND_A_KEY, Malformed, Problem, Unauthorised
-from cadenza.web.api.reading import is_list, reading
+from cadenza.web.api.reading import Read, is_list, reading
 from cadenza.web.api.strict_json import parse
 
 
@@ -28,11 +29,16 @@ class StrictRequest(Request):
 class StrictRoute(APIRoute):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        if reading(self) is not None:
+        if self.read is not None:
             self.app = _plain(self.get_route_handler())
 
+    @cached_property
+    def read(self) -> Read | None:
+        """The short way, where it is a plain read."""
+        return reading(self)
+
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        answer = reading(self) or super().get_route_handler()
+        answer = self.read or super().get_route_handler()
         known = {each.alias: is_list(each) for each in self.dependant.query_params}
         takes_body = self.body_field is not None
         needs_key = _needs_key(self.dependant)
