@@ -56,7 +56,7 @@ class Stage:
 
     async def empty(self) -> None:
         await self.execute("TRUNCATE tenants CASCADE")
-        await self.execute("TRUNCATE runs, run_attempts, late_results")
+        await self.execute("TRUNCATE runs, failed_runs, run_counts, run_attempts, late_results")
         self.target.reset()
 
     async def add_endpoints(

@@ -95,7 +95,8 @@ async def emptied_database(connections: int = 5) -> AsyncIterator[Database]:
     try:
         async with database.connection() as connection:
             await connection.execute(
-                "TRUNCATE tenants, runs, run_attempts, late_results, idempotency_keys CASCADE"
+                "TRUNCATE tenants, runs, failed_runs, run_counts, run_attempts, late_results,"
+                " idempotency_keys CASCADE"
             )
             await connection.execute(GOING_CLOCK)  # a test before may have stopped it
         yield database

@@ -100,6 +100,7 @@ def server_config(app: FastAPI, host: str, port: int) -> uvicorn.Config:
         access_log=False,
         server_header=False,
         date_header=False,
+        proxy_headers=False,  # nobody asks where a request came from
         timeout_keep_alive=30,
         timeout_graceful_shutdown=10,
         h11_max_incomplete_event_size=64 * 1024,

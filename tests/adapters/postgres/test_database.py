@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -16,7 +16,7 @@ from cadenza.adapters.postgres.embedded import server as server_module
 from cadenza.domain.errors import OperatorError, StoreUnavailable
 from cadenza.roots.settings import read_settings
 from tests.adapters.postgres.support import Cable, until
-from tests.postgres import FAST, migrated_database, server_url, url_of
+from tests.postgres import FAST, emptied_database, migrated_database, server_url, url_of
 
 SECRET = "hunter2"
 
@@ -323,3 +323,65 @@ def test_a_setting_that_is_empty_is_not_set(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("CADENZA_CONNECTIONS", "")
     settings = read_settings()
     assert (settings.database_url, settings.connections) == (None, 8)
+
+
+# --- Connections that wait for the next who asks --------------------------------------------
+
+
+async def _backend(database: Database) -> int:
+    async with database.connection() as connection:
+        return await connection.fetchval("SELECT pg_backend_pid()")
+
+
+async def test_more_tasks_than_connections_take_turns() -> None:
+    async with emptied_database(connections=2) as database:
+
+        async def ask() -> int:
+            async with database.connection() as connection:
+                return await connection.fetchval("SELECT pg_backend_pid() FROM pg_sleep(0.01)")
+
+        used = await asyncio.gather(*(ask() for _ in range(20)))
+    assert len(set(used)) == 2
+
+
+async def test_a_connection_is_used_again_but_not_after_trouble_or_a_long_rest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with emptied_database(connections=1) as database:
+        first = await _backend(database)
+        assert await _backend(database) == first
+        with pytest.raises(asyncpg.SyntaxOrAccessError):
+            async with database.connection() as connection:
+                await connection.execute("SELEKT 1")
+        assert await _backend(database) == first  # it was rolled back, and is as good as before
+        monkeypatch.setattr(module, "IDLE_SECONDS", -1.0)
+        assert await _backend(database) != first
+
+
+async def test_one_that_is_cancelled_gives_its_connection_back() -> None:
+    async with emptied_database(connections=1) as database:
+
+        async def sleep() -> None:
+            async with database.connection() as connection:
+                await connection.execute("SELECT pg_sleep(60)")
+
+        for _ in range(3):
+            task = asyncio.create_task(sleep())
+            await asyncio.sleep(0.05)
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+        async with asyncio.timeout(5):
+            assert await _backend(database) > 0
+
+
+async def test_a_connection_that_the_server_ended_is_replaced() -> None:
+    async with emptied_database(connections=2) as database:
+        ended = await _backend(database)
+        async with database.connection() as one, database.connection() as other:
+            mine = await one.fetchval("SELECT pg_backend_pid()")
+            asks = other if mine == ended else one
+            await asks.execute("SELECT pg_terminate_backend($1)", ended)
+        await asyncio.sleep(0.1)
+        used = [await _backend(database) for _ in range(4)]
+        assert ended not in used

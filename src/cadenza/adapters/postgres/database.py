@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
+from time import monotonic
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
@@ -18,6 +19,7 @@ OLDEST_SERVER = 140000
 CONNECT_SECONDS = 10.0
 COMMAND_SECONDS = 60.0
 CLOSE_SECONDS = 5.0
+IDLE_SECONDS = 300.0
 # A worker that is cut off between two statements must not keep its rows locked: others pass over
 # what is locked, and would never take over what it has lost.
 LONGEST_SILENCE = "5s"
@@ -50,14 +52,25 @@ PASSING = (
 
 
 class Database:
-    """A pool of connections. Whatever may pass by itself becomes StoreUnavailable."""
+    """A pool of connections. Whatever may pass by itself becomes StoreUnavailable.
+
+    Connections that were used without trouble wait here for the next who asks: the library's pool,
+    which gives them out with a timer and takes them back with a task, costs as much as a query.
+    """
 
     def __init__(
-        self, pool: "asyncpg.Pool[asyncpg.Record]", url: str, *, pooler: bool = False
+        self,
+        pool: "asyncpg.Pool[asyncpg.Record]",
+        url: str,
+        *,
+        connections: int,
+        pooler: bool = False,
     ) -> None:
         self._pool = pool
         self._where = shown_url(url)
         self._pooler = pooler
+        self._room = asyncio.Semaphore(connections)
+        self._idle: list[tuple[Connection, float]] = []  # and since when
         self._shared: ContextVar[Connection | None] = ContextVar("shared", default=None)
 
     @asynccontextmanager
@@ -77,10 +90,36 @@ class Database:
             yield shared
             return
         try:
-            async with self._pool.acquire(timeout=CONNECT_SECONDS) as connection:
-                yield connection
+            await self._enter()
+            try:
+                connection = await self._take()
+                try:
+                    yield connection
+                except BaseException:
+                    await self._pool.release(connection)
+                    raise
+                self._idle.append((connection, monotonic()))
+            finally:
+                self._room.release()
         except PASSING as error:
             raise _away(self._where, error) from error
+
+    async def _enter(self) -> None:
+        if self._room.locked():
+            async with asyncio.timeout(CONNECT_SECONDS):
+                await self._room.acquire()
+        else:
+            await self._room.acquire()
+
+    async def _take(self) -> Connection:
+        while self._idle:
+            connection, since = self._idle.pop()
+            if _is_open(connection):
+                if monotonic() - since <= IDLE_SECONDS:
+                    return connection
+                connection.terminate()  # whatever is on the way may have forgotten it
+            await self._pool.release(connection)
+        return await self._pool.acquire(timeout=CONNECT_SECONDS)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncGenerator[Connection]:
@@ -92,9 +131,18 @@ class Database:
     async def close(self) -> None:
         """End politely, and at once where the server is gone."""
         try:
+            while self._idle:
+                await self._pool.release(self._idle.pop()[0])
             await asyncio.wait_for(self._pool.close(), timeout=CLOSE_SECONDS)
         except (TimeoutError, *PASSING):
             self._pool.terminate()
+
+
+def _is_open(connection: Connection) -> bool:
+    try:
+        return not connection.is_closed()
+    except asyncpg.InterfaceError:  # the server ended it, and the pool has taken it back
+        return False
 
 
 async def limit_silence(connection: Connection, longest: str) -> None:
@@ -116,12 +164,12 @@ async def open_database(url: str, *, connections: int, pooler: bool = False) -> 
         max_size=connections,
         timeout=CONNECT_SECONDS,
         command_timeout=COMMAND_SECONDS,
-        max_inactive_connection_lifetime=300,
+        max_inactive_connection_lifetime=IDLE_SECONDS,
         reset=_leave_as_it_is,
         server_settings={} if pooler else SESSION,
         **options,
     )
-    database = Database(pool, url, pooler=pooler)
+    database = Database(pool, url, connections=connections, pooler=pooler)
     try:
         await _connect(pool, shown_url(url), connections)
         await _check_version(database)

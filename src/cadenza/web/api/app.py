@@ -56,6 +56,7 @@ def create_app(parts: Parts) -> FastAPI:
         docs_url=None,  # they would load a script from elsewhere
         redoc_url=None,
         redirect_slashes=False,
+        telemetry={"tracing": False, "metrics": False, "logs": False},  # asked for per request
     )
     app.state.parts = parts
     # Not included: that has every request matched twice, in a context that no route needs.
