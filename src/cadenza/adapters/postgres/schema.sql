@@ -17,13 +17,14 @@ BEGIN
     FROM ended
     WHERE status NOT IN ('running', 'success')
     ON CONFLICT DO NOTHING;
-    INSERT INTO run_counts (tenant_id, since, status, runs)
-    SELECT tenant_id, date_bin('5 minutes', finished_at, 'epoch') AS since, status, count(*)
+    INSERT INTO run_counts (tenant_id, since, status, runs, part)
+    SELECT tenant_id, date_bin('5 minutes', finished_at, 'epoch') AS since, status, count(*),
+           pg_backend_pid() % 16
     FROM ended
     WHERE status <> 'running'
     GROUP BY 1, 2, 3
     ORDER BY 1, 2, 3  -- two that count the same wait for each other, never in a circle
-    ON CONFLICT (tenant_id, since, status) DO UPDATE
+    ON CONFLICT (tenant_id, since, status, part) DO UPDATE
         SET runs = run_counts.runs + excluded.runs;
     RETURN NULL;
 END
@@ -290,6 +291,7 @@ CREATE TABLE public.run_counts (
     since timestamp with time zone NOT NULL,
     status text NOT NULL,
     runs bigint NOT NULL,
+    part smallint DEFAULT 0 NOT NULL,
     CONSTRAINT run_counts_runs_check CHECK ((runs > 0))
 )
 WITH (fillfactor='50');
@@ -436,7 +438,7 @@ ALTER TABLE ONLY public.run_attempts
     ADD CONSTRAINT run_attempts_pkey PRIMARY KEY (run_id, attempt);
 
 ALTER TABLE ONLY public.run_counts
-    ADD CONSTRAINT run_counts_pkey PRIMARY KEY (tenant_id, since, status);
+    ADD CONSTRAINT run_counts_pkey PRIMARY KEY (tenant_id, since, status, part);
 
 ALTER TABLE ONLY public.runs
     ADD CONSTRAINT runs_pkey PRIMARY KEY (endpoint_id, slot_at);

@@ -14,13 +14,15 @@ CREATE INDEX failed_runs_of_tenant ON failed_runs (tenant_id, slot_at);
 -- For what is old, not for lists: a plan that took it for those would read all tenants'.
 CREATE INDEX failed_runs_by_age ON failed_runs USING brin (slot_at);
 
--- So many ended in the five minutes from `since`.
+-- So many ended in the five minutes from `since`; in parts, so that two workers that finish runs of
+-- one tenant seldom wait for each other.
 CREATE TABLE run_counts (
     tenant_id uuid NOT NULL,
     since timestamptz NOT NULL,
     status text NOT NULL,
     runs bigint NOT NULL CHECK (runs > 0),
-    PRIMARY KEY (tenant_id, since, status)
+    part smallint NOT NULL DEFAULT 0,
+    PRIMARY KEY (tenant_id, since, status, part)
 )
 WITH (fillfactor = 50);
 CREATE INDEX run_counts_by_age ON run_counts (since);
@@ -35,13 +37,14 @@ BEGIN
     FROM ended
     WHERE status NOT IN ('running', 'success')
     ON CONFLICT DO NOTHING;
-    INSERT INTO run_counts (tenant_id, since, status, runs)
-    SELECT tenant_id, date_bin('5 minutes', finished_at, 'epoch') AS since, status, count(*)
+    INSERT INTO run_counts (tenant_id, since, status, runs, part)
+    SELECT tenant_id, date_bin('5 minutes', finished_at, 'epoch') AS since, status, count(*),
+           pg_backend_pid() % 16
     FROM ended
     WHERE status <> 'running'
     GROUP BY 1, 2, 3
     ORDER BY 1, 2, 3  -- two that count the same wait for each other, never in a circle
-    ON CONFLICT (tenant_id, since, status) DO UPDATE
+    ON CONFLICT (tenant_id, since, status, part) DO UPDATE
         SET runs = run_counts.runs + excluded.runs;
     RETURN NULL;
 END

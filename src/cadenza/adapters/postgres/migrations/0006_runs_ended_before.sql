@@ -13,5 +13,5 @@ WHERE slot_at > cadenza_now() - interval '2 days'
   AND finished_at <= (SELECT applied_at FROM schema_migrations WHERE number = 5)
 GROUP BY 1, 2, 3
 ORDER BY 1, 2, 3
-ON CONFLICT (tenant_id, since, status) DO UPDATE
+ON CONFLICT (tenant_id, since, status, part) DO UPDATE
     SET runs = run_counts.runs + excluded.runs;
