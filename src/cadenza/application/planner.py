@@ -6,7 +6,7 @@ brain can do is what the tools allow, and a session that fails leaves the baseli
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from uuid import UUID
@@ -213,7 +213,7 @@ class Planner:
             if usage is None:
                 left.append(material)
             else:
-                looks.append(self._look(material, usage))
+                looks.append(self._look(self._new_id(), material, usage))
                 self._unsaved.append(looks[-1])
                 self._unreleased.discard(material.endpoint.id)
             if place % GLANCES_AT_ONCE == 0:
@@ -343,14 +343,8 @@ class Planner:
     ) -> Session:
         submission, usage = tools.submission, tools.usage
         failed = (f"the brain failed: {failure}",) if failure is not None else ()
-        return Session(
-            id=session_id,
-            tenant_id=material.endpoint.tenant_id,
-            job_id=material.endpoint.job_id,
-            endpoint_id=material.endpoint.id,
-            brain=self._brain.name,
-            started_at=material.now,
-            duration=self._clock.now() - material.now,
+        return replace(
+            self._look(session_id, material, usage),
             end=_ending(tools, failed=bool(failed)),
             tool_calls=tuple(tools.calls),
             reasoning=submission.reasoning if submission else "",
@@ -363,10 +357,10 @@ class Planner:
             fired=usage.fired,
         )
 
-    def _look(self, material: Material, usage: Usage) -> Session:
-        """A session without tools."""
+    def _look(self, session_id: UUID, material: Material, usage: Usage) -> Session:
+        """A session that came to nothing, without tools."""
         return Session(
-            id=self._new_id(),
+            id=session_id,
             tenant_id=material.endpoint.tenant_id,
             job_id=material.endpoint.job_id,
             endpoint_id=material.endpoint.id,

@@ -27,7 +27,7 @@ class Source(StrEnum):
     MANUAL = "manual"
 
 
-_SOURCES = {each.value: each for each in Source}  # looked up here: an enum takes its time
+SOURCES = {each.value: each for each in Source}  # looked up here: an enum takes its time
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Candidate:
 
     @classmethod
     def of(cls, record: dict[str, Any]) -> "Candidate":
-        return cls(_SOURCES[record["source"]], from_iso(record["at"]), record.get("excluded"))
+        return cls(SOURCES[record["source"]], from_iso(record["at"]), record.get("excluded"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +126,10 @@ class Plan:
     def from_record(cls, record: dict[str, Any]) -> "Plan":
         return cls(
             next_run_at=_instant(record.get("next_run_at")),
-            source=_SOURCES.get(record["source"]),
+            source=_source(record["source"]),
             anchor_at=_instant(record.get("anchor_at")),
-            winner=_SOURCES.get(record["winner"]),
-            clamps=tuple(_SOURCES[each] for each in record.get("clamps", ())),
+            winner=_source(record["winner"]),
+            clamps=tuple(SOURCES[each] for each in record.get("clamps", ())),
             note=record.get("note"),
             candidates=tuple(Candidate.of(each) for each in record.get("candidates", ())),
             inputs=Inputs.of(record["inputs"]),
@@ -139,3 +139,7 @@ class Plan:
 
 def _instant(text: str | None) -> datetime | None:
     return None if text is None else from_iso(text)
+
+
+def _source(text: str | None) -> Source | None:
+    return None if text is None else SOURCES[text]

@@ -11,7 +11,6 @@ import asyncpg
 from cadenza.adapters.postgres.database import Connection
 from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.rows import (
-    SOURCES,
     Row,
     endpoint_of,
     endpoint_values,
@@ -26,6 +25,7 @@ from cadenza.domain import steering
 from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.errors import InvalidInput, NotFound, Refused, SecretUnreadable
+from cadenza.domain.plan import SOURCES
 from cadenza.domain.target import KEPT, HttpTarget, Secret, Target
 
 

@@ -13,14 +13,13 @@ import pydantic_core
 from cadenza.domain.endpoint import Baseline, CronLine, Endpoint, Every, OnDemand
 from cadenza.domain.hint import Author, IntervalHint, OneShotHint, Pause
 from cadenza.domain.instants import milliseconds
-from cadenza.domain.plan import Plan, Source
+from cadenza.domain.plan import SOURCES, Plan, Source
 from cadenza.domain.run import Body, Claim, Run, RunStatus
 from cadenza.domain.target import HttpTarget, ShellTarget, Target
 
 Row = asyncpg.Record
 _MS = timedelta(milliseconds=1)
 # Looked up here: an enum takes its time, and rows come by hundreds.
-SOURCES = {str(each): each for each in Source}
 STATUSES = {str(each): each for each in RunStatus}
 
 

@@ -7,12 +7,13 @@ from uuid import UUID
 from cadenza.adapters.postgres.database import Connection, Database
 from cadenza.adapters.postgres.insights import health_of_row
 from cadenza.adapters.postgres.queries import query
-from cadenza.adapters.postgres.rows import SOURCES, STATUSES, Row, run_of
+from cadenza.adapters.postgres.rows import STATUSES, Row, run_of
 from cadenza.adapters.postgres.scanning import scan, steps_of
 from cadenza.application.ports.found import Found, Place
 from cadenza.application.ports.run_search import ListedRun, RunInFull, RunSearch
 from cadenza.domain.errors import NotFound
 from cadenza.domain.health import Health
+from cadenza.domain.plan import SOURCES
 from cadenza.domain.run import LateResult, LostAttempt, RunStatus
 
 STEPS = (200, 800, 2_000, 5_000)
