@@ -11,11 +11,11 @@ from typing import Any
 from benchmarks.adaptation.life import EPOCH, SPACE, JumpingClock, rules_brain, step
 from benchmarks.machine import foreign_share, load_now
 from cadenza.adapters.cron.cronsim import CronsimCron
+from cadenza.adapters.memory.analysis_queue import MemoryAnalysisQueue
 from cadenza.adapters.memory.endpoints import MemoryEndpointStore
-from cadenza.adapters.memory.insights import MemoryInsights
 from cadenza.adapters.memory.tables import Tables
 from cadenza.application.tools import Toolbox
-from cadenza.domain.analysis import RECENT_RESPONSES, Material, Response
+from cadenza.domain.analysis import RECENT_RESPONSES, AnalysisContext, Response
 from cadenza.domain.endpoint import Endpoint, Every, Job
 from cadenza.domain.health import WINDOWS, Health, HealthWindow
 from cadenza.domain.run import Body, RunStatus
@@ -34,23 +34,23 @@ def analyses_per_s(body: Callable[[int], Body], looks: int) -> float:
     """Each with its own session and tools; the endpoint is calm, as most are most of the time."""
     clock = JumpingClock(EPOCH)
     tables = Tables(clock, CronsimCron(), lambda: SPACE)
-    store, insights, brain = (
+    store, analysis_queue, brain = (
         MemoryEndpointStore(tables),
-        MemoryInsights(tables),
+        MemoryAnalysisQueue(tables),
         rules_brain(Budget()),
     )
     given = Endpoint(SPACE, SPACE, SPACE, "probe", Every(PACE), EPOCH - timedelta(days=9))
     endpoint = step(store.add_endpoint(given, HttpTarget("http://probe.invalid/")))
-    material = _material(endpoint, body)
-    step(brain.analyse(material, Toolbox(material, store, insights, clock)))
-    material = _material(tables.endpoints[SPACE].endpoint, body)
+    context = _context(endpoint, body)
+    step(brain.analyse(context, Toolbox(context, store, analysis_queue, clock)))
+    context = _context(tables.endpoints[SPACE].endpoint, body)
     began = perf_counter()
     for _ in range(looks):
-        step(brain.analyse(material, Toolbox(material, store, insights, clock)))
+        step(brain.analyse(context, Toolbox(context, store, analysis_queue, clock)))
     return looks / (perf_counter() - began)
 
 
-def _material(endpoint: Endpoint, body: Callable[[int], Body]) -> Material:
+def _context(endpoint: Endpoint, body: Callable[[int], Body]) -> AnalysisContext:
     recent = tuple(
         Response(EPOCH - n * PACE, EPOCH - n * PACE, RunStatus.SUCCESS, body(n), timedelta(0), 200)
         for n in range(RECENT_RESPONSES)
@@ -58,7 +58,7 @@ def _material(endpoint: Endpoint, body: Callable[[int], Body]) -> Material:
     health = Health(
         tuple(HealthWindow(each, each // PACE, each // PACE) for each in WINDOWS), None, 0
     )
-    return Material(EPOCH, endpoint, Job(SPACE, SPACE, "bench"), health, (), recent=recent)
+    return AnalysisContext(EPOCH, endpoint, Job(SPACE, SPACE, "bench"), health, (), recent=recent)
 
 
 def main(*, quick: bool) -> dict[str, Any]:

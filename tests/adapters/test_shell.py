@@ -18,7 +18,7 @@ from cadenza.adapters.shell import process as process_module
 from cadenza.adapters.shell.dispatcher import MAX_OUTPUT, ShellDispatcher, ShellRules
 from cadenza.adapters.shell.environment import allowed_environment
 from cadenza.application.dispatch import RoutedDispatcher
-from cadenza.domain.errors import OperatorError
+from cadenza.domain.errors import InstallationError
 from cadenza.domain.run import Claim, Outcome, RunStatus
 from cadenza.domain.target import ShellTarget
 from tests.factories import make_claim, make_endpoint, seconds
@@ -188,7 +188,7 @@ def test_the_environment_holds_what_was_allowed_and_nothing_else(
 
 @pytest.mark.parametrize("name", ["CADENZA_MASTER_KEY", "CADENZA_DATABASE_URL", "A=B", "NUL\0"])
 def test_settings_of_cadenza_cannot_be_allowed(name: str) -> None:
-    with pytest.raises(OperatorError, match="Commands cannot be given"):
+    with pytest.raises(InstallationError, match="Commands cannot be given"):
         allowed_environment(["HOME", name], {name: "hunter2"})
 
 

@@ -9,8 +9,8 @@ from functools import wraps
 from typing import Any
 from uuid import UUID
 
+from cadenza.adapters.memory.analysis_queue import MemoryAnalysisQueue
 from cadenza.adapters.memory.endpoints import MemoryEndpointStore
-from cadenza.adapters.memory.insights import MemoryInsights
 from cadenza.adapters.memory.quota import MemoryQuota
 from cadenza.adapters.memory.run_queue import MemoryRunQueue
 from cadenza.adapters.memory.tables import EndpointRow, Tables, Topic
@@ -24,7 +24,7 @@ from cadenza.application.ports.run_queue import ClaimBatch, ClaimRequest, Finish
 from cadenza.application.scheduler import Scheduler, SchedulerOptions
 from cadenza.application.tools import Toolbox
 from cadenza.domain import steering
-from cadenza.domain.analysis import Attention, Material
+from cadenza.domain.analysis import AnalysisContext, Attention
 from cadenza.domain.endpoint import Endpoint, Job
 from cadenza.domain.errors import StoreUnavailable
 from cadenza.domain.rule import Mode, Modes
@@ -118,7 +118,7 @@ class Bench:
         self.tables = Tables(self.clock, CRON, self.chance.new_id)
         self.endpoints = MemoryEndpointStore(self.tables)
         self.queue = MemoryRunQueue(self.tables)
-        self.insights = MemoryInsights(self.tables)
+        self.analysis_queue = MemoryAnalysisQueue(self.tables)
         self.quota = MemoryQuota(self.tables, tokens_per_month, money)
         self.tables.modes[id_of("tenant")] = Modes(Mode.ACT, Mode.ACT)
         self._ids: dict[str, tuple[UUID, UUID]] = {}
@@ -180,14 +180,14 @@ class Bench:
 
     async def toolbox(self, name: str = "probe", **options: Any) -> Toolbox:
         """The tools of a session about this endpoint that begins now."""
-        (material,) = await self.insights.material_for([self._ids[name][1]], "test")
-        return Toolbox(material, self.endpoints, self.insights, self.clock, **options)
+        (context,) = await self.analysis_queue.contexts_for([self._ids[name][1]], "test")
+        return Toolbox(context, self.endpoints, self.analysis_queue, self.clock, **options)
 
     def planner(self, brain: Brain, name: str = "planner", **options: Any) -> Planner:
         planner = Planner(
             brain,
             self.endpoints,
-            self.insights,
+            self.analysis_queue,
             self.quota,
             self.clock,
             self.log,
@@ -232,7 +232,7 @@ def takes(bench: Bench, length: float, outcome: Outcome = OK) -> Answer:
     return answer
 
 
-async def _idle(_: Material, __: Tools) -> None:
+async def _idle(_: AnalysisContext, __: Tools) -> None:
     """Thinks nothing of it."""
 
 
@@ -240,21 +240,21 @@ async def _idle(_: Material, __: Tools) -> None:
 class Thinker:
     """A brain that does what the test says, and says what that cost."""
 
-    thought: Callable[[Material, Tools], Awaitable[None]] = _idle
+    thought: Callable[[AnalysisContext, Tools], Awaitable[None]] = _idle
     attention: Attention = Attention.OWN_RUNS
     reserved_tokens: int = 0
     reserved_cost: float = 0.0
     usage: Usage = field(default_factory=Usage)
     name: str = "thinker"
     looks: list[str] = field(default_factory=list[str])
-    at_a_glance: Callable[[Material], Usage | None] = lambda _: None
+    at_pre_check: Callable[[AnalysisContext], Usage | None] = lambda _: None
 
-    def glance(self, material: Material) -> Usage | None:
-        return self.at_a_glance(material)
+    def pre_check(self, context: AnalysisContext) -> Usage | None:
+        return self.at_pre_check(context)
 
-    async def analyse(self, material: Material, tools: Tools) -> Usage:
-        self.looks.append(material.endpoint.name)
-        await self.thought(material, tools)
+    async def analyse(self, context: AnalysisContext, tools: Tools) -> Usage:
+        self.looks.append(context.endpoint.name)
+        await self.thought(context, tools)
         return self.usage
 
 

@@ -61,7 +61,7 @@ GUARDRAILS = (
 
 
 @dataclass(slots=True)
-class Flight:
+class Execution:
     claim: Claim
     started_at: datetime | None = None
 
@@ -88,8 +88,8 @@ class Life:
         self.chance = Random(seed)
         self.bench = Bench(seed)
         self.model = Model()
-        self.held: Flight | None = None  # by the worker that flies now
-        self.ghosts: list[Flight] = []  # of workers that are gone, and may still come back
+        self.held: Execution | None = None  # by the worker that flies now
+        self.ghosts: list[Execution] = []  # of workers that are gone, and may still come back
         self.story: list[str] = []
 
     @property
@@ -290,7 +290,7 @@ class Life:
             assert not model.archived
             if not claim.is_manual:
                 self._check_scheduled_claim(claim, before, ahead)
-        self.held = Flight(claim)
+        self.held = Execution(claim)
 
     def _check_scheduled_claim(self, claim: Claim, before: Endpoint, ahead: timedelta) -> None:
         model = self.model
@@ -324,7 +324,7 @@ class Life:
         elif flight.started_at is not None:
             await self._finished(flight, self.chance.choice(OUTCOMES))
 
-    async def _finished(self, flight: Flight, outcome: Outcome) -> None:
+    async def _finished(self, flight: Execution, outcome: Outcome) -> None:
         before, claim, model = self.endpoint, flight.claim, self.model
         result = FinishedRun(claim, outcome, flight.started_at, self.now)
         report = await self.bench.queue.finish([result])
@@ -479,8 +479,8 @@ class Life:
             assert next_run_at < after.one_shot_hint.expires_at, "a one-shot outlives its life"
 
 
-Happening = Callable[[Life], Awaitable[None]]
-ACTS: tuple[Happening, ...] = (
+StoredEvent = Callable[[Life], Awaitable[None]]
+ACTS: tuple[StoredEvent, ...] = (
     Life._hint,
     Life._hint,
     Life._one_shot,
@@ -495,7 +495,7 @@ ACTS: tuple[Happening, ...] = (
     Life._run_now,
     Life._archive,
 )
-HAPPENINGS: tuple[Happening, ...] = (
+HAPPENINGS: tuple[StoredEvent, ...] = (
     *ACTS,
     *(Life._time_passes,) * 6,
     *(Life._until_due,) * 4,

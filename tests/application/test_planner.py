@@ -8,12 +8,12 @@ from uuid import UUID
 
 import pytest
 
-from cadenza.adapters.memory.insights import MemoryInsights
+from cadenza.adapters.memory.analysis_queue import MemoryAnalysisQueue
 from cadenza.application.planner import PlannerOptions, Round
+from cadenza.application.ports.analysis_queue import AnalysisRequest
 from cadenza.application.ports.brain import Tools, Usage
-from cadenza.application.ports.insights import LookRequest
 from cadenza.domain import steering
-from cadenza.domain.analysis import Attention, Material
+from cadenza.domain.analysis import AnalysisContext, Attention
 from cadenza.domain.endpoint import Every, OnDemand
 from cadenza.domain.errors import StoreUnavailable
 from cadenza.domain.hint import Author
@@ -24,11 +24,11 @@ from tests.factories import FAILED, NOON, OK, id_of, minutes, seconds
 INTERVAL = {"interval_ms": 30_000, "reason": "load"}
 
 
-async def _act(_: Material, tools: Tools) -> None:
+async def _act(_: AnalysisContext, tools: Tools) -> None:
     await tools.call("propose_interval", INTERVAL)
 
 
-async def _fail(_: Material, __: Tools) -> None:
+async def _fail(_: AnalysisContext, __: Tools) -> None:
     raise ConnectionError("the provider\x00 is \u202eaway" + "!" * 1000)
 
 
@@ -41,7 +41,7 @@ async def test_a_session_that_acted_is_stored_with_everything_it_did() -> None:
     await bench.add(baseline=OnDemand())
     await bench.ran()
 
-    async def think(_: Material, tools: Tools) -> None:
+    async def think(_: AnalysisContext, tools: Tools) -> None:
         await tools.call("get_latest_response", {})
         await bench.sleep(2)
         await tools.call("propose_interval", INTERVAL)
@@ -79,7 +79,7 @@ async def test_a_look_with_nothing_to_do_is_counted_and_not_stored(reads: bool) 
     await bench.add()
     await bench.ran()
 
-    async def think(_: Material, tools: Tools) -> None:
+    async def think(_: AnalysisContext, tools: Tools) -> None:
         if reads:
             await tools.call("get_response_history", {})
             await tools.call("get_sibling_latest_responses", {})
@@ -98,11 +98,11 @@ async def test_what_a_glance_settles_takes_no_session_and_counts_as_a_look() -> 
         await bench.add(name)
         await bench.ran(name)
 
-    def glance(material: Material) -> Usage | None:
+    def pre_check(context: AnalysisContext) -> Usage | None:
         odd = Usage(warnings=("a rule has no yes or no",))
-        return {"calm": Usage(), "odd": odd}.get(material.endpoint.name)
+        return {"calm": Usage(), "odd": odd}.get(context.endpoint.name)
 
-    brain = Thinker(_act, at_a_glance=glance)
+    brain = Thinker(_act, at_pre_check=pre_check)
     planner = bench.planner(brain)
     assert await planner.run_once() == Round(sessions=3, acted=1)
     assert brain.looks == ["busy"]
@@ -123,18 +123,18 @@ async def test_glances_that_take_long_outlast_no_lease_and_let_others_work() -> 
         await bench.ran(name)
     worked_at: list[int] = []
 
-    def glance(_: Material) -> Usage:
-        glanced.append("once")
+    def pre_check(_: AnalysisContext) -> Usage:
+        checked.append("once")
         bench.clock.step(seconds(10))
         return Usage()
 
     async def others() -> None:
         while True:
-            worked_at.append(len(glanced))
+            worked_at.append(len(checked))
             await asyncio.sleep(0)
 
-    glanced: list[str] = []
-    planner = bench.planner(Thinker(at_a_glance=glance))
+    checked: list[str] = []
+    planner = bench.planner(Thinker(at_pre_check=pre_check))
     beside = asyncio.create_task(others())
     found = await planner.run_once()
     beside.cancel()
@@ -152,12 +152,14 @@ async def test_a_brain_that_cannot_even_glance_is_recorded_and_harms_no_other_lo
         await bench.add(name)
         await bench.ran(name)
 
-    def glance(material: Material) -> Usage:
-        if material.endpoint.name == "first":
+    def pre_check(context: AnalysisContext) -> Usage:
+        if context.endpoint.name == "first":
             raise RecursionError("out of its depth")
         return Usage()
 
-    assert await bench.planner(Thinker(_fail, at_a_glance=glance)).run_once() == Round(sessions=2)
+    assert await bench.planner(Thinker(_fail, at_pre_check=pre_check)).run_once() == Round(
+        sessions=2
+    )
     (failed,) = bench.tables.sessions
     assert (failed.endpoint_id, failed.end) == (id_of("first"), SessionEnd.FAILED)
     assert bench.tables.idle_looks == 1
@@ -171,7 +173,7 @@ async def test_a_look_that_cost_something_or_wanted_something_is_stored() -> Non
     await bench.planner(Thinker(usage=Usage(tokens=10))).run_once()
     await bench.ran()
 
-    async def want(_: Material, tools: Tools) -> None:
+    async def want(_: AnalysisContext, tools: Tools) -> None:
         await tools.call("pause_until", {"until_iso": "never"})
 
     await bench.planner(Thinker(want)).run_once()
@@ -187,10 +189,10 @@ async def test_a_brain_that_raises_is_recorded_with_what_it_did_before() -> None
     await bench.ran("first")
     await bench.ran("second")
 
-    async def think(material: Material, tools: Tools) -> None:
-        await _act(material, tools)
-        if material.endpoint.name == "first":
-            await _fail(material, tools)
+    async def think(context: AnalysisContext, tools: Tools) -> None:
+        await _act(context, tools)
+        if context.endpoint.name == "first":
+            await _fail(context, tools)
 
     assert (await bench.planner(Thinker(think)).run_once()).sessions == 2
     failed = next(each for each in bench.tables.sessions if each.end is SessionEnd.FAILED)
@@ -227,7 +229,7 @@ async def test_a_session_that_used_up_its_calls_ends_as_such() -> None:
     await bench.add()
     await bench.ran()
 
-    async def chatter(_: Material, tools: Tools) -> None:
+    async def chatter(_: AnalysisContext, tools: Tools) -> None:
         for _ in range(40):
             await tools.call("get_latest_response", {})
 
@@ -244,7 +246,7 @@ async def test_each_act_that_took_effect_is_told() -> None:
     await bench.add("sibling", baseline=OnDemand())
     await bench.ran()
 
-    async def think(_: Material, tools: Tools) -> None:
+    async def think(_: AnalysisContext, tools: Tools) -> None:
         await tools.call("propose_interval", INTERVAL)
         await tools.call("propose_interval", {"interval_ms": -1})
         await tools.call("propose_next_time", {"next_run_in_ms": 0, "endpoint": "sibling"})
@@ -264,10 +266,10 @@ async def test_a_brain_is_shown_health_siblings_and_the_last_analysis() -> None:
     await bench.add("sibling", baseline=OnDemand())
     await bench.ran(outcome=FAILED)
     await bench.ran(outcome=OK)
-    seen: list[Material] = []
+    seen: list[AnalysisContext] = []
 
-    async def think(material: Material, tools: Tools) -> None:
-        seen.append(material)
+    async def think(context: AnalysisContext, tools: Tools) -> None:
+        seen.append(context)
         await tools.call("submit_analysis", {"reasoning": "first thoughts"})
 
     planner = bench.planner(Thinker(think))
@@ -337,7 +339,7 @@ async def test_a_brain_for_changes_looks_when_something_happened() -> None:
     await _family(bench)
     wanted: dict[str, Any] = {}
 
-    async def think(_: Material, tools: Tools) -> None:
+    async def think(_: AnalysisContext, tools: Tools) -> None:
         await tools.call("submit_analysis", wanted)
 
     brain = Thinker(think, attention=Attention.ON_CHANGE)
@@ -453,7 +455,7 @@ async def test_an_incident_is_looked_at_as_soon_as_its_run_has_finished() -> Non
     await bench.add(baseline=Every(minutes(1)))
     looked: list[Any] = []
 
-    async def think(_: Material, __: Tools) -> None:
+    async def think(_: AnalysisContext, __: Tools) -> None:
         looked.append(bench.now - NOON)
 
     planner = bench.planner(Thinker(think))
@@ -470,7 +472,7 @@ async def test_runs_that_finish_during_a_long_session_lead_to_one_more_look() ->
     bench = Bench()
     await bench.add(baseline=Every(seconds(10)))
 
-    async def think(_: Material, __: Tools) -> None:
+    async def think(_: AnalysisContext, __: Tools) -> None:
         await bench.sleep(55)
 
     brain = Thinker(think)
@@ -491,7 +493,7 @@ async def test_no_more_sessions_are_held_at_once_than_allowed() -> None:
         await bench.ran(f"probe {number}")
     at_once, most = 0, 0
 
-    async def think(_: Material, __: Tools) -> None:
+    async def think(_: AnalysisContext, __: Tools) -> None:
         nonlocal at_once, most
         at_once += 1
         most = max(most, at_once)
@@ -508,9 +510,9 @@ async def test_a_stopped_planner_lets_its_sessions_end() -> None:
     await bench.add()
     await bench.ran()
 
-    async def think(material: Material, tools: Tools) -> None:
+    async def think(context: AnalysisContext, tools: Tools) -> None:
         await bench.sleep(20)
-        await _act(material, tools)
+        await _act(context, tools)
 
     planner = bench.planner(Thinker(think))
     task = asyncio.create_task(planner.run())
@@ -520,33 +522,33 @@ async def test_a_stopped_planner_lets_its_sessions_end() -> None:
     assert len(bench.tables.sessions) == 1
 
 
-class FragileInsights(MemoryInsights):
+class FragileInsights(MemoryAnalysisQueue):
     down = False
 
-    async def claim_for_analysis(self, request: LookRequest) -> Sequence[UUID]:
+    async def claim_for_analysis(self, request: AnalysisRequest) -> Sequence[UUID]:
         if self.down:
             raise StoreUnavailable("the database does not answer")
         return await super().claim_for_analysis(request)
 
-    async def record_looks(self, sessions: Sequence[Session], holder: str) -> None:
+    async def record_analyses(self, sessions: Sequence[Session], holder: str) -> None:
         if self.down:
             raise StoreUnavailable("the database does not answer")
-        await super().record_looks(sessions, holder)
+        await super().record_analyses(sessions, holder)
 
 
 @simulated
 async def test_a_planner_outlives_a_store_that_is_away_for_a_while() -> None:
     bench = Bench()
-    insights = bench.insights = FragileInsights(bench.tables)
+    analysis_queue = bench.analysis_queue = FragileInsights(bench.tables)
     await bench.add()
     brain = Thinker(_act)
     planner = bench.planner(brain)
-    insights.down = True
+    analysis_queue.down = True
     task = asyncio.create_task(planner.run())
     await bench.ran()
     await bench.sleep(30)
     assert not task.done()
-    insights.down = False
+    analysis_queue.down = False
     await bench.sleep(2)
     assert brain.looks == ["probe"]
     planner.stop()
@@ -556,25 +558,25 @@ async def test_a_planner_outlives_a_store_that_is_away_for_a_while() -> None:
 @simulated
 async def test_a_session_that_meets_a_store_away_leaves_no_other_session_unwatched() -> None:
     bench = Bench()
-    insights = bench.insights = FragileInsights(bench.tables)
+    analysis_queue = bench.analysis_queue = FragileInsights(bench.tables)
     for name in ("quick", "slow"):
         await bench.add(name, baseline=OnDemand())
         await bench.ran(name)
     under_way: set[str] = set()
 
-    async def think(material: Material, _: Tools) -> None:
-        assert material.endpoint.name not in under_way, "two sessions about one endpoint"
-        under_way.add(material.endpoint.name)
-        await bench.sleep(60 if material.endpoint.name == "slow" else 1)
-        under_way.discard(material.endpoint.name)
+    async def think(context: AnalysisContext, _: Tools) -> None:
+        assert context.endpoint.name not in under_way, "two sessions about one endpoint"
+        under_way.add(context.endpoint.name)
+        await bench.sleep(60 if context.endpoint.name == "slow" else 1)
+        under_way.discard(context.endpoint.name)
 
     brain = Thinker(think, usage=Usage(tokens=1))
     planner = bench.planner(brain)
     task = asyncio.create_task(planner.run())
     await bench.sleep(0.5)
-    insights.down = True
+    analysis_queue.down = True
     await bench.sleep(2)
-    insights.down = False
+    analysis_queue.down = False
     await bench.sleep(200)
     planner.stop()
     await task
@@ -592,7 +594,7 @@ async def test_parallel_sessions_cannot_spend_more_than_the_quota() -> None:
         await bench.add(f"probe {number}", baseline=OnDemand())
         await bench.ran(f"probe {number}")
 
-    async def think(_: Material, __: Tools) -> None:
+    async def think(_: AnalysisContext, __: Tools) -> None:
         await bench.sleep(10)
 
     brain = Thinker(think, reserved_tokens=300, usage=Usage(tokens=300))

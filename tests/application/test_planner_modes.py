@@ -6,8 +6,8 @@ from cadenza.adapters.memory.suggestions import MemorySuggestions
 from cadenza.application.planner import LATE_COMMITS, Discovery, Round
 from cadenza.application.ports.brain import Tools
 from cadenza.application.suggestions import AcceptSuggestion
-from cadenza.domain.analysis import Material
-from cadenza.domain.audit import Deed
+from cadenza.domain.analysis import AnalysisContext
+from cadenza.domain.audit import AuditEntry
 from cadenza.domain.endpoint import OnDemand
 from cadenza.domain.rule import Mode, Modes
 from tests.application.bench import Bench, Thinker, simulated
@@ -21,7 +21,7 @@ CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
 )
 
 
-async def _act(_: Material, tools: Tools) -> None:
+async def _act(_: AnalysisContext, tools: Tools) -> None:
     for tool, arguments in CALLS:
         await tools.call(tool, arguments)
 
@@ -64,7 +64,7 @@ async def test_a_planner_that_advises_writes_nothing_and_keeps_what_it_would_hav
 
 @simulated
 async def test_the_same_advice_at_every_look_is_one_suggestion() -> None:
-    async def faster(_: Material, tools: Tools) -> None:
+    async def faster(_: AnalysisContext, tools: Tools) -> None:
         await tools.call(*CALLS[0])
 
     bench = await _ran(Mode.ADVISE)
@@ -84,18 +84,18 @@ async def test_an_accepted_suggestion_does_what_the_planner_would_have_done() ->
     await bench.planner(Thinker(_act)).run_once()
     (session,) = bench.tables.sessions
     accept = AcceptSuggestion(
-        MemorySuggestions(bench.tables), bench.endpoints, bench.insights, bench.clock
+        MemorySuggestions(bench.tables), bench.endpoints, bench.analysis_queue, bench.clock
     )
 
-    def deed(action: str, **data: object) -> Deed:
-        return Deed("ann", action, data)
+    def entry(action: str, **data: object) -> AuditEntry:
+        return AuditEntry("ann", action, data)
 
-    answer = await accept.accept(session.tenant_id, session.id, 0, deed)
+    answer = await accept.accept(session.tenant_id, session.id, 0, entry)
     assert (answer["ok"], answer["source"]) == (True, "ai-interval")
     hint = bench.endpoint().interval_hint
     assert hint is not None
     assert (hint.interval, hint.session_id, hint.reason) == (seconds(30), session.id, "load")
-    await accept.accept(session.tenant_id, session.id, 1, deed)
+    await accept.accept(session.tenant_id, session.id, 1, entry)
     assert bench.endpoint("sibling").one_shot_hint is not None
 
 

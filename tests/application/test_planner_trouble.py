@@ -8,7 +8,7 @@ import pytest
 
 from cadenza.application.planner import Round
 from cadenza.application.ports.brain import Tools, Usage
-from cadenza.domain.analysis import Attention, Material
+from cadenza.domain.analysis import AnalysisContext, Attention
 from cadenza.domain.endpoint import Every, OnDemand
 from cadenza.domain.errors import BrainFailed, ProviderFailed
 from cadenza.domain.session import SessionEnd
@@ -31,7 +31,7 @@ class Provider:
         self.usage = Usage(tokens=7, cost=0.5, prompt_version="1-abc")
         self.brain = Thinker(self.think, Attention.ON_CHANGE, 100, usage=self.usage)
 
-    async def think(self, _: Material, tools: Tools) -> None:
+    async def think(self, _: AnalysisContext, tools: Tools) -> None:
         tools.report_usage(self.usage)
         await self.bench.sleep(1)
         if self.error is not None:
@@ -48,7 +48,7 @@ async def test_a_brain_that_hangs_is_cut_off_and_charged_what_it_reported() -> N
     await bench.add()
     await bench.ran()
 
-    async def hang(_: Material, tools: Tools) -> None:
+    async def hang(_: AnalysisContext, tools: Tools) -> None:
         tools.report_usage(Usage(tokens=40, cost=0.25, prompt_version="1-abc"))
         await asyncio.Event().wait()
 
@@ -68,7 +68,7 @@ async def test_a_session_has_two_minutes_unless_told_otherwise() -> None:
     await bench.add()
     await bench.ran()
 
-    async def hang(_: Material, __: Tools) -> None:
+    async def hang(_: AnalysisContext, __: Tools) -> None:
         await asyncio.Event().wait()
 
     await bench.planner(Thinker(hang)).run_once()
@@ -81,7 +81,7 @@ async def test_a_timeout_of_the_brains_own_is_told_as_such() -> None:
     await bench.add()
     await bench.ran()
 
-    async def think(_: Material, __: Tools) -> None:
+    async def think(_: AnalysisContext, __: Tools) -> None:
         raise TimeoutError("the disk was slow")
 
     await bench.planner(Thinker(think)).run_once()
@@ -96,7 +96,7 @@ async def test_a_planner_that_is_ended_in_a_session_still_settles_what_was_used(
     await bench.add()
     await bench.ran()
 
-    async def hang(_: Material, tools: Tools) -> None:
+    async def hang(_: AnalysisContext, tools: Tools) -> None:
         tools.report_usage(Usage(tokens=40))
         await asyncio.Event().wait()
 

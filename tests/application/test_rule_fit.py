@@ -4,7 +4,7 @@ import pytest
 
 from cadenza.adapters.expressions.cel import CelExpressions
 from cadenza.application.rule_fit import misfits
-from cadenza.domain.rule import Rule, RuleAct, Then
+from cadenza.domain.rule import Rule, RuleAction, Then
 
 ANSWERS = {
     "queue": {"queue_depth": 3, "nested": {"limit": 5}, "state": "up", "nothing": None},
@@ -13,7 +13,7 @@ ANSWERS = {
 
 
 def said(when: str, endpoint: str | None = "queue") -> list[str]:
-    rule = Rule("mine", when, Then(RuleAct.CLEAR), endpoint=endpoint)
+    rule = Rule("mine", when, Then(RuleAction.CLEAR), endpoint=endpoint)
     return [text for _, text in misfits([rule], ANSWERS, CelExpressions())]
 
 

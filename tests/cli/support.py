@@ -19,7 +19,7 @@ from cadenza.adapters.postgres.accounts import PostgresAccounts
 from cadenza.adapters.postgres.clock import DatabaseClock
 from cadenza.adapters.postgres.database import Database, open_database
 from cadenza.domain.access import ApiKey, Scope, Tenant, User, hash_of, token_of
-from cadenza.domain.audit import Deed
+from cadenza.domain.audit import AuditEntry
 from cadenza.domain.errors import CadenzaError
 from cadenza.roots.api import served_app, server_config
 from cadenza.roots.dispatch import dispatcher
@@ -198,11 +198,11 @@ async def new_key(database: Database, scope: Scope = Scope.ADMIN) -> tuple[str, 
     accounts = PostgresAccounts(database)
     now = await DatabaseClock().ask(database)
     tenant = Tenant(uuid4(), f"tenant {uuid4().hex[:8]}", now)
-    await accounts.add_tenant(tenant, Deed("test", "tenant.create"))
+    await accounts.add_tenant(tenant, AuditEntry("test", "tenant.create"))
     user = User(uuid4(), tenant.id, "ada", now)
-    await accounts.add_user(user, Deed("test", "user.create"))
+    await accounts.add_user(user, AuditEntry("test", "user.create"))
     key_id = uuid4()
     token = token_of(key_id, "s" * 43)
     key = ApiKey(key_id, tenant.id, user.id, "first", (scope,), hash_of(token), now)
-    await accounts.add_key(key, Deed("test", "key.create"))
+    await accounts.add_key(key, AuditEntry("test", "key.create"))
     return tenant.name, token

@@ -8,16 +8,16 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from cadenza.adapters.memory.analysis_queue import MemoryAnalysisQueue
 from cadenza.adapters.memory.endpoints import MemoryEndpointStore
-from cadenza.adapters.memory.insights import MemoryInsights
 from cadenza.adapters.memory.quota import MemoryQuota
 from cadenza.adapters.memory.run_queue import MemoryRunQueue
 from cadenza.adapters.memory.runs import MemoryRunHistory
 from cadenza.adapters.memory.suggestions import MemorySuggestions
 from cadenza.adapters.memory.tables import Tables
+from cadenza.adapters.postgres.analysis_queue import PostgresAnalysisQueue
 from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.endpoints import PostgresEndpointStore
-from cadenza.adapters.postgres.insights import PostgresInsights
 from cadenza.adapters.postgres.quota import PostgresQuota
 from cadenza.adapters.postgres.rows import to_json
 from cadenza.adapters.postgres.run_queue import PostgresRunQueue
@@ -112,7 +112,7 @@ def memory_store() -> Store:
         queue=MemoryRunQueue(tables),
         endpoints=MemoryEndpointStore(tables),
         history=MemoryRunHistory(tables),
-        insights=MemoryInsights(tables),
+        analysis_queue=MemoryAnalysisQueue(tables),
         quota=MemoryQuota(tables, tokens_per_month=1000, money_per_month=2.0),
         suggestions=MemorySuggestions(tables),
         owner=MemoryOwner(tables),
@@ -138,7 +138,7 @@ async def postgres_store() -> AsyncIterator[Store]:
             queue=PostgresRunQueue(database, CRON, uuid4, BOX, no_spread),
             endpoints=PostgresEndpointStore(database, CRON, BOX, no_spread),
             history=PostgresRunHistory(database),
-            insights=PostgresInsights(database, no_spread),
+            analysis_queue=PostgresAnalysisQueue(database, no_spread),
             quota=PostgresQuota(database, tokens_per_month=1000, money_per_month=2.0),
             suggestions=PostgresSuggestions(database),
             owner=PostgresOwner(database),

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol
 from uuid import UUID
 
+from cadenza.application.ports.analysis_queue import AnalysisQueue
 from cadenza.application.ports.endpoints import EndpointStore
-from cadenza.application.ports.insights import Insights
 from cadenza.application.ports.quota import Quota
 from cadenza.application.ports.run_queue import ClaimBatch, ClaimRequest, RunQueue
 from cadenza.application.ports.runs import RunHistory
@@ -54,7 +54,7 @@ class Store:
     queue: RunQueue
     endpoints: EndpointStore
     history: RunHistory
-    insights: Insights
+    analysis_queue: AnalysisQueue
     quota: Quota
     suggestions: SuggestionStore
     owner: "Owner"

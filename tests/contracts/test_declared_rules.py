@@ -10,14 +10,14 @@ import pytest
 from cadenza.adapters.simulated.log import EventLog
 from cadenza.application.planner import Planner
 from cadenza.domain.endpoint import Every, OnDemand
-from cadenza.domain.rule import Rule, RuleAct, Then
+from cadenza.domain.rule import Rule, RuleAction, Then
 from cadenza.domain.run import Outcome, RunStatus
 from cadenza.roots.brain import rules_brain
 from tests.adapters.brains.declaring import rule
 from tests.contracts.harness import Store
 from tests.factories import minutes, seconds
 
-WAKE = Then(RuleAct.RUN_NOW, endpoint="worker")
+WAKE = Then(RuleAction.RUN_NOW, endpoint="worker")
 
 
 class Since:
@@ -37,7 +37,7 @@ async def looks(store: Store, name: str) -> None:
     """By a planner that has just started, with a brain of its own."""
     clock = Since(await store.clock.now())
     planner = Planner(
-        rules_brain(), store.endpoints, store.insights, store.quota, clock, EventLog(), uuid4,
+        rules_brain(), store.endpoints, store.analysis_queue, store.quota, clock, EventLog(), uuid4,
         name=name,
     )  # fmt: skip
     await planner.run_once()

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from cadenza.domain import steering
-from cadenza.domain.audit import Deed
+from cadenza.domain.audit import AuditEntry
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.errors import NotFound, Refused
 from cadenza.domain.hint import Author, IntervalHint
@@ -17,7 +17,7 @@ from cadenza.domain.suggestion import Suggestion
 from tests.contracts.harness import OTHER_TENANT, Store
 from tests.factories import NOON, minutes, seconds
 
-DEED = Deed("user ann", "suggestion.accept")
+DEED = AuditEntry("user ann", "suggestion.accept")
 READ = ToolCall("get_latest_response", {}, {"ok": True})
 
 
@@ -42,7 +42,7 @@ async def session(store: Store, endpoint: Endpoint, *calls: ToolCall, **fields: 
             **fields,
         }
     )
-    await store.insights.record_looks([made], "test")
+    await store.analysis_queue.record_analyses([made], "test")
     return made
 
 
@@ -131,8 +131,8 @@ async def test_a_brain_is_shown_what_it_has_suggested_before(store: Store) -> No
     made = await session(store, endpoint, READ, suggestion())
 
     async def waiting(brain: str) -> list[str]:
-        (material,) = await store.insights.material_for([endpoint.id], brain)
-        return [each.tool for each in material.waiting]
+        (context,) = await store.analysis_queue.contexts_for([endpoint.id], brain)
+        return [each.tool for each in context.waiting]
 
     assert await waiting("llm") == ["propose_interval"]
     assert await waiting("rules") == []

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from cadenza.domain.analysis import Attention, Facts, reason_to_look
+from cadenza.domain.analysis import Attention, Facts, reason_to_analyse
 from tests.factories import NOON, minutes
 
 BEFORE, LOOK, SINCE = NOON - minutes(30), NOON - minutes(20), NOON - minutes(10)
@@ -13,7 +13,7 @@ EVERYONE = list(Attention)
 
 
 def reason(attention: Attention, now: datetime = NOON, **facts: Any) -> str | None:
-    return reason_to_look(Facts(**facts), attention, now)
+    return reason_to_analyse(Facts(**facts), attention, now)
 
 
 @pytest.mark.parametrize("attention", EVERYONE)

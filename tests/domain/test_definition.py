@@ -5,9 +5,9 @@ from datetime import datetime, timedelta
 import pytest
 
 from cadenza.domain.definition import (
-    DoorRules,
     EndpointDefinition,
     JobDefinition,
+    ValidationPolicy,
     check_endpoint,
     check_job,
     check_name,
@@ -17,13 +17,13 @@ from cadenza.domain.definition import (
 )
 from cadenza.domain.endpoint import Baseline, CronLine, Every, OnDemand
 from cadenza.domain.errors import InvalidCron, InvalidInput
-from cadenza.domain.rule import Rule, RuleAct, Then
+from cadenza.domain.rule import Rule, RuleAction, Then
 from cadenza.domain.target import HttpTarget, ShellTarget, Target
 from tests.factories import CRON, NOON, minutes, seconds
 
 WEB = HttpTarget("https://example.com/")
 SHELL = ShellTarget(("ls",))
-RULES = DoorRules(closed_ports=frozenset({25}))
+RULES = ValidationPolicy(closed_ports=frozenset({25}))
 
 
 def definition(
@@ -36,7 +36,7 @@ def definition(
     return EndpointDefinition(name, baseline, target, least, most)
 
 
-def refused(given: EndpointDefinition, rules: DoorRules = RULES) -> InvalidInput:
+def refused(given: EndpointDefinition, rules: ValidationPolicy = RULES) -> InvalidInput:
     with pytest.raises(InvalidInput) as raised:
         check_endpoint(given, rules, NOON, CRON)
     return raised.value
@@ -103,7 +103,7 @@ def test_name_baseline_guardrails_and_target_are_each_told_of() -> None:
 
 def test_a_command_needs_the_operators_leave() -> None:
     assert "CADENZA_SHELL_ALLOWED" in refused(definition(target=SHELL)).fix
-    check_endpoint(definition(target=SHELL), DoorRules(shell_allowed=True), NOON, CRON)
+    check_endpoint(definition(target=SHELL), ValidationPolicy(shell_allowed=True), NOON, CRON)
 
 
 def test_an_expression_is_read_by_whoever_can() -> None:
@@ -112,7 +112,7 @@ def test_an_expression_is_read_by_whoever_can() -> None:
 
     given = definition(target=HttpTarget("https://example.com/", success_when="x"))
     check_endpoint(given, RULES, NOON, CRON)
-    error = refused(given, DoorRules(check_expression=refuse))
+    error = refused(given, ValidationPolicy(check_expression=refuse))
     assert (error.field, error.value) == ("success_when", "x")
 
 
@@ -158,7 +158,7 @@ def test_a_cron_that_can_never_be_scheduled_is_an_invalid_cron() -> None:
 
 def test_a_rule_that_names_a_sibling_which_is_not_there_is_warned_of() -> None:
     def warned(when: str, at: str | None = None) -> list[str]:
-        then = Then(RuleAct.RUN_AT if at else RuleAct.RUN_NOW, at=at)
+        then = Then(RuleAction.RUN_AT if at else RuleAction.RUN_NOW, at=at)
         return rule_warnings([Rule("wake", when, then)], {"queue", "import-2"})
 
     for fine in (

@@ -8,7 +8,7 @@ import pytest
 
 from cadenza.domain.errors import InvalidInput
 from cadenza.domain.target import HttpTarget, Secret, ShellTarget
-from cadenza.domain.target_rules import (
+from cadenza.domain.target_validation import (
     MAX_BODY,
     MAX_HEADERS,
     METHODS,

@@ -7,14 +7,14 @@ import pytest
 from cadenza.domain.errors import (
     AlreadyRunning,
     CadenzaError,
+    InstallationError,
     InvalidCron,
     InvalidInput,
     NotFound,
-    OperatorError,
     Refused,
     StoreUnavailable,
 )
-from cadenza.domain.instants import FOREVER, from_iso, iso, iso_or_none, latest, spoken
+from cadenza.domain.instants import FOREVER, from_iso, humanize, iso, iso_or_none, latest
 from cadenza.domain.run import FinishedRun, RunStatus
 from cadenza.domain.session import Session, SessionEnd, ToolCall
 from cadenza.domain.target import HttpTarget
@@ -63,7 +63,7 @@ def test_the_latest_of_those_that_are_given() -> None:
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_durations_are_spoken_as_people_say_them(duration: timedelta, text: str) -> None:
-    assert spoken(duration) == text
+    assert humanize(duration) == text
 
 
 # --- Claims and runs ------------------------------------------------------------------------
@@ -191,8 +191,8 @@ def test_a_value_of_any_length_makes_a_short_error() -> None:
 def test_every_error_on_purpose_is_of_one_tree() -> None:
     assert issubclass(InvalidCron, InvalidInput)
     assert issubclass(AlreadyRunning, Refused)
-    assert issubclass(StoreUnavailable, OperatorError)
-    for each in (InvalidInput, Refused, NotFound, OperatorError):
+    assert issubclass(StoreUnavailable, InstallationError)
+    for each in (InvalidInput, Refused, NotFound, InstallationError):
         assert issubclass(each, CadenzaError)
 
 

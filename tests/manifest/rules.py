@@ -1,11 +1,11 @@
 """The door as tests open it."""
 
 from cadenza.adapters.expressions.cel import CelExpressions
-from cadenza.domain.definition import DoorRules
+from cadenza.domain.definition import ValidationPolicy
 from cadenza.manifest.checking import Checks
 from tests.factories import CRON, NOON
 
-RULES = DoorRules(
+RULES = ValidationPolicy(
     shell_allowed=True,
     check_expression=lambda field, text: CelExpressions().check(field, text, ("status", "body")),
 )

@@ -9,7 +9,7 @@ from cadenza.adapters.simulated.brains import ScriptedBrain, Step
 from cadenza.adapters.simulated.chance import SeededChance
 from cadenza.adapters.simulated.dispatcher import Reply, ScriptedDispatcher
 from cadenza.adapters.simulated.time import SimulatedClock, run_simulated
-from cadenza.domain.analysis import Material
+from cadenza.domain.analysis import AnalysisContext
 from cadenza.domain.endpoint import Job
 from cadenza.domain.health import health_of
 from cadenza.domain.run import Claim, Outcome
@@ -48,10 +48,10 @@ def test_a_scripted_brain_takes_each_step_once_at_its_endpoint_and_not_before_it
             called.append((tool, arguments))
             return {"ok": True}
 
-    def material(name: str, after: float) -> Material:
+    def context(name: str, after: float) -> AnalysisContext:
         endpoint = make_endpoint(name)
         job = Job(endpoint.job_id, endpoint.tenant_id, "job")
-        return Material(NOON + seconds(after), endpoint, job, health_of([], 0, NOON), ())
+        return AnalysisContext(NOON + seconds(after), endpoint, job, health_of([], 0, NOON), ())
 
     brain = ScriptedBrain(
         [
@@ -62,7 +62,7 @@ def test_a_scripted_brain_takes_each_step_once_at_its_endpoint_and_not_before_it
 
     async def life() -> None:
         for name, after in (("a", 0), ("a", 10), ("a", 20), ("b", 5), ("b", 30), ("c", 40)):
-            await brain.analyse(material(name, after), Recording())
+            await brain.analyse(context(name, after), Recording())
 
     run_simulated(life())
     assert called == [("clear_hints", {}), ("pause_until", {"until_iso": None})]

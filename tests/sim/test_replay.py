@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from cadenza.application.ports.brain import Tools, Usage
-from cadenza.domain.analysis import Attention, Material, Response
+from cadenza.domain.analysis import AnalysisContext, Attention, Response
 from cadenza.domain.definition import EndpointDefinition, JobDefinition
 from cadenza.domain.endpoint import Every
 from cadenza.domain.rule import Mode
@@ -124,9 +124,9 @@ class Curious:
     reserved_tokens = 10
     reserved_cost = 0.0
 
-    def glance(self, _material: Material) -> None: ...
+    def pre_check(self, _context: AnalysisContext) -> None: ...
 
-    async def analyse(self, _material: Material, tools: Tools) -> Usage:
+    async def analyse(self, _context: AnalysisContext, tools: Tools) -> Usage:
         await tools.call("propose_interval", {"interval_ms": 60_000, "reason": "curious"})
         return Usage(tokens=5)
 
@@ -135,9 +135,9 @@ async def test_a_replay_has_the_jobs_budget_and_acts_where_the_job_lets_it_only_
     seen: list[tuple[float, Mode]] = []
 
     class Looking(Curious):
-        async def analyse(self, material: Material, tools: Tools) -> Usage:
-            seen.append((material.job.probe_budget, material.mode))
-            return await super().analyse(material, tools)
+        async def analyse(self, context: AnalysisContext, tools: Tools) -> Usage:
+            seen.append((context.job.probe_budget, context.mode))
+            return await super().analyse(context, tools)
 
     endpoint = EndpointDefinition("queue", Every(minutes(15)), HttpTarget("https://shop.example/"))
     job = JobDefinition("shop", endpoints=(endpoint,), planner_mode=Mode.ADVISE, probe_budget=3.0)

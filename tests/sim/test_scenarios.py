@@ -118,9 +118,9 @@ def test_a_brain_that_never_acts_fails_the_flash_sale(monkeypatch: pytest.Monkey
 def test_a_brain_that_is_slow_to_act_fails_the_flash_sale(monkeypatch: pytest.MonkeyPatch) -> None:
     think = flash_sale.think
 
-    async def think_slowly(material: Any, tools: Any) -> None:
+    async def think_slowly(context: Any, tools: Any) -> None:
         await asyncio.sleep(30)
-        await think(material, tools)
+        await think(context, tools)
 
     monkeypatch.setattr(flash_sale, "think", think_slowly)
     assert "slack_operations runs within 10 s of its reason" in broken(live("flash-sale"))

@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from cadenza.domain.errors import OperatorError
+from cadenza.domain.errors import InstallationError
 from cadenza.roots.listening import address_of, check_can_listen, is_free
 
 
@@ -14,14 +14,14 @@ def test_a_free_port_is_free_and_a_taken_one_is_told_with_another() -> None:
         taken.listen()
         port = taken.getsockname()[1]
         assert not is_free("127.0.0.1", port)
-        with pytest.raises(OperatorError, match="cadenza api --port"):
+        with pytest.raises(InstallationError, match="cadenza api --port"):
             check_can_listen("api", "127.0.0.1", port)
     check_can_listen("api", "127.0.0.1", port)
 
 
 @pytest.mark.parametrize("host", ["nonsense.invalid", "203.0.113.7", "2001:db8::7", "a b"])
 def test_a_host_that_is_not_ours_is_not_called_taken(host: str) -> None:
-    with pytest.raises(OperatorError, match="no address of this machine"):
+    with pytest.raises(InstallationError, match="no address of this machine"):
         check_can_listen("up", host, 0)
 
 

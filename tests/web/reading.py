@@ -20,7 +20,7 @@ from cadenza.adapters.postgres.database import Database, open_database
 from cadenza.adapters.postgres.run_queue import PostgresRunQueue
 from cadenza.application.ports.run_queue import ClaimRequest
 from cadenza.domain.access import ApiKey, Scope, Tenant, User, hash_of, token_of
-from cadenza.domain.audit import Deed
+from cadenza.domain.audit import AuditEntry
 from cadenza.domain.endpoint import Endpoint, Every, Job
 from cadenza.domain.run import FinishedRun, Outcome
 from cadenza.domain.target import HttpTarget
@@ -31,7 +31,7 @@ from tests.factories import CRON, OK, minutes, seconds
 from tests.postgres import BOX, MASTER_KEY, migrated_database_url
 
 SECRET = "s" * 43
-DEED = Deed("test", "test.made")
+DEED = AuditEntry("test", "test.made")
 
 
 @dataclass(slots=True)
@@ -164,7 +164,7 @@ class Reading:
     def set_pace(self, **pace: Any) -> None:
         """For streams; what is not said is as quick as a test wants it."""
         quick = {"poll": seconds(0.3), "at_least": seconds(0.01), "check_key": seconds(0.2)}
-        self.app.state.parts.reads.streams.pace = Pace(**{**quick, **pace})
+        self.app.state.dependencies.reads.streams.pace = Pace(**{**quick, **pace})
 
     @asynccontextmanager
     async def served(self) -> AsyncIterator[str]:
@@ -177,7 +177,7 @@ class Reading:
             try:
                 yield f"http://127.0.0.1:{port}/api/v1"
             finally:
-                self.app.state.parts.reads.streams.end()
+                self.app.state.dependencies.reads.streams.end()
                 server.should_exit = True
                 await serving
 

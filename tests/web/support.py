@@ -19,7 +19,7 @@ from pydantic import SecretStr
 from cadenza.adapters.postgres.accounts import PostgresAccounts
 from cadenza.adapters.postgres.database import Database, open_database
 from cadenza.domain.access import ApiKey, Scope, Tenant, User, hash_of, token_of
-from cadenza.domain.audit import Deed
+from cadenza.domain.audit import AuditEntry
 from cadenza.roots.api import served_app, server_config
 from cadenza.roots.settings import Settings
 from tests.postgres import BOX, migrated_database_url
@@ -133,9 +133,9 @@ async def move_in(database: Database, client: httpx.AsyncClient, name: str) -> H
     accounts = PostgresAccounts(database)
     now = await _now(database)
     tenant = Tenant(uuid4(), name, now)
-    await accounts.add_tenant(tenant, Deed("test", "tenant.create"))
+    await accounts.add_tenant(tenant, AuditEntry("test", "tenant.create"))
     user = User(uuid4(), tenant.id, f"ada of {name}", now)
-    await accounts.add_user(user, Deed("test", "user.create"))
+    await accounts.add_user(user, AuditEntry("test", "user.create"))
     house = House(client, tenant.id, name, user.id)
     for scope in Scope:
         house.keys[scope] = await give_key(database, house, scope)
@@ -151,7 +151,7 @@ async def give_key(
         *(key_id, house.tenant_id, house.user_id, f"key {key_id}", scopes, hash_of(token)),
         *(await _now(database), expires_at),
     )
-    await PostgresAccounts(database).add_key(key, Deed("test", "key.create"))
+    await PostgresAccounts(database).add_key(key, AuditEntry("test", "key.create"))
     return token
 
 

@@ -12,7 +12,7 @@ import asyncpg
 import httpx2 as httpx
 import pytest
 
-from cadenza.adapters.postgres.insights import PostgresInsights
+from cadenza.adapters.postgres.analysis_queue import PostgresAnalysisQueue
 from cadenza.application.ports.event_log import Position
 from cadenza.domain.access import Scope
 from cadenza.domain.session import Session, SessionEnd, ToolCall
@@ -136,7 +136,7 @@ async def test_what_the_planner_did_is_told(world: Reading, address: str) -> Non
     )  # fmt: skip
     async with following(address, world.ours, kind="planner") as stream:
         await stream.next()
-        await PostgresInsights(world.database).record_looks([session], "test")
+        await PostgresAnalysisQueue(world.database).record_analyses([session], "test")
         heard = await stream.next()
     assert heard.kind == "planner.acted"
     assert heard.data["data"]["session_id"] == str(session.id)
@@ -361,7 +361,7 @@ async def test_a_client_that_takes_nothing_is_let_go_and_costs_little(world: Rea
         head = f"GET /api/v1/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {world.ours.token}"
         writer.write(f"{head}\r\nLast-Event-ID: 0-0\r\n\r\n".encode())
         await writer.drain()
-        streams = world.app.state.parts.reads.streams
+        streams = world.app.state.dependencies.reads.streams
         await until(lambda: streams._open)
         await until(lambda: not streams._open, within=20)
         writer.transport.abort()

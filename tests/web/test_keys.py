@@ -6,7 +6,7 @@ from uuid import UUID
 
 from cadenza.adapters.postgres.accounts import KNOWN_SECONDS, PostgresAccounts
 from cadenza.domain.access import hash_of
-from cadenza.domain.audit import Deed
+from cadenza.domain.audit import AuditEntry
 from tests.web.support import ADMIN, Site, bearer, give_key
 
 WANTED = {"name": "ci", "scopes": ["read", "operate"]}
@@ -68,7 +68,9 @@ async def test_another_process_refuses_a_revoked_key_within_a_second(site: Site)
     created = await site.ours.done("POST", "/keys", WANTED)
     assert await _opens_by_heart(site, created["key"])
     other = PostgresAccounts(site.database)
-    await other.revoke_key(site.ours.tenant_id, UUID(created["id"]), Deed("test", "key.revoke"))
+    await other.revoke_key(
+        site.ours.tenant_id, UUID(created["id"]), AuditEntry("test", "key.revoke")
+    )
     await asyncio.sleep(KNOWN_SECONDS)
     assert not await _opens(site, created["key"])
 
@@ -76,7 +78,7 @@ async def test_another_process_refuses_a_revoked_key_within_a_second(site: Site)
 async def test_a_look_up_that_a_revocation_overtakes_is_not_remembered(site: Site) -> None:
     created = await site.ours.done("POST", "/keys", WANTED)
     accounts, key_id = PostgresAccounts(site.database), UUID(created["id"])
-    revoked = Deed("test", "key.revoke")
+    revoked = AuditEntry("test", "key.revoke")
     for _ in range(20):
         found, _ = await asyncio.gather(
             accounts.find_key(key_id), accounts.revoke_key(site.ours.tenant_id, key_id, revoked)

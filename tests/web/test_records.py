@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from cadenza.adapters.postgres import records
-from cadenza.adapters.postgres.insights import PostgresInsights
+from cadenza.adapters.postgres.analysis_queue import PostgresAnalysisQueue
 from cadenza.adapters.postgres.quota import PostgresQuota
 from cadenza.adapters.postgres.run_queue import PostgresRunQueue
 from cadenza.application.ports.run_queue import ClaimRequest
@@ -43,7 +43,7 @@ async def add_session(world: Reading, endpoint: Endpoint, at: datetime, **fields
         warnings=("late",),
         **given,
     )
-    await PostgresInsights(world.database).record_looks([session], "test")
+    await PostgresAnalysisQueue(world.database).record_analyses([session], "test")
     return session
 
 

@@ -8,15 +8,15 @@ from uuid import uuid4
 import pytest
 
 from cadenza.adapters.postgres import endpoints as endpoint_store
+from cadenza.adapters.postgres.analysis_queue import PostgresAnalysisQueue
 from cadenza.adapters.postgres.clock import DatabaseClock
 from cadenza.adapters.postgres.endpoints import PostgresEndpointStore, save_acts
-from cadenza.adapters.postgres.insights import PostgresInsights
 from cadenza.adapters.postgres.quota import PostgresQuota
 from cadenza.adapters.simulated.log import EventLog
 from cadenza.application.planner import Planner, Round
 from cadenza.application.ports.brain import Tools
 from cadenza.domain.access import Scope
-from cadenza.domain.analysis import Material
+from cadenza.domain.analysis import AnalysisContext
 from cadenza.domain.endpoint import Endpoint
 from tests.application.bench import Thinker
 from tests.factories import CRON, minutes
@@ -43,15 +43,15 @@ async def suggested(world: Reading, **arguments: Any) -> tuple[Endpoint, dict[st
 
 
 async def look(world: Reading, **arguments: Any) -> Round:
-    async def think(_: Material, tools: Tools) -> None:
+    async def think(_: AnalysisContext, tools: Tools) -> None:
         await tools.call("propose_interval", {**FASTER, **arguments})
         await tools.call("submit_analysis", {"reasoning": "the queue grows"})
 
     clock = DatabaseClock()
     await clock.ask(world.database)
     store = PostgresEndpointStore(world.database, CRON, BOX)
-    insights, quota = PostgresInsights(world.database), PostgresQuota(world.database)
-    planner = Planner(Thinker(think), store, insights, quota, clock, EventLog(), uuid4)
+    analysis_queue, quota = PostgresAnalysisQueue(world.database), PostgresQuota(world.database)
+    planner = Planner(Thinker(think), store, analysis_queue, quota, clock, EventLog(), uuid4)
     return await planner.run_once()
 
 

@@ -8,7 +8,7 @@ import pytest
 import structlog
 
 from cadenza.adapters.postgres.database import open_database
-from cadenza.domain.errors import OperatorError
+from cadenza.domain.errors import InstallationError
 from tests.adapters.postgres.support import Cable, until
 from tests.postgres import migrated_database_url
 from tests.web.support import Site, site_over
@@ -106,7 +106,7 @@ async def test_what_nobody_foresaw_is_logged_under_an_id_and_told_without_a_trac
     site: Site,
 ) -> None:
     broken: Any = Broken(ZeroDivisionError("password=hunter2"))
-    site.app.state.parts = replace(site.app.state.parts, jobs=broken)
+    site.app.state.dependencies = replace(site.app.state.dependencies, jobs=broken)
     with structlog.testing.capture_logs() as logged:
         answer = await site.ours.ask("GET", "/jobs")
     assert answer.status_code == 500
@@ -119,8 +119,8 @@ async def test_what_nobody_foresaw_is_logged_under_an_id_and_told_without_a_trac
 
 
 async def test_an_operators_trouble_is_theirs_to_read(site: Site) -> None:
-    broken: Any = Broken(OperatorError("the disk /dev/sda1 is full"))
-    site.app.state.parts = replace(site.app.state.parts, jobs=broken)
+    broken: Any = Broken(InstallationError("the disk /dev/sda1 is full"))
+    site.app.state.dependencies = replace(site.app.state.dependencies, jobs=broken)
     with structlog.testing.capture_logs() as logged:
         answer = await site.ours.ask("GET", "/jobs")
     assert answer.status_code == 503

@@ -11,25 +11,25 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from uuid import UUID
 
+from cadenza.application.ports.analysis_queue import AnalysisQueue, AnalysisRequest
 from cadenza.application.ports.brain import Brain, Usage
 from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.endpoints import EndpointStore
 from cadenza.application.ports.events import Event, Events
-from cadenza.application.ports.insights import Insights, LookRequest
 from cadenza.application.ports.quota import Quota, Reservation
 from cadenza.application.shown_text import clean_text
 from cadenza.application.tools import Submission, Toolbox
 from cadenza.application.waiting import until_set
-from cadenza.domain.analysis import Attention, Material
+from cadenza.domain.analysis import AnalysisContext, Attention
 from cadenza.domain.bounds import MAX_PAUSE, MIN_NEXT_ANALYSIS
 from cadenza.domain.breaker import Breaker
 from cadenza.domain.errors import BrainFailed, ProviderFailed, StoreUnavailable
-from cadenza.domain.instants import spoken
+from cadenza.domain.instants import humanize
 from cadenza.domain.session import Session, SessionEnd, kind_of
 
 UNASKED_LOOK = timedelta(hours=1)
 WAITING_FOR_EACH = 5
-GLANCES_AT_ONCE = 10
+PRE_CHECKS_AT_ONCE = 10
 BETWEEN_ROUNDS = timedelta(milliseconds=250)  # finishes come by the hundred a second
 # A finish tells its time when it begins, and is seen when it has ended.
 LATE_COMMITS = timedelta(seconds=3)
@@ -104,7 +104,7 @@ class Planner:
         self,
         brain: Brain,
         endpoints: EndpointStore,
-        insights: Insights,
+        analysis_queue: AnalysisQueue,
         quota: Quota,
         clock: Clock,
         events: Events,
@@ -114,7 +114,7 @@ class Planner:
     ) -> None:
         self._brain = brain
         self._endpoints = endpoints
-        self._insights = insights
+        self._analysis_queue = analysis_queue
         self._quota = quota
         self._clock = clock
         self._events = events
@@ -160,8 +160,8 @@ class Planner:
             return Round()
         began = self._clock.now()
         limit = self._limit
-        ids = await self._insights.claim_for_analysis(
-            LookRequest(
+        ids = await self._analysis_queue.claim_for_analysis(
+            AnalysisRequest(
                 self._kind,
                 self._brain.attention,
                 self._name,
@@ -175,8 +175,8 @@ class Planner:
         if not ids:
             return Round()
         self._unreleased = set(ids)  # until a session about it is on record
-        materials = await self._insights.material_for(ids, self._kind)
-        return await self._look_at(materials, begin_by=began + self._options.lease / 2)
+        contexts = await self._analysis_queue.contexts_for(ids, self._kind)
+        return await self._look_at(contexts, begin_by=began + self._options.lease / 2)
 
     @property
     def _limit(self) -> int:
@@ -185,44 +185,44 @@ class Planner:
             return self._options.batch
         return min(self._options.batch, WAITING_FOR_EACH * self._options.sessions_at_once)
 
-    async def _look_at(self, materials: Sequence[Material], begin_by: datetime) -> Round:
-        glanced, left = await self._glance_at(materials, begin_by)
+    async def _look_at(self, contexts: Sequence[AnalysisContext], begin_by: datetime) -> Round:
+        checked, left = await self._pre_check_all(contexts, begin_by)
         gate = asyncio.Semaphore(self._options.sessions_at_once)
 
-        async def within_gate(material: Material) -> Session | Skipped:
+        async def within_gate(context: AnalysisContext) -> Session | Skipped:
             async with gate:
                 if self._clock.now() > begin_by:
                     return Skipped.TOO_LATE
-                return await self.analyse(material)
+                return await self.analyse(context)
 
         ends = await asyncio.gather(*(within_gate(each) for each in left), return_exceptions=True)
         await self.clean_up()
         # One that found the store away ends this round, but only when the others have ended too.
-        ended = [*glanced, *(_raised_or(end) for end in ends)]
+        ended = [*checked, *(_raised_or(end) for end in ends)]
         if Skipped.PUT_OFF in ended or Skipped.TOO_LATE in ended:
             self._discovery.start_over()
         return _round(ended)
 
-    async def _glance_at(
-        self, materials: Sequence[Material], begin_by: datetime
-    ) -> tuple[list[Session], list[Material]]:
+    async def _pre_check_all(
+        self, contexts: Sequence[AnalysisContext], begin_by: datetime
+    ) -> tuple[list[Session], list[AnalysisContext]]:
         """The looks that came to nothing at once, and what is left for a session."""
-        looks, left = list[Session](), list[Material]()
-        for place, material in enumerate(materials, start=1):
-            usage = self._glance(material) if self._clock.now() <= begin_by else None
+        looks, left = list[Session](), list[AnalysisContext]()
+        for place, context in enumerate(contexts, start=1):
+            usage = self._pre_check(context) if self._clock.now() <= begin_by else None
             if usage is None:
-                left.append(material)
+                left.append(context)
             else:
-                looks.append(self._look(self._new_id(), material, usage))
+                looks.append(self._look(self._new_id(), context, usage))
                 self._unsaved.append(looks[-1])
-                self._unreleased.discard(material.endpoint.id)
-            if place % GLANCES_AT_ONCE == 0:
+                self._unreleased.discard(context.endpoint.id)
+            if place % PRE_CHECKS_AT_ONCE == 0:
                 await asyncio.sleep(0)  # expressions may take their time, and others wait
         return looks, left
 
-    def _glance(self, material: Material) -> Usage | None:
+    def _pre_check(self, context: AnalysisContext) -> Usage | None:
         try:
-            return self._brain.glance(material)
+            return self._brain.pre_check(context)
         except Exception:  # noqa: BLE001 - in a session it fails again, and that is recorded
             return None
 
@@ -230,7 +230,7 @@ class Planner:
         """Put on record what is not yet, and give back what nobody looks at any more."""
         await self._save()
         if self._unreleased:
-            await self._insights.release(list(self._unreleased), self._kind, self._name)
+            await self._analysis_queue.release(list(self._unreleased), self._kind, self._name)
             self._unreleased = set()
 
     @property
@@ -252,54 +252,56 @@ class Planner:
         now = self._clock.now()
         return frozenset(tenant for tenant, until_at in self._over_quota.items() if until_at > now)
 
-    async def analyse(self, material: Material) -> Session | Skipped:
+    async def analyse(self, context: AnalysisContext) -> Session | Skipped:
         """One session, where the provider answers and the tenant's quota allows it."""
         refusal = self.refusal
         if refusal is not None:
-            self._emit("session.put_off", material, reason=refusal)
+            self._emit("session.put_off", context, reason=refusal)
             return Skipped.PUT_OFF
         self._breaker = self._breaker.begun(self._clock.now(), self._options.session_limit)
         reservation = None
         if self._brain.reserved_tokens:
-            tenant_id = material.endpoint.tenant_id
+            tenant_id = context.endpoint.tenant_id
             reservation = await self._quota.reserve(
                 tenant_id, self._brain.reserved_tokens, self._brain.reserved_cost
             )
             if reservation is None:
                 self._breaker = self._breaker.abandoned()
                 self._over_quota[tenant_id] = self._clock.now() + self._options.cycle
-                self._emit("session.over_quota", material)
+                self._emit("session.over_quota", context)
                 return Skipped.OVER_QUOTA
-        return await self._hold_session(material, reservation)
+        return await self._hold_session(context, reservation)
 
-    async def _hold_session(self, material: Material, reservation: Reservation | None) -> Session:
+    async def _hold_session(
+        self, context: AnalysisContext, reservation: Reservation | None
+    ) -> Session:
         session_id = self._new_id()
         tools = Toolbox(
-            material,
+            context,
             self._endpoints,
-            self._insights,
+            self._analysis_queue,
             self._clock,
             self._options.max_pause,
             session_id,
         )
         failure: str | None = None
         try:
-            tools.report_usage(await self._think(material, tools))
+            tools.report_usage(await self._think(context, tools))
             self._breaker = self._breaker.answered(self._clock.now())
         except StoreUnavailable:
             raise
         except Exception as error:  # noqa: BLE001 - a brain may fail in any way, and is recorded
             failure = clean_text(_reason(error)[:500])
-            self._learn_from(error, failure, material)
+            self._learn_from(error, failure, context)
         finally:  # also where the session is cut off: what it used, it used
             if reservation is not None:
-                await self._settle(material, reservation, tools.usage)
-        session = self._session(session_id, material, tools, failure)
+                await self._settle(context, reservation, tools.usage)
+        session = self._session(session_id, context, tools, failure)
         self._unsaved.append(session)
-        self._unreleased.discard(material.endpoint.id)
+        self._unreleased.discard(context.endpoint.id)
         if reservation is not None:
             await self._save()  # what has cost something is not left to the end of the round
-        self._tell(material, session)
+        self._tell(context, session)
         return session
 
     async def _save(self) -> None:
@@ -307,23 +309,23 @@ class Planner:
         async with self._saving:
             sessions = list(self._unsaved)
             if sessions:
-                await self._insights.record_looks(sessions, self._name)
+                await self._analysis_queue.record_analyses(sessions, self._name)
                 self._unsaved = self._unsaved[len(sessions) :]
 
-    async def _think(self, material: Material, tools: Toolbox) -> Usage:
+    async def _think(self, context: AnalysisContext, tools: Toolbox) -> Usage:
         at_most = self._options.session_limit
         limit = asyncio.timeout(at_most.total_seconds())
         try:
             async with limit:
-                return await self._brain.analyse(material, tools)
+                return await self._brain.analyse(context, tools)
         except TimeoutError:
             if not limit.expired():
                 raise
             # One that costs has a provider, and that one is too slow at present.
             failed = ProviderFailed if self._brain.reserved_tokens else BrainFailed
-            raise failed(f"the session took longer than {spoken(at_most)}") from None
+            raise failed(f"the session took longer than {humanize(at_most)}") from None
 
-    def _learn_from(self, error: Exception, failure: str, material: Material) -> None:
+    def _learn_from(self, error: Exception, failure: str, context: AnalysisContext) -> None:
         now = self._clock.now()
         if not isinstance(error, ProviderFailed):
             self._breaker = self._breaker.answered(now)
@@ -331,20 +333,22 @@ class Planner:
         known = self._breaker.failures
         self._breaker = self._breaker.failed(now, failure, error.retry_after)
         if self._breaker.failures > known:
-            self._emit("provider.away", material, reason=self.refusal)
+            self._emit("provider.away", context, reason=self.refusal)
 
-    async def _settle(self, material: Material, reservation: Reservation, usage: Usage) -> None:
+    async def _settle(
+        self, context: AnalysisContext, reservation: Reservation, usage: Usage
+    ) -> None:
         for warning in await self._quota.settle(reservation, usage.tokens, usage.cost):
             about = {"of": warning.of, "used": warning.used, "limit": warning.limit}
-            self._emit("quota.warning", material, percent=warning.percent, **about)
+            self._emit("quota.warning", context, percent=warning.percent, **about)
 
     def _session(
-        self, session_id: UUID, material: Material, tools: Toolbox, failure: str | None
+        self, session_id: UUID, context: AnalysisContext, tools: Toolbox, failure: str | None
     ) -> Session:
         submission, usage = tools.submission, tools.usage
         failed = (f"the brain failed: {failure}",) if failure is not None else ()
         return replace(
-            self._look(session_id, material, usage),
+            self._look(session_id, context, usage),
             end=_ending(tools, failed=bool(failed)),
             tool_calls=tuple(tools.calls),
             reasoning=submission.reasoning if submission else "",
@@ -357,16 +361,16 @@ class Planner:
             fired=usage.fired,
         )
 
-    def _look(self, session_id: UUID, material: Material, usage: Usage) -> Session:
+    def _look(self, session_id: UUID, context: AnalysisContext, usage: Usage) -> Session:
         """A session that came to nothing, without tools."""
         return Session(
             id=session_id,
-            tenant_id=material.endpoint.tenant_id,
-            job_id=material.endpoint.job_id,
-            endpoint_id=material.endpoint.id,
+            tenant_id=context.endpoint.tenant_id,
+            job_id=context.endpoint.job_id,
+            endpoint_id=context.endpoint.id,
             brain=self._brain.name,
-            started_at=material.now,
-            duration=self._clock.now() - material.now,
+            started_at=context.now,
+            duration=self._clock.now() - context.now,
             end=SessionEnd.UNFINISHED,
             warnings=usage.warnings,
             next_analysis_at=self._next_analysis_at(None),
@@ -380,17 +384,17 @@ class Planner:
         # Nobody said when, and a brain that looks on changes might never come back.
         return self._clock.now() + (UNASKED_LOOK if submission else MIN_NEXT_ANALYSIS)
 
-    def _tell(self, material: Material, session: Session) -> None:
+    def _tell(self, context: AnalysisContext, session: Session) -> None:
         for call in session.tool_calls:
             if call.took_effect or call.suggested:
                 said = {"tool": call.tool, "arguments": call.arguments, "result": call.result}
                 kind = "planner.suggested" if call.suggested else "planner.acted"
-                self._emit(kind, material, session_id=str(session.id), **said)
+                self._emit(kind, context, session_id=str(session.id), **said)
 
-    def _emit(self, kind: str, material: Material, **data: object) -> None:
+    def _emit(self, kind: str, context: AnalysisContext, **data: object) -> None:
         if not self._events.wants(kind):
             return
-        endpoint = material.endpoint
+        endpoint = context.endpoint
         now: datetime = self._clock.now()
         self._events.emit(Event(now, kind, endpoint.tenant_id, endpoint.id, endpoint.name, data))
 

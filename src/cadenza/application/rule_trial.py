@@ -14,7 +14,7 @@ from uuid import UUID
 from cadenza.application.ports.expressions import Expressions
 from cadenza.application.rule_judging import judged, why_not
 from cadenza.application.rule_values import Values, values_of
-from cadenza.domain.analysis import RECENT_RESPONSES, Material, Response, SiblingState
+from cadenza.domain.analysis import RECENT_RESPONSES, AnalysisContext, Response, SiblingState
 from cadenza.domain.definition import JobDefinition
 from cadenza.domain.endpoint import Endpoint, Job
 from cadenza.domain.health import health_of
@@ -114,7 +114,7 @@ class _Trial:
         if "health" not in without:
             runs = takewhile(lambda run: run.slot_at > now - _DAY, self._runs[name])
         others = [each for each in self._seen if each != name]
-        material = Material(
+        context = AnalysisContext(
             now=now,
             endpoint=self._endpoint(name),
             job=self._job,
@@ -123,7 +123,7 @@ class _Trial:
             recent=tuple(recent),
             siblings=tuple(self._sibling(each) for each in others),
         )
-        return values_of(material, recent[:most], without=without)
+        return values_of(context, recent[:most], without=without)
 
     def _sibling(self, name: str) -> SiblingState:
         seen = self._seen[name]

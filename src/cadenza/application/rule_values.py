@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from cadenza.application.shown_state import shown_baseline
-from cadenza.domain.analysis import Material, Response, SiblingState
+from cadenza.domain.analysis import AnalysisContext, Response, SiblingState
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.governor import floor_at
 from cadenza.domain.health import Health
@@ -19,7 +19,7 @@ Values = dict[str, Any]
 
 
 def values_of(
-    material: Material,
+    context: AnalysisContext,
     answers: Sequence[Response],
     *,
     siblings: Collection[str] | None = None,
@@ -27,21 +27,21 @@ def values_of(
 ) -> list[Values]:
     """For each answer, newest first; health, siblings and the time are those of now.
 
-    Without all siblings where only some are named, and without what is not spoken of.
+    Without all siblings where only some are named, and without what is not humanize of.
     """
-    now = material.now
+    now = context.now
     wanted = [
-        each for each in material.siblings if siblings is None or each.endpoint.name in siblings
+        each for each in context.siblings if siblings is None or each.endpoint.name in siblings
     ]
     common: Values = {
         "siblings": {each.endpoint.name: _sibling(each, now) for each in wanted},
         "now": now,
     }
     if "health" not in without:
-        common["health"] = health_values(material.health)
+        common["health"] = health_values(context.health)
     if "endpoint" in without:
         return [{**common, "response": each.body} for each in answers]
-    endpoint = endpoint_values(material.endpoint, now)
+    endpoint = endpoint_values(context.endpoint, now)
     return [
         {**common, "response": each.body, "endpoint": {**endpoint, **_answer(each)}}
         for each in answers

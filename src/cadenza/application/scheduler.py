@@ -1,8 +1,8 @@
 """The scheduler worker: claim what is due, execute it concurrently, renew, finish.
 
-Five loops that share one table of flights. A flight is a claim that this worker holds, from the
-claim to the moment its result is stored. Nothing starts before its slot; a result that cannot be
-stored now is kept and tried again; a lease that cannot be kept ends its request.
+Four loops that share one table of executions. An execution is a claim that this worker holds, from
+the claim to the moment its result is stored. Nothing starts before its slot; a result that cannot
+be stored now is kept and tried again; a lease that cannot be kept ends its request.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 from uuid import UUID
 
-from cadenza.application.flights import Flight, Load
+from cadenza.application.executions import Execution, Load
 from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.dispatcher import Dispatcher
 from cadenza.application.ports.events import Event, Events
@@ -61,7 +61,7 @@ class Scheduler:
         self._clock = clock
         self._events = events
         self._options = options or SchedulerOptions()
-        self._flights: dict[UUID, Flight] = {}
+        self._executions: dict[UUID, Execution] = {}
         self._load = Load()
         self._results: list[FinishedRun] = []
         self._to_claim = asyncio.Event()
@@ -76,7 +76,7 @@ class Scheduler:
     # --- Life -----------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Work until stopped; returns when everything in flight has ended and is stored."""
+        """Work until stopped; returns when everything in execution has ended and is stored."""
         claiming = asyncio.create_task(self._claim_forever())
         sweeping = asyncio.create_task(self._sweep_forever())
         renewing = asyncio.create_task(self._renew_forever())
@@ -85,7 +85,7 @@ class Scheduler:
         loops = (claiming, sweeping, renewing, finishing)
         try:
             await asyncio.wait({*loops, stopping}, return_when=asyncio.FIRST_COMPLETED)
-            await self._land(claiming, sweeping)
+            await self._drain(claiming, sweeping)
         finally:
             await end_all([stopping, *loops, *self._tasks()])
 
@@ -94,7 +94,7 @@ class Scheduler:
         self._to_claim.set()
 
     def stop(self) -> None:
-        """Stop claiming and let what is in flight finish; a second call ends that at once."""
+        """Stop claiming and let what is in execution finish; a second call ends that at once."""
         if self._stopping.is_set():
             self._stopping_now.set()
         self._stopping.set()
@@ -183,41 +183,41 @@ class Scheduler:
     # --- Execute --------------------------------------------------------------------------
 
     def _launch(self, claim: Claim, asked: float) -> None:
-        older = self._flights.get(claim.run_id)
+        older = self._executions.get(claim.run_id)
         if older is not None and older.task is not None:
             older.task.cancel()  # we lost its lease, and were the next to get it
         if claim.must_close:
-            self._flights[claim.run_id] = Flight(claim, self._lease_end(asked))
+            self._executions[claim.run_id] = Execution(claim, self._lease_end(asked))
             self._report(claim, WORKER_LOST, None)
             return
-        flight = Flight(claim, self._lease_end(asked))
-        self._flights[claim.run_id] = flight
+        execution = Execution(claim, self._lease_end(asked))
+        self._executions[claim.run_id] = execution
         self._load.add(claim, 1)
-        flight.task = asyncio.create_task(self._fly(flight))
+        execution.task = asyncio.create_task(self._execute(execution))
 
-    async def _fly(self, flight: Flight) -> None:
-        claim = flight.claim
+    async def _execute(self, execution: Execution) -> None:
+        claim = execution.claim
         try:
             await self._until(claim.slot_at)
             if self._stopping.is_set():
                 return  # not sent: it is given back
-            if asyncio.get_running_loop().time() >= flight.lease_ends:
+            if asyncio.get_running_loop().time() >= execution.lease_ends:
                 self._drop(claim, "run.lease_lost")
                 return
-            flight.started_at = self._clock.now()
+            execution.started_at = self._clock.now()
             self._emit("run.started", claim, slot_at=claim.slot_at, attempt=claim.attempt)
-            flight.guard()
-            outcome = await self._dispatch(flight)
-            self._report(claim, outcome, flight.started_at)
+            execution.guard()
+            outcome = await self._dispatch(execution)
+            self._report(claim, outcome, execution.started_at)
         except asyncio.CancelledError:
-            if flight.lost:
+            if execution.lost:
                 self._drop(claim, "run.lease_lost")
-            elif self._stopping_now.is_set() and flight.started_at is not None:
-                self._report(claim, STOPPED, flight.started_at)
+            elif self._stopping_now.is_set() and execution.started_at is not None:
+                self._report(claim, STOPPED, execution.started_at)
             else:
                 raise
         finally:
-            flight.release()
+            execution.release()
             self._load.add(claim, -1)
             self._freed()
 
@@ -226,9 +226,9 @@ class Scheduler:
         while (left := slot_at - self._clock.now()) > timedelta(0):
             await self._clock.sleep(left)
 
-    async def _dispatch(self, flight: Flight) -> Outcome:
+    async def _dispatch(self, execution: Execution) -> Outcome:
         try:
-            return await self._dispatcher.dispatch(flight.claim)
+            return await self._dispatcher.dispatch(execution.claim)
         except (Exception, asyncio.CancelledError) as error:  # a broken one must not lose the slot
             task = asyncio.current_task()
             if task is not None and task.cancelling():
@@ -244,9 +244,11 @@ class Scheduler:
         self._emit(why, claim, slot_at=claim.slot_at)
 
     def _forget(self, claim: Claim) -> None:
-        flight = self._flights.get(claim.run_id)
-        if flight is not None and flight.claim.epoch == claim.epoch:  # not one that came after it
-            del self._flights[claim.run_id]
+        execution = self._executions.get(claim.run_id)
+        if (
+            execution is not None and execution.claim.epoch == claim.epoch
+        ):  # not one that came after it
+            del self._executions[claim.run_id]
 
     # --- Finish ---------------------------------------------------------------------------
 
@@ -309,14 +311,16 @@ class Scheduler:
             await self._retry(self.renew_once)
 
     async def renew_once(self) -> int:
-        """Extend every lease that is ours; a flight whose lease is gone ends its request."""
-        flights = list(self._flights.values())
-        if not flights:
+        """Extend every lease that is ours; a execution whose lease is gone ends its request."""
+        executions = list(self._executions.values())
+        if not executions:
             return 0
         asked = asyncio.get_running_loop().time()
-        held = await self._queue.renew([each.claim for each in flights], self._options.lease)
-        for flight in flights:
-            flight.hold_until(self._lease_end(asked) if flight.claim.run_id in held else asked)
+        held = await self._queue.renew([each.claim for each in executions], self._options.lease)
+        for execution in executions:
+            execution.hold_until(
+                self._lease_end(asked) if execution.claim.run_id in held else asked
+            )
         return len(held)
 
     def _lease_end(self, asked: float) -> float:
@@ -325,7 +329,7 @@ class Scheduler:
 
     # --- Stop -----------------------------------------------------------------------------
 
-    async def _land(self, *claimers: asyncio.Task[None]) -> None:
+    async def _drain(self, *claimers: asyncio.Task[None]) -> None:
         """Claim no more, give back what was not sent, wait for what was, store every result."""
         self._stopping.set()
         try:
@@ -335,24 +339,26 @@ class Scheduler:
             await end_all(claimers)
         finally:
             giving_back = asyncio.create_task(self._give_back_unsent())
-            await self._wait_for_flights(giving_back)
+            await self._wait_for_executions(giving_back)
             self._stopping_now.set()
             await end_all([giving_back, *self._tasks()])
             await self._wait_until_saved()
 
     def _tasks(self) -> list[asyncio.Task[None]]:
-        return [flight.task for flight in self._flights.values() if flight.task is not None]
+        return [
+            execution.task for execution in self._executions.values() if execution.task is not None
+        ]
 
     async def _give_back_unsent(self) -> None:
-        waiting = [each for each in self._flights.values() if each.task and not each.started_at]
-        await end_all(flight.task for flight in waiting if flight.task)
-        unsent = [flight.claim for flight in waiting if not flight.started_at]
+        waiting = [each for each in self._executions.values() if each.task and not each.started_at]
+        await end_all(execution.task for execution in waiting if execution.task)
+        unsent = [execution.claim for execution in waiting if not execution.started_at]
         if unsent:
             await self._retry(lambda: self._queue.give_back(unsent))
         for claim in unsent:
             self._drop(claim, "run.given_back")
 
-    async def _wait_for_flights(self, giving_back: asyncio.Task[None]) -> None:
+    async def _wait_for_executions(self, giving_back: asyncio.Task[None]) -> None:
         """As long as the grace allows, or until somebody asks a second time to stop."""
         hurry = asyncio.create_task(self._stopping_now.wait())
         deadline = asyncio.get_running_loop().time() + self._options.stop_grace.total_seconds()
@@ -375,7 +381,7 @@ class Scheduler:
     # --- Small parts ----------------------------------------------------------------------
 
     async def _retry(self, step: Callable[[], Awaitable[T]]) -> T:
-        """Until the store answers: what is in flight goes on, and nothing is lost meanwhile."""
+        """Until the store answers: what is in execution goes on, and nothing is lost meanwhile."""
         while True:
             try:
                 return await step()

@@ -8,7 +8,7 @@ from cadenza.application.shown_text import shown_body
 from cadenza.domain.analysis import Response, SiblingState
 from cadenza.domain.endpoint import CronLine, Endpoint, Every
 from cadenza.domain.hint import IntervalHint
-from cadenza.domain.instants import FOREVER, iso, iso_or_none, milliseconds, spoken
+from cadenza.domain.instants import FOREVER, humanize, iso, iso_or_none, milliseconds
 
 Answer = dict[str, Any]
 REPEATED = "(the same as the one before it in this list)"
@@ -56,7 +56,7 @@ def shown_sibling(sibling: SiblingState, now: datetime) -> Answer:
 def shown_baseline(endpoint: Endpoint) -> str:
     baseline = endpoint.baseline
     if isinstance(baseline, Every):
-        return f"every {spoken(baseline.interval)}"
+        return f"every {humanize(baseline.interval)}"
     if isinstance(baseline, CronLine):
         return f"cron {baseline.expression} ({baseline.timezone})"
     return "on demand"

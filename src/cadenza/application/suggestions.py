@@ -9,43 +9,47 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
+from cadenza.application.ports.analysis_queue import AnalysisQueue
 from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.endpoints import EndpointStore
-from cadenza.application.ports.insights import Insights
 from cadenza.application.ports.suggestions import SuggestionStore
 from cadenza.application.tools import Toolbox
-from cadenza.domain.audit import Deed
+from cadenza.domain.audit import AuditEntry
 from cadenza.domain.errors import NotFound, Refused
 from cadenza.domain.rule import Mode
 from cadenza.domain.session import kind_of
 from cadenza.domain.suggestion import Suggestion
 
-DeedOf = Callable[..., Deed]
+EntryOf = Callable[..., AuditEntry]
 
 
 class AcceptSuggestion:
     def __init__(
-        self, store: SuggestionStore, endpoints: EndpointStore, insights: Insights, clock: Clock
+        self,
+        store: SuggestionStore,
+        endpoints: EndpointStore,
+        analysis_queue: AnalysisQueue,
+        clock: Clock,
     ) -> None:
         self._store = store
         self._endpoints = endpoints
-        self._insights = insights
+        self._analysis_queue = analysis_queue
         self._clock = clock
 
     async def accept(
-        self, tenant_id: UUID, session_id: UUID, call: int, deed: DeedOf
+        self, tenant_id: UUID, session_id: UUID, call: int, entry: EntryOf
     ) -> dict[str, Any]:
         """What took effect; Refused where it was accepted before, is past its time, or cannot be
-        done any more. `deed` makes the entry of the audit log from an action and its data."""
+        done any more. `entry` makes the entry of the audit log from an action and its data."""
         told: dict[str, Any] = {"session_id": str(session_id), "call": call}
-        accepts = deed("suggestion.accept", **told)
+        accepts = entry("suggestion.accept", **told)
         taken: Suggestion | None = None
         try:
             async with self._store.accepting(tenant_id, session_id, call, accepts) as taken:
                 return await self._carry_out(taken)
         except Exception as error:
             if taken is not None:
-                undone = deed("suggestion.refused", **told, reason=str(error))
+                undone = entry("suggestion.refused", **told, reason=str(error))
                 await self._store.note_refusal(tenant_id, session_id, undone)
             raise
 
@@ -57,10 +61,10 @@ class AcceptSuggestion:
         return answer
 
     async def _tools(self, endpoint_id: UUID, brain: str, session_id: UUID) -> Toolbox:
-        found = await self._insights.material_for([endpoint_id], brain)
+        found = await self._analysis_queue.contexts_for([endpoint_id], brain)
         if not found:
             raise NotFound(f"no endpoint {endpoint_id}")
-        material = replace(found[0], mode=Mode.ACT)
+        context = replace(found[0], mode=Mode.ACT)
         return Toolbox(
-            material, self._endpoints, self._insights, self._clock, session_id=session_id
+            context, self._endpoints, self._analysis_queue, self._clock, session_id=session_id
         )

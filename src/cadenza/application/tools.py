@@ -13,14 +13,14 @@ from typing import Any
 from uuid import UUID
 
 from cadenza.application.arguments import Arguments
+from cadenza.application.ports.analysis_queue import AnalysisQueue
 from cadenza.application.ports.brain import Usage
 from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.endpoints import Act, EndpointStore
-from cadenza.application.ports.insights import Insights
 from cadenza.application.shown_state import shown_history, shown_response, shown_sibling
 from cadenza.application.shown_text import plain, shortened
 from cadenza.domain import steering
-from cadenza.domain.analysis import Material
+from cadenza.domain.analysis import AnalysisContext
 from cadenza.domain.bounds import (
     MAX_INTERVAL,
     MAX_NEXT_ANALYSIS,
@@ -59,20 +59,20 @@ class Toolbox:
 
     def __init__(
         self,
-        material: Material,
+        context: AnalysisContext,
         endpoints: EndpointStore,
-        insights: Insights,
+        analysis_queue: AnalysisQueue,
         clock: Clock,
         max_pause: timedelta = MAX_PAUSE,
         session_id: UUID | None = None,
     ) -> None:
-        self._analysed = material.endpoint
-        self._advises = material.mode is not Mode.ACT
-        self._waiting = material.waiting
+        self._analysed = context.endpoint
+        self._advises = context.mode is not Mode.ACT
+        self._waiting = context.waiting
         self._session_id = session_id
-        self._started_at = material.now
+        self._started_at = context.now
         self._endpoints = endpoints
-        self._insights = insights
+        self._analysis_queue = analysis_queue
         self._clock = clock
         self._max_pause = max_pause
         self._took_effect = False
@@ -134,7 +134,7 @@ class Toolbox:
 
     async def _get_latest_response(self, arguments: Arguments) -> Answer:
         arguments.done()
-        found = await self._insights.responses(self._analysed.id, limit=1)
+        found = await self._analysis_queue.responses(self._analysed.id, limit=1)
         if not found:
             return {"ok": True, "found": False, "note": "it has not run yet"}
         return {"ok": True, "found": True, **shown_response(found[0])}
@@ -143,13 +143,15 @@ class Toolbox:
         limit = arguments.whole("limit", 1, 10, default=10)
         offset = arguments.whole("offset", 0, 100_000, default=0)
         arguments.done()
-        found = await self._insights.responses(self._analysed.id, limit=limit + 1, offset=offset)
+        found = await self._analysis_queue.responses(
+            self._analysed.id, limit=limit + 1, offset=offset
+        )
         shown = shown_history(found[:limit])
         return {"ok": True, "responses": shown, "more": len(found) > limit}
 
     async def _get_sibling_latest_responses(self, arguments: Arguments) -> Answer:
         arguments.done()
-        siblings = await self._insights.siblings(self._analysed.id)
+        siblings = await self._analysis_queue.siblings(self._analysed.id)
         now = self._clock.now()
         return {"ok": True, "siblings": [shown_sibling(each, now) for each in siblings]}
 
@@ -267,7 +269,7 @@ class Toolbox:
     async def _resolve(self, name: str) -> Any:
         if name in ("", self._analysed.name):
             return self._analysed.id
-        siblings = await self._insights.siblings(self._analysed.id)
+        siblings = await self._analysis_queue.siblings(self._analysed.id)
         for sibling in siblings:
             if sibling.endpoint.name == name:
                 return sibling.endpoint.id

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cadenza.domain.errors import InvalidInput, OperatorError
+from cadenza.domain.errors import InstallationError, InvalidInput
 from cadenza.manifest.checking import Checks
 from cadenza.manifest.crontab.convert import Converted, convert
 from cadenza.manifest.crontab.report import to_file
@@ -63,7 +63,7 @@ def _read(file: Path) -> str:
     try:
         return read_text(STDIN if str(file) == "-" else file)[0]
     except Unreadable as error:
-        raise OperatorError(str(error)) from error
+        raise InstallationError(str(error)) from error
 
 
 def _known(timezone: str | None, checks: Checks) -> str | None:
@@ -94,6 +94,6 @@ def _write(output: Path, text: str, *, force: bool) -> None:
         with output.open("w" if force else "x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError as error:
-        raise OperatorError(f"{output} exists: give another --output, or --force") from error
+        raise InstallationError(f"{output} exists: give another --output, or --force") from error
     except OSError as error:
-        raise OperatorError(f"{output} cannot be written: {error.strerror}") from error
+        raise InstallationError(f"{output} cannot be written: {error.strerror}") from error

@@ -4,7 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 from cadenza.cli.times import Times, lasting
-from cadenza.domain.instants import spoken
+from cadenza.domain.instants import humanize
 from cadenza.manifest.durations import format_duration
 
 Item = dict[str, Any]
@@ -73,8 +73,8 @@ def baseline(endpoint: Item) -> str:
 def guardrails(endpoint: Item) -> str:
     least, most = endpoint["min_interval_ms"], endpoint["max_interval_ms"]
     told = [
-        f"at least {spoken(timedelta(milliseconds=least))}" if least else "",
-        f"at most {spoken(timedelta(milliseconds=most))}" if most else "",
+        f"at least {humanize(timedelta(milliseconds=least))}" if least else "",
+        f"at most {humanize(timedelta(milliseconds=most))}" if most else "",
     ]
     return ", ".join(filter(None, told)) + " between runs" if any(told) else ""
 

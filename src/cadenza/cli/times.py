@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from cadenza.domain.instants import spoken
+from cadenza.domain.instants import humanize
 
 _STEPS = ((90, 1, "s"), (90 * 60, 60, "min"), (36 * 3600, 3600, "h"))
 _DAY = 86_400
@@ -50,7 +50,7 @@ def lasting(milliseconds: float | None) -> str:
         return f"{milliseconds:.0f} ms"
     if milliseconds < 60_000:
         return f"{milliseconds / 1000:.3g} s"
-    return spoken(timedelta(seconds=round(milliseconds / 1000)))
+    return humanize(timedelta(seconds=round(milliseconds / 1000)))
 
 
 def _read(instant: str) -> datetime:

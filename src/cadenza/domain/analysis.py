@@ -59,7 +59,7 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class AnalysisContext:
     """Everything a brain is shown before it asks for more."""
 
     now: datetime
@@ -106,7 +106,7 @@ def _state(endpoint: Endpoint) -> tuple[object, ...]:
     )
 
 
-def reason_to_look(facts: Facts, attention: Attention, now: datetime) -> str | None:
+def reason_to_analyse(facts: Facts, attention: Attention, now: datetime) -> str | None:
     """Why a brain should look at an endpoint now, or None."""
     if _since_look(facts.asked_at, facts):
         return "a person asked for it"

@@ -5,7 +5,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class AuditEntry:
     """One entry of the audit log; `subject` is what it was done to."""
 
     actor: str
@@ -14,7 +14,7 @@ class Deed:
 
 
 @dataclass(frozen=True, slots=True)
-class Once:
+class IdempotencyRecord:
     """A create that may be told twice: the same key and content is the same create."""
 
     key: str

@@ -8,10 +8,10 @@ from itertools import pairwise
 from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import PLATFORM_MIN_INTERVAL, Baseline, CronLine, Every, Job
 from cadenza.domain.errors import InvalidCron, InvalidInput
-from cadenza.domain.instants import spoken
+from cadenza.domain.instants import humanize
 from cadenza.domain.rule import Mode, Rule, siblings_in
 from cadenza.domain.target import HttpTarget, Target
-from cadenza.domain.target_rules import check_http_target, check_shell_target
+from cadenza.domain.target_validation import check_http_target, check_shell_target
 
 LONGEST_INTERVAL = timedelta(days=366)
 MAX_NAME = 100
@@ -39,7 +39,7 @@ class JobDefinition:
 
 
 @dataclass(frozen=True, slots=True)
-class DoorRules:
+class ValidationPolicy:
     """What the operator decides about targets, and how an expression is read."""
 
     closed_ports: frozenset[int] = frozenset()
@@ -78,7 +78,7 @@ def with_declared(job: Job, wanted: JobDefinition) -> Job:
     )
 
 
-def rule_errors(rules: Sequence[Rule], door: DoorRules) -> Iterator[InvalidInput]:
+def rule_errors(rules: Sequence[Rule], door: ValidationPolicy) -> Iterator[InvalidInput]:
     """What is wrong with declared rules: names given twice, expressions that cannot be read."""
     seen: set[str] = set()
     for place, rule in enumerate(rules):
@@ -126,7 +126,7 @@ def _names_of(rule: Rule) -> Iterator[str]:
 
 
 def check_endpoint(
-    definition: EndpointDefinition, rules: DoorRules, now: datetime, cron: Cron
+    definition: EndpointDefinition, rules: ValidationPolicy, now: datetime, cron: Cron
 ) -> None:
     """InvalidInput with the field, the value and the fix, for the first thing that is wrong."""
     for error in errors_in(definition, rules, now, cron):
@@ -134,7 +134,7 @@ def check_endpoint(
 
 
 def errors_in(
-    definition: EndpointDefinition, rules: DoorRules, now: datetime, cron: Cron
+    definition: EndpointDefinition, rules: ValidationPolicy, now: datetime, cron: Cron
 ) -> Iterator[InvalidInput]:
     """What is wrong with name, baseline, guardrails and target: the first thing of each."""
     checks: tuple[Callable[[], None], ...] = (
@@ -172,12 +172,12 @@ def warnings_of(definition: EndpointDefinition, now: datetime, cron: Cron) -> li
         return found
     if least is not None and least > min(gaps):
         found.append(
-            f"min_interval {spoken(least)} is longer than the baseline's {spoken(min(gaps))}: "
+            f"min_interval {humanize(least)} is longer than the baseline's {humanize(min(gaps))}: "
             "it will run less often than the baseline says"
         )
     if most is not None and most < max(gaps):
         found.append(
-            f"max_interval {spoken(most)} is shorter than the baseline's {spoken(max(gaps))}: "
+            f"max_interval {humanize(most)} is shorter than the baseline's {humanize(max(gaps))}: "
             "it will run more often than the baseline says"
         )
     return found
@@ -206,18 +206,18 @@ def _check_guardrails(least: timedelta | None, most: timedelta | None) -> None:
         if interval is not None:
             _check_interval(field, interval)
     if least is not None and most is not None and least > most:
-        fix = f"it is above max_interval ({spoken(most)}); lower one or raise the other"
-        raise InvalidInput("min_interval", spoken(least), fix)
+        fix = f"it is above max_interval ({humanize(most)}); lower one or raise the other"
+        raise InvalidInput("min_interval", humanize(least), fix)
 
 
 def _check_interval(field: str, interval: timedelta) -> None:
     if not PLATFORM_MIN_INTERVAL <= interval <= LONGEST_INTERVAL:
-        raise InvalidInput(field, spoken(interval), "from 1 s to 366 days")
+        raise InvalidInput(field, humanize(interval), "from 1 s to 366 days")
     if interval % timedelta(milliseconds=1):
         raise InvalidInput(field, str(interval), "milliseconds are the finest there is")
 
 
-def _check_target(target: Target, rules: DoorRules) -> None:
+def _check_target(target: Target, rules: ValidationPolicy) -> None:
     if isinstance(target, HttpTarget):
         check_http_target(
             target, closed_ports=rules.closed_ports, check_expression=rules.check_expression

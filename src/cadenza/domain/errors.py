@@ -12,7 +12,7 @@ CadenzaError
 ├── NotFound            no such thing for this tenant
 ├── BrainFailed         an analysis that could not go on, with a reason that holds no secret
 │   └── ProviderFailed  what the brain asks is away: the next sessions would most likely fail alike
-└── OperatorError       something around us is wrong (database, disk): says what to do
+└── InstallationError       something around us is wrong (database, disk): says what to do
     ├── SecretUnreadable  a sealed value does not open: its key is missing, or it was moved
     └── StoreUnavailable  the database does not answer now; trying again may help
 """
@@ -82,11 +82,11 @@ class ProviderFailed(BrainFailed):
         super().__init__(reason)
 
 
-class OperatorError(CadenzaError):
+class InstallationError(CadenzaError):
     """Something around Cadenza is wrong; the text says what to do about it."""
 
 
-class SecretUnreadable(OperatorError):
+class SecretUnreadable(InstallationError):
     """A sealed value does not open: its key is missing, or it is not what was sealed there."""
 
     def __init__(self, message: str, missing_key_id: str | None = None) -> None:
@@ -94,7 +94,7 @@ class SecretUnreadable(OperatorError):
         super().__init__(message)
 
 
-class StoreUnavailable(OperatorError):
+class StoreUnavailable(InstallationError):
     """The database does not answer now; what was asked of it may or may not have happened."""
 
 

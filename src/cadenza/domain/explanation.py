@@ -11,7 +11,7 @@ from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import PLATFORM_MIN_INTERVAL, CronLine, Endpoint, Every
 from cadenza.domain.governor import plan_next_run
 from cadenza.domain.hint import Author, IntervalHint, OneShotHint
-from cadenza.domain.instants import FOREVER, iso, spoken
+from cadenza.domain.instants import FOREVER, humanize, iso
 from cadenza.domain.outcome import fresh_hints
 from cadenza.domain.plan import Candidate, Plan, Source
 
@@ -97,19 +97,19 @@ def _candidate(candidate: Candidate, plan: Plan) -> str:
 def _clamp(clamp: Source, endpoint: Endpoint) -> str:
     if clamp is Source.CLAMPED_MIN:
         least = endpoint.min_interval or PLATFORM_MIN_INTERVAL
-        return f"It was moved later: at least {spoken(least)} lie between two runs."
+        return f"It was moved later: at least {humanize(least)} lie between two runs."
     if clamp is Source.CLAMPED_MAX and endpoint.max_interval is not None:
-        return f"It was moved earlier: at most {spoken(endpoint.max_interval)} lie between runs."
+        return f"It was moved earlier: at most {humanize(endpoint.max_interval)} lie between runs."
     if clamp is Source.RETRY_AFTER:
         return "It was moved later: the target asked not to be called before."
     return f"It was moved by {_CHOSEN[clamp]}."
 
 
 def _backoff(baseline: Every, failures: int, jitter: timedelta) -> str:
-    interval = spoken(backed_off(baseline.interval, failures))
+    interval = humanize(backed_off(baseline.interval, failures))
     runs = "1 failure" if failures == 1 else f"{failures} failures"
-    drift = f", and {spoken(jitter)} so as not to return with others" if jitter else ""
-    plain = spoken(baseline.interval)
+    drift = f", and {humanize(jitter)} so as not to return with others" if jitter else ""
+    plain = humanize(baseline.interval)
     return f"After {runs} in a row its interval of {plain} has become {interval}{drift}."
 
 
@@ -155,7 +155,7 @@ def _until(until_at: datetime) -> str:
 
 def _interval_hint(endpoint: Endpoint, hint: IntervalHint, now: datetime, cron: Cron) -> str:
     told = (
-        f"{_author(hint)} asks for a run every {spoken(hint.interval)} until "
+        f"{_author(hint)} asks for a run every {humanize(hint.interval)} until "
         f"{iso(hint.expires_at)}{_reason(hint)}"
     )
     return told + _without(replace(endpoint, interval_hint=None), now, cron)
@@ -192,22 +192,22 @@ def _then(changed: Endpoint, now: datetime, cron: Cron) -> str:
 
 
 def _success(endpoint: Endpoint, baseline: Every) -> str:
-    plain = spoken(baseline.interval)
+    plain = humanize(baseline.interval)
     if fresh := endpoint.interval_hint:
-        plain = f"{plain} (once the hint of {spoken(fresh.interval)} has expired)"
+        plain = f"{plain} (once the hint of {humanize(fresh.interval)} has expired)"
     return (
         f"A success ends the back-off: the interval is {plain} again. "
         f"Another failure makes it "
-        f"{spoken(backed_off(baseline.interval, endpoint.failure_count + 1))}."
+        f"{humanize(backed_off(baseline.interval, endpoint.failure_count + 1))}."
     )
 
 
 def _limits(endpoint: Endpoint) -> list[str]:
     said: list[str] = []
     if endpoint.min_interval is not None:
-        least = spoken(endpoint.min_interval)
+        least = humanize(endpoint.min_interval)
         said.append(f"Nothing but a person brings two runs closer together than {least}.")
     if endpoint.max_interval is not None and not isinstance(endpoint.baseline, CronLine):
-        most = spoken(endpoint.max_interval)
+        most = humanize(endpoint.max_interval)
         said.append(f"Nothing but a pause or the target keeps two runs further apart than {most}.")
     return said

@@ -33,7 +33,7 @@ def latest(*instants: datetime | None) -> datetime | None:
     return max(given) if given else None
 
 
-def spoken(duration: timedelta) -> str:
+def humanize(duration: timedelta) -> str:
     """A duration as a person says it: 90 s, 5 min, 1 h 30 min."""
     total = duration.total_seconds()
     if total < 120 or total % 60:

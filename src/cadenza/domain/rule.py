@@ -56,7 +56,7 @@ class Modes:
         return self.llm if brain == "llm" else self.rules
 
 
-class RuleAct(StrEnum):
+class RuleAction(StrEnum):
     INTERVAL = "interval"
     RUN_NOW = "run_now"
     RUN_IN = "run_in"
@@ -68,7 +68,7 @@ class RuleAct(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Then:
-    act: RuleAct
+    action: RuleAction
     duration: timedelta | None = None  # of an interval, a wait or a pause
     at: str | None = None  # an expression that gives the instant to run at
     endpoint: str | None = None  # a sibling; None: the endpoint that was looked at

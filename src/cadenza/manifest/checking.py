@@ -12,8 +12,8 @@ from pydantic import ValidationError
 
 from cadenza.domain.cron import Cron
 from cadenza.domain.definition import (
-    DoorRules,
     JobDefinition,
+    ValidationPolicy,
     check_job,
     errors_in,
     rule_errors,
@@ -39,7 +39,7 @@ MAX_ERRORS = 1000  # then it is time to mend something
 class Checks:
     """What a document cannot say of itself."""
 
-    rules: DoorRules
+    rules: ValidationPolicy
     cron: Cron
     now: datetime
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from cadenza.domain import target_rules
+from cadenza.domain import target_validation
 from cadenza.domain.definition import MAX_DESCRIPTION, MAX_NAME
 from cadenza.domain.rule import MAX_RULES, MAX_RUNS
 from cadenza.domain.target import KEPT
@@ -71,23 +71,25 @@ class EndpointDocument(Document):
         default=None, description="The same as `max_interval`."
     )
 
-    url: Annotated[str, Field(min_length=1, max_length=target_rules.MAX_URL)] | None = None
+    url: Annotated[str, Field(min_length=1, max_length=target_validation.MAX_URL)] | None = None
     method: Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] | None = None
-    headers: Annotated[dict[str, str], Field(max_length=target_rules.MAX_HEADERS)] | None = None
-    secret_headers: Annotated[dict[str, str], Field(max_length=target_rules.MAX_HEADERS)] | None = (
-        Field(
-            default=None,
-            description=f"Stored encrypted and never shown; {KEPT!r} keeps the one that is stored.",
-        )
+    headers: Annotated[dict[str, str], Field(max_length=target_validation.MAX_HEADERS)] | None = (
+        None
+    )
+    secret_headers: (
+        Annotated[dict[str, str], Field(max_length=target_validation.MAX_HEADERS)] | None
+    ) = Field(
+        default=None,
+        description=f"Stored encrypted and never shown; {KEPT!r} keeps the one that is stored.",
     )
     body: str | dict[str, Any] | list[Any] | None = Field(
         default=None, description="Text, or JSON, which is sent as such."
     )
-    max_redirects: Annotated[int, Field(ge=0, le=target_rules.MAX_REDIRECTS)] | None = None
+    max_redirects: Annotated[int, Field(ge=0, le=target_validation.MAX_REDIRECTS)] | None = None
     success_statuses: (
         Annotated[
             list[Annotated[int, Field(ge=100, le=599)]],
-            Field(max_length=target_rules.MAX_STATUSES),
+            Field(max_length=target_validation.MAX_STATUSES),
         ]
         | None
     ) = Field(default=None, description="What counts as success; every 2xx where left out.")
@@ -98,9 +100,11 @@ class EndpointDocument(Document):
     )
 
     command: (
-        Annotated[list[str], Field(min_length=1, max_length=target_rules.MAX_ARGUMENTS)] | None
+        Annotated[list[str], Field(min_length=1, max_length=target_validation.MAX_ARGUMENTS)] | None
     ) = Field(default=None, description="A command as a list, where the operator allows commands.")
-    folder: Annotated[str, Field(min_length=1, max_length=target_rules.MAX_FOLDER)] | None = None
+    folder: Annotated[str, Field(min_length=1, max_length=target_validation.MAX_FOLDER)] | None = (
+        None
+    )
 
     timeout: Duration | None = None
     timeout_ms: Milliseconds | None = Field(default=None, description="The same as `timeout`.")

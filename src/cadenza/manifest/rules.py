@@ -5,11 +5,11 @@ from datetime import timedelta
 from typing import Any
 
 from cadenza.domain.errors import InvalidInput
-from cadenza.domain.rule import DEFAULT_TTL, Mode, Rule, RuleAct, Then
+from cadenza.domain.rule import DEFAULT_TTL, Mode, Rule, RuleAction, Then
 from cadenza.manifest.durations import format_duration, parse_duration
 from cadenza.manifest.models import RuleDocument, ThenDocument
 
-_WITH_DURATION = (RuleAct.INTERVAL, RuleAct.RUN_IN, RuleAct.PAUSE)
+_WITH_DURATION = (RuleAction.INTERVAL, RuleAction.RUN_IN, RuleAction.PAUSE)
 
 
 def read_rules(documents: Sequence[RuleDocument]) -> tuple[Rule, ...]:
@@ -31,16 +31,16 @@ def _read_rule(document: RuleDocument, path: str) -> Rule:
 
 
 def _read_then(document: ThenDocument, path: str) -> Then:
-    given = [act for act in RuleAct if getattr(document, act) not in (None, False)]
+    given = [act for act in RuleAction if getattr(document, act) not in (None, False)]
     if len(given) != 1:
         shown = " and ".join(given) or "none of them"
-        fix = f"give exactly one of {', '.join(RuleAct)}"
+        fix = f"give exactly one of {', '.join(RuleAction)}"
         raise InvalidInput(f"{path}.then", shown, fix)
     act, value = given[0], getattr(document, given[0])
     return Then(
         act,
         duration=parse_duration(value) if act in _WITH_DURATION else None,
-        at=value if act is RuleAct.RUN_AT else None,
+        at=value if act is RuleAction.RUN_AT else None,
         endpoint=document.endpoint,
     )
 
@@ -65,7 +65,7 @@ def _then_document(then: Then) -> dict[str, Any]:
         value = format_duration(then.duration)
     elif then.at is not None:
         value = then.at
-    return {str(then.act): value, **({"endpoint": then.endpoint} if then.endpoint else {})}
+    return {str(then.action): value, **({"endpoint": then.endpoint} if then.endpoint else {})}
 
 
 def planner_document(mode: Mode | None, budget: float) -> dict[str, Any]:

@@ -18,11 +18,11 @@ from cadenza.adapters.cron.cronsim import CronsimCron
 from cadenza.adapters.expressions.cel import CelExpressions
 from cadenza.adapters.http.addresses import parse_ports
 from cadenza.adapters.postgres.accounts import PostgresAccounts
+from cadenza.adapters.postgres.analysis_queue import PostgresAnalysisQueue
 from cadenza.adapters.postgres.catalogue import PostgresCatalogue
 from cadenza.adapters.postgres.clock import DatabaseClock
 from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.endpoints import PostgresEndpointStore
-from cadenza.adapters.postgres.insights import PostgresInsights
 from cadenza.adapters.postgres.latest_answers import PostgresLatestAnswers
 from cadenza.adapters.postgres.manifests import PostgresManifests
 from cadenza.adapters.postgres.migrate import migrate
@@ -35,7 +35,6 @@ from cadenza.application.suggestions import AcceptSuggestion
 from cadenza.domain.access import hash_of
 from cadenza.roots.database import database_url, opened_database
 from cadenza.roots.dispatch import dispatcher, words
-from cadenza.roots.door import door_rules
 from cadenza.roots.first_start import first_key
 from cadenza.roots.garbage import collect_less_often
 from cadenza.roots.listening import address_of, check_can_listen
@@ -44,8 +43,9 @@ from cadenza.roots.parent import end_with_parent
 from cadenza.roots.reads import opened_reads
 from cadenza.roots.secrets import secret_box
 from cadenza.roots.settings import Settings, read_settings
+from cadenza.roots.validation_policy import validation_policy
 from cadenza.web.api.app import create_app
-from cadenza.web.api.parts import Parts
+from cadenza.web.api.dependencies import Dependencies
 from cadenza.web.api.rate_limit import RateLimit
 
 log = structlog.get_logger()
@@ -87,7 +87,7 @@ class Server(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         app: FastAPI = self.config.app  # type: ignore[assignment]
-        asyncio.get_running_loop().call_soon_threadsafe(app.state.parts.reads.streams.end)
+        asyncio.get_running_loop().call_soon_threadsafe(app.state.dependencies.reads.streams.end)
         super().handle_exit(sig, frame)
 
 
@@ -124,7 +124,7 @@ async def served_app(
         suggestions = PostgresSuggestions(database)
         store = PostgresEndpointStore(database, cron, box)
         yield create_app(
-            Parts(
+            Dependencies(
                 keys=accounts,
                 tenants=accounts,
                 jobs=catalogue,
@@ -132,12 +132,14 @@ async def served_app(
                 manifests=PostgresManifests(database, cron, box, new_id),
                 signing_keys=PostgresSigningKeys(database, box, new_id),
                 suggestions=suggestions,
-                acceptance=AcceptSuggestion(suggestions, store, PostgresInsights(database), clock),
+                acceptance=AcceptSuggestion(
+                    suggestions, store, PostgresAnalysisQueue(database), clock
+                ),
                 latest_answers=PostgresLatestAnswers(database),
                 expressions=CelExpressions(),
                 reads=reads,
                 dispatcher=dispatch,
-                door=door_rules(
+                door=validation_policy(
                     shell_allowed=settings.shell_allowed,
                     closed_ports=parse_ports(settings.closed_ports),
                 ),

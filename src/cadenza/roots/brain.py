@@ -9,7 +9,7 @@ from cadenza.adapters.brains.rules.declared import CelRules
 from cadenza.adapters.cron.cronsim import CronsimCron
 from cadenza.adapters.expressions.cel import CelExpressions
 from cadenza.adapters.system.ids import new_marker
-from cadenza.domain.errors import OperatorError
+from cadenza.domain.errors import InstallationError
 from cadenza.domain.target import Secret
 from cadenza.roots.settings import PREFIX, Settings
 
@@ -28,7 +28,7 @@ def llm_brain(settings: Settings) -> "LlmBrain":
         # Here, and not above: who asks no model need not install, or wait for, what asks it.
         from cadenza.adapters.brains.llm.brain import LlmBrain  # noqa: PLC0415
     except ImportError as error:
-        raise OperatorError(
+        raise InstallationError(
             "An LLM brain needs more than is installed: pip install 'cadenza[llm]'"
         ) from error
     return LlmBrain(options, new_marker)
@@ -37,7 +37,7 @@ def llm_brain(settings: Settings) -> "LlmBrain":
 def llm_options(settings: Settings) -> LlmOptions:
     missing = _missing(settings)
     if missing or settings.llm_provider is None or settings.llm_model is None:
-        raise OperatorError("An LLM brain needs more settings:\n" + "\n".join(missing))
+        raise InstallationError("An LLM brain needs more settings:\n" + "\n".join(missing))
     key = settings.llm_api_key
     return LlmOptions(
         provider=settings.llm_provider,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cadenza.domain.errors import OperatorError
+from cadenza.domain.errors import InstallationError
 from cadenza.roots.private_file import write_private
 
 NAME = "client.json"
@@ -36,12 +36,12 @@ def read_client(data_folder: Path) -> Client | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except PermissionError as error:
-        raise OperatorError(
+        raise InstallationError(
             f"{path} may only be read by its owner: run as the user who made it, or set "
             "CADENZA_API_KEY."
         ) from error
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise OperatorError(f"{path} cannot be read ({error}). Set CADENZA_API_KEY.") from error
+        raise InstallationError(f"{path} cannot be read ({error}). Set CADENZA_API_KEY.") from error
 
 
 def write_client(data_folder: Path, client: Client) -> None:

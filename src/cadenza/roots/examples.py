@@ -4,7 +4,7 @@ from pathlib import Path
 
 import cadenza
 from cadenza.domain.definition import JobDefinition
-from cadenza.domain.errors import OperatorError
+from cadenza.domain.errors import InstallationError
 from cadenza.manifest.files import read_manifest
 from cadenza.roots.files import checks
 
@@ -16,9 +16,9 @@ def example_job(file: str) -> JobDefinition:
     """The one job of an example."""
     path = next((each / file for each in _FOLDERS if (each / file).is_file()), None)
     if path is None:
-        raise OperatorError(f"{file} is not among the examples: this installation has lost it")
+        raise InstallationError(f"{file} is not among the examples: this installation has lost it")
     manifest = read_manifest(path, checks(), None)
     if manifest.problems or len(manifest.jobs) != 1:
         told = "\n".join(map(str, manifest.problems)) or "one job is expected"
-        raise OperatorError(f"{path} cannot be used:\n{told}")
+        raise InstallationError(f"{path} cannot be used:\n{told}")
     return manifest.jobs[0]

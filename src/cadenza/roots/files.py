@@ -8,12 +8,12 @@ from cadenza.adapters.cron.cronsim import CronsimCron
 from cadenza.adapters.system.clock import wall_clock
 from cadenza.cli import import_crontab, schema, validate
 from cadenza.manifest.checking import Checks
-from cadenza.roots.door import door_rules
+from cadenza.roots.validation_policy import validation_policy
 
 
 def checks() -> Checks:
     """Whether commands are allowed, and which ports are closed, is a matter of the server."""
-    return Checks(door_rules(shell_allowed=True), CronsimCron(), wall_clock())
+    return Checks(validation_policy(shell_allowed=True), CronsimCron(), wall_clock())
 
 
 def register(app: typer.Typer) -> None:

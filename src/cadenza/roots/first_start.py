@@ -9,12 +9,12 @@ from cadenza.adapters.postgres.clock import DatabaseClock
 from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.system.ids import new_id
 from cadenza.domain.access import ApiKey, Scope, Tenant, User, hash_of, key_id_of, token_of
-from cadenza.domain.audit import Deed
+from cadenza.domain.audit import AuditEntry
 from cadenza.domain.errors import AlreadyThere
 from cadenza.roots.client_file import Client, read_client, write_client
 
 TENANT, USER, KEY = "default", "admin", "first"
-_DEED = Deed("first start", "key.create")
+_DEED = AuditEntry("first start", "key.create")
 
 
 async def first_key(database: Database, data_folder: Path, url: str) -> str | None:
@@ -52,9 +52,9 @@ async def _opens(accounts: PostgresAccounts, token: str) -> bool:
 async def _first_admin(database: Database, accounts: PostgresAccounts) -> User:
     now = await DatabaseClock().ask(database)
     tenant = Tenant(new_id(), TENANT, now)
-    await accounts.add_tenant(tenant, Deed("first start", "tenant.create"))
+    await accounts.add_tenant(tenant, AuditEntry("first start", "tenant.create"))
     user = User(new_id(), tenant.id, USER, now)
-    await accounts.add_user(user, Deed("first start", "user.create"))
+    await accounts.add_user(user, AuditEntry("first start", "user.create"))
     return user
 
 

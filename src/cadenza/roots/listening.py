@@ -3,7 +3,7 @@
 import errno
 import socket
 
-from cadenza.domain.errors import OperatorError
+from cadenza.domain.errors import InstallationError
 
 
 def address_of(host: str, port: int) -> str:
@@ -19,11 +19,11 @@ def is_free(host: str, port: int) -> bool:
 
 
 def check_can_listen(command: str, host: str, port: int) -> None:
-    """OperatorError where a program could not listen there."""
+    """InstallationError where a program could not listen there."""
     try:
         _bind(host, port)
     except OSError as error:
-        raise OperatorError(_reason(command, host, port, error)) from error
+        raise InstallationError(_reason(command, host, port, error)) from error
 
 
 def _bind(host: str, port: int) -> None:

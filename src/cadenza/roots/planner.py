@@ -16,10 +16,10 @@ import typer
 import uvloop
 
 from cadenza.adapters.cron.cronsim import CronsimCron
+from cadenza.adapters.postgres.analysis_queue import PostgresAnalysisQueue
 from cadenza.adapters.postgres.clock import DatabaseClock
 from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.endpoints import PostgresEndpointStore
-from cadenza.adapters.postgres.insights import PostgresInsights
 from cadenza.adapters.postgres.listener import Listener
 from cadenza.adapters.postgres.migrate import migrate
 from cadenza.adapters.postgres.quota import PostgresQuota
@@ -115,7 +115,7 @@ def make_planner(
     return Planner(
         brain,
         PostgresEndpointStore(database, CronsimCron(), box),
-        PostgresInsights(database),
+        PostgresAnalysisQueue(database),
         PostgresQuota(database, settings.tokens_per_month, settings.money_per_month),
         clock,
         LoggedEvents(),

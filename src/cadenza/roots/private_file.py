@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from cadenza.domain.errors import OperatorError
+from cadenza.domain.errors import InstallationError
 
 
 def write_private(path: Path, text: str) -> None:
@@ -16,7 +16,7 @@ def write_private(path: Path, text: str) -> None:
             file.write(text)
         new.replace(path)
     except OSError as error:
-        raise OperatorError(
+        raise InstallationError(
             f"{path} cannot be written: {error.strerror}. Let this user write there, or set "
             "CADENZA_DATA_FOLDER to another folder."
         ) from error

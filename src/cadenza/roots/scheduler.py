@@ -29,7 +29,7 @@ from cadenza.application.repeat import repeat
 from cadenza.application.scheduler import Scheduler, SchedulerOptions
 from cadenza.application.waiting import end_all
 from cadenza.domain.errors import StoreUnavailable
-from cadenza.domain.instants import spoken
+from cadenza.domain.instants import humanize
 from cadenza.roots.database import database_url, opened_database
 from cadenza.roots.dispatch import dispatcher
 from cadenza.roots.garbage import collect_less_often
@@ -134,7 +134,7 @@ async def _compare_clocks(clock: DatabaseClock, database: Database) -> None:
     off_by = wall_clock() - await clock.ask(database)
     if abs(off_by) > WORTH_SAYING:
         way = "ahead" if off_by > timedelta(0) else "behind"
-        said = f"{spoken(timedelta(seconds=round(abs(off_by).total_seconds())))} {way}"
+        said = f"{humanize(timedelta(seconds=round(abs(off_by).total_seconds())))} {way}"
         log.warning("this machine's clock is off; the database's is used", off_by=said)
 
 

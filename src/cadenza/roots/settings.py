@@ -7,7 +7,7 @@ from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from cadenza.adapters.brains.llm.options import Provider
-from cadenza.domain.errors import OperatorError
+from cadenza.domain.errors import InstallationError
 
 PREFIX = "CADENZA_"
 
@@ -153,7 +153,7 @@ def read_settings() -> Settings:
             for each in error.errors()
             if (name := "_".join(str(part) for part in each["loc"]))
         ]
-        raise OperatorError("Some settings are not valid:\n" + "\n".join(lines)) from error
+        raise InstallationError("Some settings are not valid:\n" + "\n".join(lines)) from error
 
 
 def _shown(name: str, value: object) -> str:

@@ -1,4 +1,4 @@
-"""Rules, and the material of a look at an endpoint that has answered something."""
+"""Rules, and the context of a look at an endpoint that has answered something."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -7,15 +7,15 @@ from typing import Any
 from cadenza.adapters.brains.rules.declared import CelRules
 from cadenza.adapters.brains.rules.proposal import Proposal, Ruling
 from cadenza.adapters.expressions.cel import CelExpressions
-from cadenza.domain.analysis import LastAnalysis, Material, Response, SiblingState
+from cadenza.domain.analysis import AnalysisContext, LastAnalysis, Response, SiblingState
 from cadenza.domain.endpoint import Endpoint, Job
 from cadenza.domain.health import WINDOWS, Health, HealthWindow
-from cadenza.domain.rule import Rule, RuleAct, Then
+from cadenza.domain.rule import Rule, RuleAction, Then
 from cadenza.domain.run import RunStatus
 from tests.factories import CRON, NOON, id_of, make_endpoint, minutes, seconds
 
 RULES = CelRules(CelExpressions(), CRON)
-HALF_MINUTE = Then(RuleAct.INTERVAL, seconds(30))
+HALF_MINUTE = Then(RuleAction.INTERVAL, seconds(30))
 
 
 def rule(when: str, then: Then = HALF_MINUTE, name: str = "mine", **fields: Any) -> Rule:
@@ -27,7 +27,7 @@ def answer(body: Any, ago: timedelta = timedelta(0), **fields: Any) -> Response:
     return Response(NOON - ago, NOON - ago, status, body, **fields)
 
 
-def material(
+def context(
     rules: Sequence[Rule],
     *bodies: Any,
     siblings: dict[str, Any] | None = None,
@@ -36,13 +36,13 @@ def material(
     looked_at: datetime | None = None,
     fired_at: dict[str, datetime] | None = None,
     success_rate: float | None = 1.0,
-) -> Material:
+) -> AnalysisContext:
     """The newest body first, a minute apart; the newest came just now."""
     states = [SiblingState(make_endpoint(n), answer(body)) for n, body in (siblings or {}).items()]
     states += [SiblingState(each, None) for each in others]
     runs = 0 if success_rate is None else 10
     windows = tuple(HealthWindow(each, runs, round(runs * (success_rate or 0))) for each in WINDOWS)
-    return Material(
+    return AnalysisContext(
         now=NOON,
         endpoint=endpoint or make_endpoint(),
         job=Job(id_of("job"), id_of("tenant"), "job", rules=tuple(rules)),
@@ -56,7 +56,7 @@ def material(
 
 
 def ruled(rules: Sequence[Rule], *bodies: Any, **about: Any) -> Ruling:
-    return RULES.ruling(material(rules, *bodies, **about))
+    return RULES.ruling(context(rules, *bodies, **about))
 
 
 def only(ruling: Ruling) -> Proposal:

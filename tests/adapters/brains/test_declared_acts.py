@@ -6,8 +6,8 @@ import pytest
 
 from cadenza.domain.endpoint import Endpoint, OnDemand
 from cadenza.domain.hint import Author, IntervalHint, Pause
-from cadenza.domain.rule import RuleAct, Then
-from tests.adapters.brains.declaring import HALF_MINUTE, RULES, material, only, rule, ruled
+from cadenza.domain.rule import RuleAction, Then
+from tests.adapters.brains.declaring import HALF_MINUTE, RULES, context, only, rule, ruled
 from tests.factories import NOON, interval_hint, make_endpoint, minutes, one_shot, ran_at, seconds
 
 PERSON = Author.PERSON
@@ -15,7 +15,7 @@ PERSON = Author.PERSON
 
 def act(then: Then, endpoint: Endpoint | None = None, body: Any = None, **fields: Any) -> Any:
     """The arguments of the one call, or None; for the sibling where one is given."""
-    then_for = Then(then.act, then.duration, then.at, "other") if endpoint else then
+    then_for = Then(then.action, then.duration, then.at, "other") if endpoint else then
     others = [endpoint] if endpoint else []
     ruling = ruled([rule("true", then_for, **fields)], body, others=others)
     return only(ruling).arguments if ruling.proposals else None
@@ -63,7 +63,7 @@ def test_a_ttl_beyond_the_bounds_does_not_make_it_renew_for_ever() -> None:
 
 # --- Runs ---------------------------------------------------------------------------------------
 
-RUN_NOW = Then(RuleAct.RUN_NOW)
+RUN_NOW = Then(RuleAction.RUN_NOW)
 
 
 def test_run_now_is_for_one_that_can_run_now() -> None:
@@ -86,7 +86,7 @@ def test_an_endpoint_that_asks_for_itself_runs_as_soon_as_it_may() -> None:
 
 
 def test_run_in_waits_once_and_is_not_pushed_on_by_every_answer() -> None:
-    later = Then(RuleAct.RUN_IN, minutes(90))
+    later = Then(RuleAction.RUN_IN, minutes(90))
     asked = act(later, other())
     assert asked["next_run_at_iso"] == "2026-03-02T13:30:00Z"
     assert asked["ttl_minutes"] == 91  # it must outlive its own time
@@ -106,12 +106,12 @@ def test_run_in_waits_once_and_is_not_pushed_on_by_every_answer() -> None:
     ],
 )
 def test_run_at_takes_the_instant_that_the_answer_names(at: str | None, expected: str) -> None:
-    asked = act(Then(RuleAct.RUN_AT, at="response.retry_at"), body={"retry_at": at})
+    asked = act(Then(RuleAction.RUN_AT, at="response.retry_at"), body={"retry_at": at})
     assert (asked and asked["next_run_at_iso"]) == expected
 
 
 def test_run_at_may_be_reckoned_and_is_kept_when_it_is_the_same() -> None:
-    soon = Then(RuleAct.RUN_AT, at="now + duration('10m')")
+    soon = Then(RuleAction.RUN_AT, at="now + duration('10m')")
     assert act(soon, other())["next_run_at_iso"] == "2026-03-02T12:10:00Z"
     same = other(one_shot_hint=one_shot(NOON + minutes(10), NOON + minutes(30)))
     assert act(soon, same) is None
@@ -121,7 +121,7 @@ def test_run_at_may_be_reckoned_and_is_kept_when_it_is_the_same() -> None:
 
 @pytest.mark.parametrize("at", ["'tomorrow'", "5", "response", "timestamp(response.at)"])
 def test_an_instant_that_is_none_is_a_warning(at: str) -> None:
-    ruling = ruled([rule("true", Then(RuleAct.RUN_AT, at=at))], {"at": "soon"})
+    ruling = ruled([rule("true", Then(RuleAction.RUN_AT, at=at))], {"at": "soon"})
     assert ruling.proposals == ()
     assert ruling.warnings[0].startswith("the rule 'mine'")
 
@@ -130,15 +130,15 @@ def test_an_instant_that_is_none_is_a_warning(at: str) -> None:
 
 
 def test_a_pause_is_written_again_only_when_it_would_run_out() -> None:
-    pause = Then(RuleAct.PAUSE, minutes(10))
+    pause = Then(RuleAction.PAUSE, minutes(10))
     assert act(pause, other())["until_iso"] == "2026-03-02T12:10:00Z"
     assert act(pause, other(planner_pause=Pause(NOON + minutes(6)))) is None
     assert act(pause, other(planner_pause=Pause(NOON + minutes(4)))) is not None
-    assert act(Then(RuleAct.PAUSE, minutes(9000)))["until_iso"] == "2026-03-03T12:00:00Z"
+    assert act(Then(RuleAction.PAUSE, minutes(9000)))["until_iso"] == "2026-03-03T12:00:00Z"
 
 
 def test_resume_ends_the_planners_pause_and_never_a_persons() -> None:
-    resume, paused = Then(RuleAct.RESUME), Pause(NOON + minutes(5))
+    resume, paused = Then(RuleAction.RESUME), Pause(NOON + minutes(5))
     assert act(resume, other()) is None
     assert act(resume, other(planner_pause=paused))["until_iso"] is None
     assert act(resume, other(planner_pause=Pause(NOON))) is None
@@ -146,7 +146,7 @@ def test_resume_ends_the_planners_pause_and_never_a_persons() -> None:
 
 
 def test_clear_is_asked_for_only_where_there_is_something_to_clear() -> None:
-    clear = Then(RuleAct.CLEAR)
+    clear = Then(RuleAction.CLEAR)
     assert act(clear, other()) is None
     assert act(clear, other(interval_hint=interval_hint(seconds(5), NOON))) is None
     persons = interval_hint(seconds(5), NOON + minutes(1), author=PERSON)
@@ -158,19 +158,19 @@ def test_clear_is_asked_for_only_where_there_is_something_to_clear() -> None:
 
 
 def test_an_endpoint_is_the_rules_while_one_holds_or_what_one_wrote_is_in_force() -> None:
-    calm = rule("response.depth < 10", Then(RuleAct.CLEAR), name="calm")
-    assert RULES.speak_for(material([calm], {"depth": 1}))
-    assert not RULES.speak_for(material([calm], {"depth": 11}))
-    assert not RULES.speak_for(material([], {"depth": 1}))
+    calm = rule("response.depth < 10", Then(RuleAction.CLEAR), name="calm")
+    assert RULES.speak_for(context([calm], {"depth": 1}))
+    assert not RULES.speak_for(context([calm], {"depth": 11}))
+    assert not RULES.speak_for(context([], {"depth": 1}))
     written = IntervalHint(seconds(5), NOON + minutes(1), reason="Rule calm: it is")
     hinted = make_endpoint(interval_hint=written)
-    assert RULES.speak_for(material([calm], {"depth": 11}, endpoint=hinted))
+    assert RULES.speak_for(context([calm], {"depth": 11}, endpoint=hinted))
     foreign = IntervalHint(seconds(5), NOON + minutes(1), reason="Rule calmer: it is")
     assert not RULES.speak_for(
-        material([calm], {"depth": 11}, endpoint=make_endpoint(interval_hint=foreign))
+        context([calm], {"depth": 11}, endpoint=make_endpoint(interval_hint=foreign))
     )
     paused = make_endpoint(planner_pause=Pause(NOON + minutes(1), "Rule calm"))
-    assert RULES.speak_for(material([calm], {"depth": 11}, endpoint=paused))
+    assert RULES.speak_for(context([calm], {"depth": 11}, endpoint=paused))
 
 
 def test_an_on_demand_sibling_can_be_woken_and_kept_awake() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from cadenza.adapters.simulated.time import run_simulated
 from cadenza.domain.bounds import MAX_PAUSE, longest_ttl
 from cadenza.domain.endpoint import Every, OnDemand
-from cadenza.domain.rule import Rule, RuleAct, Then
+from cadenza.domain.rule import Rule, RuleAction, Then
 from cadenza.domain.run import Claim, Outcome, RunStatus
 from cadenza.roots.brain import rules_brain
 from tests.adapters.brains.declaring import rule
@@ -46,8 +46,8 @@ def gaps(bench: Bench, name: str = "probe") -> list[timedelta]:
     return [b - a for a, b in pairwise(slots)]
 
 
-BUSY = rule("response.depth > 300", Then(RuleAct.INTERVAL, minutes(1)), "busy")
-CALM = rule("response.depth < 100", Then(RuleAct.CLEAR), "calm")
+BUSY = rule("response.depth > 300", Then(RuleAction.INTERVAL, minutes(1)), "busy")
+CALM = rule("response.depth < 100", Then(RuleAction.CLEAR), "calm")
 
 
 @simulated
@@ -76,7 +76,9 @@ async def test_a_rule_that_goes_on_holding_makes_no_noise() -> None:
 async def test_detectors_leave_alone_what_a_rule_wrote() -> None:
     bench = Bench()
     await bench.add(baseline=Every(minutes(10)))
-    once = rule("response.count == 15", Then(RuleAct.INTERVAL, minutes(1)), "once", ttl=minutes(30))
+    once = rule(
+        "response.count == 15", Then(RuleAction.INTERVAL, minutes(1)), "once", ttl=minutes(30)
+    )
     count = iter(range(1000))
     await lived(bench, [once], lambda _, _at: {"count": next(count)}, 260)
     assert gaps(bench).count(minutes(1)) >= 29
@@ -88,7 +90,7 @@ async def test_a_pause_ends_though_siblings_go_on_running() -> None:
     bench = Bench()
     await bench.add(baseline=Every(minutes(5)))
     await bench.add("other", baseline=Every(minutes(1)))
-    tired = rule("response.tired", Then(RuleAct.PAUSE, minutes(20)), "tired", endpoint="probe")
+    tired = rule("response.tired", Then(RuleAction.PAUSE, minutes(20)), "tired", endpoint="probe")
     await lived(bench, [tired], lambda _, at: {"tired": at < 10}, 60)
     assert gaps(bench)[0] >= minutes(20)
     assert len(bench.runs("probe")) > 6

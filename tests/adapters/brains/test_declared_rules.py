@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cadenza.domain.analysis import Material
-from cadenza.domain.rule import RuleAct, Then
-from tests.adapters.brains.declaring import RULES, material, only, rule, ruled
+from cadenza.domain.analysis import AnalysisContext
+from cadenza.domain.rule import RuleAction, Then
+from tests.adapters.brains.declaring import RULES, context, only, rule, ruled
 from tests.factories import NOON, interval_hint, make_endpoint, minutes, seconds
 
 BUSY = rule("response.depth > 300", reason="the queue is long")
@@ -118,14 +118,14 @@ def test_an_answer_that_was_looked_at_is_not_judged_again() -> None:
 def test_a_siblings_news_is_for_rules_that_speak_of_siblings_and_not_of_the_response() -> None:
     of_sibling = rule("siblings.other.response.ready", name="sibling")
     of_both = rule("siblings.other.response.ready && response.old", name="both")
-    old = material([of_sibling, of_both], {"old": True}, siblings={"other": {"ready": True}})
+    old = context([of_sibling, of_both], {"old": True}, siblings={"other": {"ready": True}})
     stale = tuple(
         type(each)(NOON - minutes(2), NOON - minutes(2), each.status, each.body)
         for each in old.recent
     )
-    about = {name: getattr(old, name) for name in Material.__slots__}
-    looked = material([], looked_at=NOON - minutes(1)).last_analysis
-    ruling = RULES.ruling(Material(**{**about, "recent": stale, "last_analysis": looked}))
+    about = {name: getattr(old, name) for name in AnalysisContext.__slots__}
+    looked = context([], looked_at=NOON - minutes(1)).last_analysis
+    ruling = RULES.ruling(AnalysisContext(**{**about, "recent": stale, "last_analysis": looked}))
     assert [each.rule for each in ruling.proposals] == ["sibling"]
 
 
@@ -134,21 +134,21 @@ def test_a_siblings_news_is_for_rules_that_speak_of_siblings_and_not_of_the_resp
 
 def test_the_first_rule_that_holds_has_its_target() -> None:
     first = rule("response.depth > 600", name="first")
-    second = rule("response.depth > 300", Then(RuleAct.CLEAR), name="second")
-    elsewhere = rule("true", Then(RuleAct.RUN_NOW, endpoint="other"), name="elsewhere")
+    second = rule("response.depth > 300", Then(RuleAction.CLEAR), name="second")
+    elsewhere = rule("true", Then(RuleAction.RUN_NOW, endpoint="other"), name="elsewhere")
     ruling = ruled([first, second, elsewhere], {"depth": 700}, others=[make_endpoint("other")])
     assert [each.rule for each in ruling.proposals] == ["first", "elsewhere"]
 
 
 def test_a_rule_whose_act_is_in_force_keeps_its_target_from_a_weaker_one() -> None:
     hinted = make_endpoint(interval_hint=interval_hint(seconds(30), NOON + minutes(50)))
-    weaker = rule("true", Then(RuleAct.INTERVAL, minutes(5)), name="weaker")
+    weaker = rule("true", Then(RuleAction.INTERVAL, minutes(5)), name="weaker")
     assert ruled([BUSY, weaker], {"depth": 301}, endpoint=hinted).proposals == ()
 
 
 def test_within_its_cooldown_a_rule_rests_and_keeps_its_target() -> None:
     resting = rule("true", cooldown=minutes(10))
-    weaker = rule("true", Then(RuleAct.INTERVAL, minutes(5)), name="weaker")
+    weaker = rule("true", Then(RuleAction.INTERVAL, minutes(5)), name="weaker")
     rules = [resting, weaker]
     assert ruled(rules, {}, fired_at={"mine": NOON - minutes(9)}).proposals == ()
     assert only(ruled(rules, {}, fired_at={"mine": NOON - minutes(10)})).rule == "mine"
@@ -156,13 +156,13 @@ def test_within_its_cooldown_a_rule_rests_and_keeps_its_target() -> None:
 
 
 def test_a_target_that_the_job_does_not_have_is_passed_over() -> None:
-    gone = rule("true", Then(RuleAct.RUN_NOW, endpoint="gone"))
+    gone = rule("true", Then(RuleAction.RUN_NOW, endpoint="gone"))
     assert ruled([gone], {}).proposals == ()
 
 
 def test_there_are_never_more_acts_than_a_session_has_calls() -> None:
     names = [f"sibling {number}" for number in range(40)]
-    rules = [rule("true", Then(RuleAct.RUN_NOW, endpoint=each), name=each) for each in names]
+    rules = [rule("true", Then(RuleAction.RUN_NOW, endpoint=each), name=each) for each in names]
     ruling = ruled(rules, {}, others=[make_endpoint(each) for each in names])
     assert len(ruling.proposals) == 14
 
@@ -198,16 +198,16 @@ EXPRESSIONS = st.sampled_from(
 )
 ACTS = st.sampled_from(
     [
-        Then(RuleAct.INTERVAL, timedelta(milliseconds=1)),
-        Then(RuleAct.INTERVAL, timedelta(days=300)),
-        Then(RuleAct.RUN_NOW),
-        Then(RuleAct.RUN_NOW, endpoint="other"),
-        Then(RuleAct.RUN_IN, timedelta(days=2)),
-        Then(RuleAct.RUN_AT, at="response.at"),
-        Then(RuleAct.RUN_AT, at="now + duration('10m')"),
-        Then(RuleAct.PAUSE, timedelta(days=30)),
-        Then(RuleAct.RESUME),
-        Then(RuleAct.CLEAR),
+        Then(RuleAction.INTERVAL, timedelta(milliseconds=1)),
+        Then(RuleAction.INTERVAL, timedelta(days=300)),
+        Then(RuleAction.RUN_NOW),
+        Then(RuleAction.RUN_NOW, endpoint="other"),
+        Then(RuleAction.RUN_IN, timedelta(days=2)),
+        Then(RuleAction.RUN_AT, at="response.at"),
+        Then(RuleAction.RUN_AT, at="now + duration('10m')"),
+        Then(RuleAction.PAUSE, timedelta(days=30)),
+        Then(RuleAction.RESUME),
+        Then(RuleAction.CLEAR),
     ]
 )
 

@@ -12,7 +12,7 @@ from cadenza.adapters.brains.rules.pace import Pace
 from cadenza.adapters.brains.rules.proposal import Proposal, Ruling
 from cadenza.adapters.simulated.time import run_simulated
 from cadenza.domain import steering
-from cadenza.domain.analysis import Attention, Material
+from cadenza.domain.analysis import AnalysisContext, Attention
 from cadenza.domain.endpoint import CronLine, Every, OnDemand
 from cadenza.domain.hint import Author
 from cadenza.domain.plan import Source
@@ -187,10 +187,10 @@ class Declared:
     def __init__(self, *proposals: Proposal) -> None:
         self._proposals = proposals
 
-    def ruling(self, material: Material) -> Ruling:
+    def ruling(self, context: AnalysisContext) -> Ruling:
         return Ruling(self._proposals)
 
-    def speak_for(self, material: Material) -> bool:
+    def speak_for(self, context: AnalysisContext) -> bool:
         return False
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from cadenza.adapters.brains.rules.brain import RulesBrain
 from cadenza.adapters.simulated.time import run_simulated
 from cadenza.application.tools import Toolbox
-from cadenza.domain.analysis import Material, Response, SiblingState
+from cadenza.domain.analysis import AnalysisContext, Response, SiblingState
 from cadenza.domain.bounds import MAX_PAUSE, MAX_TOOL_CALLS, longest_ttl
 from cadenza.domain.endpoint import CronLine, Every, Job, OnDemand
 from cadenza.domain.health import WINDOWS, Health, HealthWindow
@@ -69,11 +69,11 @@ def test_no_answer_moves_an_endpoint_out_of_its_limits(
         recent = tuple(response(body, n, ok) for n, (body, ok) in enumerate(answered))
         siblings = (SiblingState(sibling, response(of_sibling, 0, ok=True)),)
         job = Job(id_of("job"), id_of("tenant"), "watch")
-        material = Material(
+        context = AnalysisContext(
             NOON, endpoint, job, health, ("sibling",), recent=recent, siblings=siblings
         )
-        tools = Toolbox(material, bench.endpoints, bench.insights, bench.clock)
-        await RulesBrain(CRON, budget=Budget(factor=factor)).analyse(material, tools)
+        tools = Toolbox(context, bench.endpoints, bench.analysis_queue, bench.clock)
+        await RulesBrain(CRON, budget=Budget(factor=factor)).analyse(context, tools)
 
         after = bench.endpoint()
         assert bench.endpoint("sibling") == before

@@ -13,7 +13,7 @@ from cadenza.adapters.http.addresses import (
     parse_networks,
     parse_ports,
 )
-from cadenza.domain.errors import OperatorError
+from cadenza.domain.errors import InstallationError
 
 CLOSED = AddressPolicy()
 repeatable = settings(max_examples=300, derandomize=True, deadline=None, database=None)
@@ -199,7 +199,7 @@ def test_a_zone_is_refused_even_where_its_network_is_open() -> None:
     ],
 )
 def test_a_network_that_is_none_is_told_to_the_operator(text: str, told: str) -> None:
-    with pytest.raises(OperatorError, match="CADENZA_ALLOWED_NETWORKS") as raised:
+    with pytest.raises(InstallationError, match="CADENZA_ALLOWED_NETWORKS") as raised:
         parse_networks(text)
     assert told in str(raised.value)
     assert "10.1.0.0/16" in str(raised.value)  # how it is written
@@ -213,5 +213,5 @@ def test_closed_ports_are_read_one_by_one_and_as_ranges() -> None:
     assert not policy.allows_port(65536)
     assert policy.allows_port(443)
     for wrong in ("0", "65536", "http", "9-3", "-", "25-", "٢٥", "1-2-3"):
-        with pytest.raises(OperatorError, match="CADENZA_CLOSED_PORTS"):
+        with pytest.raises(InstallationError, match="CADENZA_CLOSED_PORTS"):
             parse_ports(wrong)

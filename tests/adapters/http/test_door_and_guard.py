@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from cadenza.adapters.http.request import UnusableUrl, place_of
 from cadenza.domain.errors import InvalidInput
 from cadenza.domain.target import HttpTarget
-from cadenza.domain.target_rules import check_http_target
+from cadenza.domain.target_validation import check_http_target
 
 PIECES = [
     "http://", "https://", "//", "/", "\\", "@", ":", "?", "#", "[", "]", "%", "%2e", "%40", ".",

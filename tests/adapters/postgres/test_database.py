@@ -13,7 +13,7 @@ from cadenza.adapters.postgres import database as module
 from cadenza.adapters.postgres.database import Database, open_database, shown_url
 from cadenza.adapters.postgres.embedded import EmbeddedPostgres
 from cadenza.adapters.postgres.embedded import server as server_module
-from cadenza.domain.errors import OperatorError, StoreUnavailable
+from cadenza.domain.errors import InstallationError, StoreUnavailable
 from cadenza.roots.settings import read_settings
 from tests.adapters.postgres.support import Cable, until
 from tests.postgres import FAST, emptied_database, migrated_database, server_url, url_of
@@ -38,7 +38,7 @@ async def ask(database: Database, statement: str = "SELECT 1") -> object:
 
 
 async def refusal(url: str, connections: int = 2) -> str:
-    with pytest.raises(OperatorError) as refused:
+    with pytest.raises(InstallationError) as refused:
         await open_database(url, connections=connections)
     assert not isinstance(refused.value, StoreUnavailable)
     return str(refused.value)
@@ -310,7 +310,7 @@ def test_every_bad_setting_is_named_in_one_message(monkeypatch: pytest.MonkeyPat
     for name, value in {"CONNECTIONS": "1", "LEASE_SECONDS": "soon", "TICK_SECONDS": "0"}.items():
         monkeypatch.setenv(f"CADENZA_{name}", value)
     monkeypatch.setenv("CADENZA_DATABASE_URL", f"postgresql://me:{SECRET}@localhost/cadenza")
-    with pytest.raises(OperatorError) as refused:
+    with pytest.raises(InstallationError) as refused:
         read_settings()
     said = str(refused.value)
     for shown in ("CADENZA_CONNECTIONS=1", "CADENZA_LEASE_SECONDS=soon", "CADENZA_TICK_SECONDS=0"):

@@ -11,7 +11,7 @@ import pytest
 from cadenza.adapters.postgres import migrate as module
 from cadenza.adapters.postgres.database import Database, open_database
 from cadenza.adapters.postgres.migrate import Migration, migrate, migrations, status
-from cadenza.domain.errors import OperatorError
+from cadenza.domain.errors import InstallationError
 from tests.adapters.postgres.dump_schema import SCHEMA, dump_migrated
 from tests.adapters.postgres.support import CADENZA, World, environment
 from tests.postgres import fresh_database_url
@@ -95,9 +95,11 @@ async def test_an_applied_migration_that_was_edited_is_refused(
         await migrate(database)
         edited = [Migration(each.number, each.name, each.sql + " ") for each in migrations()]
         monkeypatch.setattr(module, "migrations", lambda: edited)
-        with pytest.raises(OperatorError, match=r"0001 core was applied in another form.*restore"):
+        with pytest.raises(
+            InstallationError, match=r"0001 core was applied in another form.*restore"
+        ):
             await migrate(database)
-        with pytest.raises(OperatorError, match="0001 core"):
+        with pytest.raises(InstallationError, match="0001 core"):
             await status(database)
 
 
@@ -136,7 +138,9 @@ async def test_a_migration_that_fails_leaves_nothing_of_itself(
     with monkeypatch.context() as patch:
         patch.setattr(module, "migrations", lambda: [*OURS, broken])
         async with opened(url) as database:
-            with pytest.raises(OperatorError, match=r"future could not be applied.*division by"):
+            with pytest.raises(
+                InstallationError, match=r"future could not be applied.*division by"
+            ):
                 await migrate(database)
             assert await ask(database, "SELECT to_regclass('half_made')") is None
     async with opened(url) as database:

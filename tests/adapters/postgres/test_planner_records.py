@@ -13,9 +13,9 @@ import pytest
 from cadenza.adapters.brains.llm.brain import LlmBrain
 from cadenza.adapters.brains.llm.options import LlmOptions, Provider
 from cadenza.adapters.brains.llm.prompt import load_prompt
+from cadenza.adapters.postgres.analysis_queue import PostgresAnalysisQueue
 from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.endpoints import PostgresEndpointStore
-from cadenza.adapters.postgres.insights import PostgresInsights
 from cadenza.adapters.postgres.quota import PostgresQuota
 from cadenza.adapters.simulated.log import EventLog
 from cadenza.adapters.system.ids import new_marker
@@ -63,7 +63,7 @@ async def test_a_session_is_stored_with_the_version_of_its_prompt(records: Recor
     told: dict[str, Any] = {"tokens": 12, "cost": 0.5, "prompt_version": "1-0123456789abcdef"}
     session = Session(uuid4(), **ids, brain="llm", started_at=NOON, duration=seconds(1), end=end)
     for each in (session, Session(**{**_fields(session), "id": uuid4(), **told})):
-        await PostgresInsights(records.database).record_looks([each], "planner")
+        await PostgresAnalysisQueue(records.database).record_analyses([each], "planner")
     async with records.database.connection() as connection:
         rows = await connection.fetch(
             "SELECT prompt_version, tokens, cost FROM analysis_sessions ORDER BY tokens"
@@ -87,8 +87,10 @@ async def test_a_session_with_a_model_is_kept_with_all_that_it_did(records: Reco
             Provider.COMPATIBLE, "llama3.1", base_url=f"{provider.url}/v1", session_tokens=1000
         )
         brain = LlmBrain(options, new_marker)
-        insights = PostgresInsights(records.database)
-        planner = Planner(brain, store, insights, records.quota, StandingClock(), EventLog(), uuid4)
+        analysis_queue = PostgresAnalysisQueue(records.database)
+        planner = Planner(
+            brain, store, analysis_queue, records.quota, StandingClock(), EventLog(), uuid4
+        )
         assert await planner.run_once() == Round(sessions=1, acted=1)
         assert await planner.run_once() == Round()
         await brain.close()

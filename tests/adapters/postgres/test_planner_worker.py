@@ -11,15 +11,15 @@ from uuid import uuid4
 
 import pytest
 
+from cadenza.adapters.postgres.analysis_queue import PostgresAnalysisQueue
 from cadenza.adapters.postgres.clock import DatabaseClock
 from cadenza.adapters.postgres.database import open_database
 from cadenza.adapters.postgres.endpoints import PostgresEndpointStore
-from cadenza.adapters.postgres.insights import PostgresInsights
 from cadenza.adapters.postgres.quota import PostgresQuota
 from cadenza.adapters.simulated.log import EventLog
 from cadenza.application.planner import Planner, PlannerOptions
 from cadenza.application.ports.brain import Tools
-from cadenza.domain.analysis import Attention, Material
+from cadenza.domain.analysis import AnalysisContext, Attention
 from cadenza.domain.endpoint import Endpoint, Every, OnDemand
 from tests.adapters.brains.llm.provider import Answer, Asked, Hang, Reply, script, served
 from tests.adapters.postgres.support import CADENZA, Cable, Program, World, program, until
@@ -82,7 +82,7 @@ async def planner_of(
     yield Planner(
         brain,
         PostgresEndpointStore(database, CRON, BOX),
-        PostgresInsights(database),
+        PostgresAnalysisQueue(database),
         PostgresQuota(database),
         clock,
         EventLog(),
@@ -99,8 +99,8 @@ async def test_two_planners_never_look_at_one_endpoint_together(world: World) ->
     under_way: list[str] = []
     looks: list[str] = []
 
-    async def think(material: Material, _: Tools) -> None:
-        name = str(material.endpoint.id)
+    async def think(context: AnalysisContext, _: Tools) -> None:
+        name = str(context.endpoint.id)
         assert name not in under_way, "two at once"
         under_way.append(name)
         looks.append(name)

@@ -14,12 +14,12 @@ from uuid import uuid4
 
 import pytest
 
+from cadenza.adapters.postgres.analysis_queue import PostgresAnalysisQueue
 from cadenza.adapters.postgres.database import Connection, Database, open_database
-from cadenza.adapters.postgres.insights import PostgresInsights
 from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.rows import target_json
 from cadenza.adapters.postgres.run_queue import PostgresRunQueue
-from cadenza.application.ports.insights import LookRequest
+from cadenza.application.ports.analysis_queue import AnalysisRequest
 from cadenza.application.ports.run_queue import ClaimRequest
 from cadenza.domain.analysis import Attention
 from cadenza.domain.run import Claim, FinishedRun
@@ -257,15 +257,15 @@ async def test_what_has_just_run_is_found_by_when_it_finished(
     """A planner that is woken several times a second reads what happened since, not everything."""
     database = await open_database(url, connections=2)
     watched = Watched(database)
-    insights = PostgresInsights(watched)  # type: ignore[arg-type]
+    analysis_queue = PostgresAnalysisQueue(watched)  # type: ignore[arg-type]
     async with database.connection() as connection:
         await connection.execute(
             "UPDATE endpoints SET last_finished_at = now() - random() * interval '1 day'"
         )
         await connection.execute("ANALYZE endpoints")
         since = await connection.fetchval("SELECT now() - interval '3 s'")
-        request = LookRequest("rules", attention, "planner", 200, seconds(30), since=since)
-        await insights.claim_for_analysis(request)
+        request = AnalysisRequest("rules", attention, "planner", 200, seconds(30), since=since)
+        await analysis_queue.claim_for_analysis(request)
         (sent,) = [each for each in watched.seen if "INSERT INTO looks" in each.text]
         assert query("plan_for_these_values") in [each.text for each in watched.seen]
         plan, _for_any = await plans(connection, sent)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from cadenza.domain.analysis import Material, Response, SiblingState
+from cadenza.domain.analysis import AnalysisContext, Response, SiblingState
 from cadenza.domain.detectors.case import Case
 from cadenza.domain.endpoint import Endpoint, Every, Job, OnDemand
 from cadenza.domain.health import Health, HealthWindow
@@ -56,7 +56,7 @@ def case(
     endpoint: Endpoint = make_endpoint(
         **{"baseline": Every(PACE), "created_at": NOON - timedelta(days=9), **fields}
     )
-    material = Material(
+    context = AnalysisContext(
         NOON,
         endpoint,
         Job(id_of("job"), id_of("tenant"), "watch"),
@@ -66,7 +66,7 @@ def case(
         siblings=tuple(siblings),
     )
     pace = None if isinstance(endpoint.baseline, OnDemand) else PACE
-    return Case(material, pace, budget)
+    return Case(context, pace, budget)
 
 
 def down(code: int = 500) -> Response:

@@ -16,7 +16,7 @@ from ipaddress import (
     ip_network,
 )
 
-from cadenza.domain.errors import OperatorError
+from cadenza.domain.errors import InstallationError
 
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
@@ -198,8 +198,8 @@ def _network(text: str, setting: str) -> Network:
     return network
 
 
-def _no_network(text: str, setting: str, why: str) -> OperatorError:
-    return OperatorError(
+def _no_network(text: str, setting: str, why: str) -> InstallationError:
+    return InstallationError(
         f"{setting}: {text[:60]!r} is not a network ({why}). Write networks like 10.1.0.0/16 or "
         "fd12::/48, single addresses, or the words loopback and private, with commas between them."
     )
@@ -216,7 +216,7 @@ def _ports(word: str, setting: str) -> range:
     first, dash, last = word.partition("-")
     numbers = [each for each in (first, last if dash else first) if _is_port(each)]
     if len(numbers) != 2 or int(numbers[0]) > int(numbers[1]):
-        raise OperatorError(
+        raise InstallationError(
             f"{setting}: {word[:60]!r} is not a port from 1 to 65535. Write ports like 25 or "
             "6000-6010, with commas between them."
         )

@@ -27,7 +27,7 @@ from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.expressions import Expressions
 from cadenza.application.ports.signer import Signer
 from cadenza.domain.errors import InvalidInput
-from cadenza.domain.instants import spoken
+from cadenza.domain.instants import humanize
 from cadenza.domain.redaction import redacted
 from cadenza.domain.run import Body, Claim, Outcome, RunStatus
 from cadenza.domain.target import HttpTarget
@@ -94,7 +94,7 @@ class HttpDispatcher:
             async with asyncio.timeout(target.timeout.total_seconds()):
                 outcome = await self._attempt(claim, target, seen)
         except TimeoutError:
-            message = f"no complete answer within {spoken(target.timeout)}"
+            message = f"no complete answer within {humanize(target.timeout)}"
             outcome = Outcome(RunStatus.TIMEOUT, "timeout", message, seen.status_code)
         except Exception as error:  # noqa: BLE001 - what goes wrong is an outcome
             outcome = failure(error, seen.status_code)

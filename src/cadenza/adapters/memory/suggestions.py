@@ -7,7 +7,7 @@ from uuid import UUID
 
 from cadenza.adapters.memory.tables import Tables
 from cadenza.application.ports.suggestions import LedTo
-from cadenza.domain.audit import Deed
+from cadenza.domain.audit import AuditEntry
 from cadenza.domain.errors import NotFound, Refused
 from cadenza.domain.instants import iso
 from cadenza.domain.session import Session, ToolCall
@@ -49,7 +49,7 @@ class MemorySuggestions:
 
     @asynccontextmanager
     async def accepting(
-        self, tenant_id: UUID, session_id: UUID, call: int, deed: Deed
+        self, tenant_id: UUID, session_id: UUID, call: int, entry: AuditEntry
     ) -> AsyncGenerator[Suggestion]:
         session = self._session(tenant_id, session_id)
         if not 0 <= call < len(session.tool_calls) or not session.tool_calls[call].suggested:
@@ -59,14 +59,14 @@ class MemorySuggestions:
         suggestion = self._suggestion(session, call)
         if suggestion.open_until <= self._tables.clock.now():
             raise Refused(f"it could be accepted until {iso(suggestion.open_until)}")
-        self._tables.accepted[session_id, call] = deed.actor
+        self._tables.accepted[session_id, call] = entry.actor
         try:
             yield suggestion
         except BaseException:
             del self._tables.accepted[session_id, call]
             raise
 
-    async def note_refusal(self, tenant_id: UUID, session_id: UUID, deed: Deed) -> None:
+    async def note_refusal(self, tenant_id: UUID, session_id: UUID, entry: AuditEntry) -> None:
         """There is no audit log here."""
 
     async def runs_of_session(

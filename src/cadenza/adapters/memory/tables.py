@@ -59,7 +59,7 @@ class EndpointRow:
 
 
 @dataclass(slots=True)
-class LookRow:
+class AnalysisState:
     """What one brain remembers of an endpoint."""
 
     last: Session | None = None
@@ -95,7 +95,9 @@ class Tables:
     )
     late_results: list[LateResult] = field(default_factory=list[LateResult])
     sessions: list[Session] = field(default_factory=list[Session])
-    looks: dict[tuple[UUID, str], LookRow] = field(default_factory=dict[tuple[UUID, str], LookRow])
+    looks: dict[tuple[UUID, str], AnalysisState] = field(
+        default_factory=dict[tuple[UUID, str], AnalysisState]
+    )
     idle_looks: int = 0
     accepted: dict[tuple[UUID, int], str] = field(default_factory=dict[tuple[UUID, int], str])
     modes: defaultdict[UUID, Modes] = field(default_factory=lambda: defaultdict[UUID, Modes](Modes))

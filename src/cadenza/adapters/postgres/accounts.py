@@ -10,10 +10,10 @@ import asyncpg
 
 from cadenza.adapters.postgres.database import Connection, Database
 from cadenza.adapters.postgres.queries import query
-from cadenza.adapters.postgres.recording import created_before, names_told_apart, record
+from cadenza.adapters.postgres.recording import created_before, record, translated_unique_violations
 from cadenza.adapters.postgres.rows import Row, to_text
 from cadenza.domain.access import ApiKey, Scope, Tenant, User
-from cadenza.domain.audit import Deed, Once
+from cadenza.domain.audit import AuditEntry, IdempotencyRecord
 from cadenza.domain.errors import NotFound
 from cadenza.domain.rule import Mode, Modes
 
@@ -68,30 +68,34 @@ class PostgresAccounts:
         async with self._database.connection() as connection:
             return [_key(row) for row in await connection.fetch(query("list_keys"), tenant_id)]
 
-    async def add_key(self, key: ApiKey, deed: Deed, once: Once | None = None) -> UUID:
+    async def add_key(
+        self, key: ApiKey, entry: AuditEntry, once: IdempotencyRecord | None = None
+    ) -> UUID:
         async with self._database.transaction() as connection:
             if present := await created_before(connection, key.tenant_id, once, key.id):
                 return present
             await _add_key(connection, key)
-            await record(connection, key.tenant_id, deed, key.id)
+            await record(connection, key.tenant_id, entry, key.id)
         return key.id
 
-    async def revoke_key(self, tenant_id: UUID, key_id: UUID, deed: Deed) -> ApiKey:
+    async def revoke_key(self, tenant_id: UUID, key_id: UUID, entry: AuditEntry) -> ApiKey:
         async with self._database.transaction() as connection:
             row = await connection.fetchrow(query("revoke_key"), tenant_id, key_id)
             if row is None:
                 raise NotFound(f"no key {key_id}")
-            await record(connection, tenant_id, deed, key_id)
+            await record(connection, tenant_id, entry, key_id)
         self._forget_keys()
         return _key(row)
 
-    async def replace_key(self, old_id: UUID, new: ApiKey, ends_at: datetime, deed: Deed) -> None:
+    async def replace_key(
+        self, old_id: UUID, new: ApiKey, ends_at: datetime, entry: AuditEntry
+    ) -> None:
         async with self._database.transaction() as connection:
             ended = await connection.fetchrow(query("end_key"), new.tenant_id, old_id, ends_at)
             if ended is None:
                 raise NotFound(f"no key {old_id} that is in force")
             await _add_key(connection, new)
-            await record(connection, new.tenant_id, deed, old_id)
+            await record(connection, new.tenant_id, entry, old_id)
         self._forget_keys()
 
     # --- Tenants --------------------------------------------------------------------------
@@ -108,8 +112,13 @@ class PostgresAccounts:
             raise NotFound(f"no tenant {tenant_id}")
         return _tenant(row)
 
-    async def add_tenant(self, tenant: Tenant, deed: Deed, once: Once | None = None) -> UUID:
-        async with names_told_apart(tenant.name), self._database.transaction() as connection:
+    async def add_tenant(
+        self, tenant: Tenant, entry: AuditEntry, once: IdempotencyRecord | None = None
+    ) -> UUID:
+        async with (
+            translated_unique_violations(tenant.name),
+            self._database.transaction() as connection,
+        ):
             if present := await created_before(connection, OPERATOR, once, tenant.id):
                 return present
             await connection.execute(
@@ -121,11 +130,14 @@ class PostgresAccounts:
                 tenant.modes.rules,
                 tenant.modes.llm,
             )
-            await record(connection, tenant.id, deed, tenant.id)
+            await record(connection, tenant.id, entry, tenant.id)
         return tenant.id
 
-    async def change_tenant(self, tenant: Tenant, deed: Deed) -> None:
-        async with names_told_apart(tenant.name), self._database.transaction() as connection:
+    async def change_tenant(self, tenant: Tenant, entry: AuditEntry) -> None:
+        async with (
+            translated_unique_violations(tenant.name),
+            self._database.transaction() as connection,
+        ):
             changed = await connection.fetchval(
                 query("change_tenant"),
                 tenant.id,
@@ -136,7 +148,7 @@ class PostgresAccounts:
             )
             if changed is None:
                 raise NotFound(f"no tenant {tenant.id}")
-            await record(connection, tenant.id, deed, tenant.id)
+            await record(connection, tenant.id, entry, tenant.id)
 
     async def delete_tenant(self, tenant_id: UUID) -> None:
         async with self._database.transaction() as connection:
@@ -154,8 +166,13 @@ class PostgresAccounts:
             rows = await connection.fetch(query("list_users"), tenant_id)
         return [User(**dict(row)) for row in rows]
 
-    async def add_user(self, user: User, deed: Deed, once: Once | None = None) -> UUID:
-        async with names_told_apart(user.name), self._database.transaction() as connection:
+    async def add_user(
+        self, user: User, entry: AuditEntry, once: IdempotencyRecord | None = None
+    ) -> UUID:
+        async with (
+            translated_unique_violations(user.name),
+            self._database.transaction() as connection,
+        ):
             if present := await created_before(connection, user.tenant_id, once, user.id):
                 return present
             try:
@@ -164,14 +181,14 @@ class PostgresAccounts:
                 )
             except asyncpg.ForeignKeyViolationError as error:
                 raise NotFound(f"no tenant {user.tenant_id}") from error
-            await record(connection, user.tenant_id, deed, user.id)
+            await record(connection, user.tenant_id, entry, user.id)
         return user.id
 
-    async def delete_user(self, tenant_id: UUID, user_id: UUID, deed: Deed) -> None:
+    async def delete_user(self, tenant_id: UUID, user_id: UUID, entry: AuditEntry) -> None:
         async with self._database.transaction() as connection:
             if await connection.fetchval(query("delete_user"), tenant_id, user_id) is None:
                 raise NotFound(f"no user {user_id}")
-            await record(connection, tenant_id, deed, user_id)
+            await record(connection, tenant_id, entry, user_id)
         self._forget_keys()
 
 

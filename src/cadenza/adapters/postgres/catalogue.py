@@ -16,7 +16,7 @@ from cadenza.adapters.postgres.definitions import (
 from cadenza.adapters.postgres.endpoints import save_acts, wake_workers
 from cadenza.adapters.postgres.jobs import declared_values, job_of
 from cadenza.adapters.postgres.queries import query
-from cadenza.adapters.postgres.recording import created_before, names_told_apart, record
+from cadenza.adapters.postgres.recording import created_before, record, translated_unique_violations
 from cadenza.adapters.postgres.rows import Row, endpoint_of, like, target_json, to_text
 from cadenza.application.ports.catalogue import (
     ChangeJob,
@@ -29,7 +29,7 @@ from cadenza.application.ports.catalogue import (
 from cadenza.application.ports.endpoints import Act
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.domain import steering
-from cadenza.domain.audit import Deed, Once
+from cadenza.domain.audit import AuditEntry, IdempotencyRecord
 from cadenza.domain.cron import Cron
 from cadenza.domain.definition import EndpointDefinition
 from cadenza.domain.endpoint import MAX_SPREAD, Endpoint, Job
@@ -67,8 +67,13 @@ class PostgresCatalogue:
         async with self._database.connection() as connection:
             return await _get_job(connection, tenant_id, job_id)
 
-    async def create_job(self, job: Job, deed: Deed, once: Once | None = None) -> UUID:
-        async with names_told_apart(job.name), self._database.transaction() as connection:
+    async def create_job(
+        self, job: Job, entry: AuditEntry, once: IdempotencyRecord | None = None
+    ) -> UUID:
+        async with (
+            translated_unique_violations(job.name),
+            self._database.transaction() as connection,
+        ):
             if present := await created_before(connection, job.tenant_id, once, job.id):
                 return present
             await connection.execute(
@@ -78,7 +83,7 @@ class PostgresCatalogue:
                 to_text(job.name),
                 *declared_values(job),
             )
-            await record(connection, job.tenant_id, deed, job.id)
+            await record(connection, job.tenant_id, entry, job.id)
         return job.id
 
     async def change_job(
@@ -86,7 +91,7 @@ class PostgresCatalogue:
         tenant_id: UUID,
         job_id: UUID,
         change: ChangeJob,
-        deed: Deed,
+        entry: AuditEntry,
         seen: Collection[int] | None = None,
     ) -> StoredJob:
         async with self._database.transaction() as connection:
@@ -97,7 +102,7 @@ class PostgresCatalogue:
             before = job_of(row)
             after = change(before, row["now"])
             if after != before:
-                async with names_told_apart(after.name):
+                async with translated_unique_violations(after.name):
                     await connection.execute(
                         query("save_job"),
                         job_id,
@@ -107,7 +112,7 @@ class PostgresCatalogue:
                         after.archived_at,
                     )
                 await self._carry_over(connection, before, after)
-                await record(connection, tenant_id, deed, job_id)
+                await record(connection, tenant_id, entry, job_id)
             return await _get_job(connection, tenant_id, job_id)
 
     async def _carry_over(self, connection: Connection, before: Job, after: Job) -> None:
@@ -158,14 +163,21 @@ class PostgresCatalogue:
         return with_secrets(row, stored_endpoint(row, self._spread), self._box)
 
     async def create_endpoint(
-        self, endpoint: Endpoint, target: Target, deed: Deed, once: Once | None = None
+        self,
+        endpoint: Endpoint,
+        target: Target,
+        entry: AuditEntry,
+        once: IdempotencyRecord | None = None,
     ) -> UUID:
-        async with names_told_apart(endpoint.name), self._database.transaction() as connection:
+        async with (
+            translated_unique_violations(endpoint.name),
+            self._database.transaction() as connection,
+        ):
             if present := await created_before(connection, endpoint.tenant_id, once, endpoint.id):
                 return present
             secrets = StoredSecrets(self._box, endpoint.tenant_id, endpoint.id)
             await add_endpoint(connection, endpoint, target, secrets, self._cron)
-            await record(connection, endpoint.tenant_id, deed, endpoint.id)
+            await record(connection, endpoint.tenant_id, entry, endpoint.id)
             await wake_workers(connection)
         return endpoint.id
 
@@ -174,7 +186,7 @@ class PostgresCatalogue:
         tenant_id: UUID,
         endpoint_id: UUID,
         redefine: Redefine,
-        deed: Deed,
+        entry: AuditEntry,
         seen: Collection[int] | None = None,
     ) -> StoredEndpoint:
         async with self._database.transaction() as connection:
@@ -186,7 +198,7 @@ class PostgresCatalogue:
             if present.endpoint.archived_at is not None:
                 raise Refused("it is archived, and can no longer be changed")
             if await self._redefine(connection, row, present, redefine):
-                await record(connection, tenant_id, deed, endpoint_id)
+                await record(connection, tenant_id, entry, endpoint_id)
             return await self._get(connection, "get_stored_endpoint", tenant_id, endpoint_id)
 
     async def _redefine(
@@ -204,31 +216,31 @@ class PostgresCatalogue:
         await connection.execute(
             query("set_target"), edited.id, target_json(target), target.host, sealed
         )
-        async with names_told_apart(wanted.name):
+        async with translated_unique_violations(wanted.name):
             await save_acts(connection, [(present.endpoint, edited)])
         return True
 
     async def steer_endpoint(
-        self, tenant_id: UUID, endpoint_id: UUID, act: Act, deed: Deed
+        self, tenant_id: UUID, endpoint_id: UUID, act: Act, entry: AuditEntry
     ) -> StoredEndpoint:
         async with self._database.transaction() as connection:
             present = await self._get(connection, "lock_stored_endpoint", tenant_id, endpoint_id)
             changed = act(present.endpoint, present.read_at, self._cron)
             if changed != present.endpoint:
                 await save_acts(connection, [(present.endpoint, changed)])
-                await record(connection, tenant_id, deed, endpoint_id)
+                await record(connection, tenant_id, entry, endpoint_id)
             if changed.archived_at != present.endpoint.archived_at:
                 await connection.execute(query("raise_revision"), endpoint_id)
             return await self._get(connection, "get_stored_endpoint", tenant_id, endpoint_id)
 
-    async def ask_for_analysis(self, tenant_id: UUID, endpoint_id: UUID, deed: Deed) -> None:
+    async def ask_for_analysis(self, tenant_id: UUID, endpoint_id: UUID, entry: AuditEntry) -> None:
         async with self._database.transaction() as connection:
             row = await connection.fetchrow(query("ask_for_analysis"), tenant_id, endpoint_id)
             if row is None:
                 raise NotFound(f"no endpoint {endpoint_id}")
             if row["archived_at"] is not None:
                 raise Refused("it is archived")
-            await record(connection, tenant_id, deed, endpoint_id)
+            await record(connection, tenant_id, entry, endpoint_id)
             await connection.execute(query("notify"), "cadenza_finished")
 
     async def _get(

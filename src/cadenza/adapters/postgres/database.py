@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import asyncpg
 from asyncpg.pool import PoolConnectionProxy
 
-from cadenza.domain.errors import OperatorError, StoreUnavailable
+from cadenza.domain.errors import InstallationError, StoreUnavailable
 
 Connection: TypeAlias = "PoolConnectionProxy[asyncpg.Record]"
 
@@ -194,14 +194,14 @@ async def _connect(pool: "asyncpg.Pool[asyncpg.Record]", where: str, connections
         # Not what it says: it may quote a password that was taken for something else.
         raise _unreadable() from error
     except asyncpg.TooManyConnectionsError as error:
-        raise OperatorError(
+        raise InstallationError(
             f"The database at {where} has no connection left for this program, which wants "
             f"{connections}. Raise max_connections there, or lower CADENZA_CONNECTIONS."
         ) from error
     except PASSING as error:
         raise _away(where, error) from error
     except asyncpg.PostgresError as error:
-        raise OperatorError(
+        raise InstallationError(
             f"The database at {where} refused us: {_told(error)}. Check CADENZA_DATABASE_URL."
         ) from error
 
@@ -210,7 +210,7 @@ async def _check_version(database: Database) -> None:
     async with database.connection() as connection:
         version = int(await connection.fetchval("SHOW server_version_num"))
     if version < OLDEST_SERVER:
-        raise OperatorError(
+        raise InstallationError(
             f"Cadenza needs PostgreSQL 14 or later; this server is {version // 10000}."
         )
 
@@ -223,7 +223,7 @@ async def _check_room(database: Database, connections: int) -> None:
             " - coalesce(current_setting('reserved_connections', true), '0')::int"
         )
     if room < connections:
-        raise OperatorError(
+        raise InstallationError(
             f"The server allows {room} connections, this program alone wants {connections}. "
             "Raise max_connections there, or lower CADENZA_CONNECTIONS."
         )
@@ -243,8 +243,8 @@ def shown_url(url: str) -> str:
     return f"{parts.hostname or 'localhost'}{port}{parts.path}"
 
 
-def _unreadable() -> OperatorError:
-    return OperatorError(
+def _unreadable() -> InstallationError:
+    return InstallationError(
         "CADENZA_DATABASE_URL cannot be read. It has the form "
         "postgresql://user:password@host:5432/database, where : / ? # @ in a password are "
         "written as %3A %2F %3F %23 %40, and options like ?sslmode=require may follow."

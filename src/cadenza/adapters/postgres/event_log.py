@@ -7,7 +7,7 @@ from uuid import UUID
 from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.rows import Row
-from cadenza.application.ports.event_log import BEGINNING, Happening, Position
+from cadenza.application.ports.event_log import BEGINNING, Position, StoredEvent
 
 
 class PostgresEventLog:
@@ -16,12 +16,12 @@ class PostgresEventLog:
 
     async def read_after(
         self, tenant_id: UUID, position: Position, limit: int
-    ) -> Sequence[Happening]:
+    ) -> Sequence[StoredEvent]:
         async with self._database.connection() as connection:
             rows = await connection.fetch(
                 query("read_events"), tenant_id, str(position.xact), position.id, limit
             )
-        return [_happening(row) for row in rows]
+        return [_event(row) for row in rows]
 
     async def last_position(self, tenant_id: UUID) -> Position:
         async with self._database.connection() as connection:
@@ -41,8 +41,8 @@ class PostgresEventLog:
             await connection.execute(query("watch_tenant"), tenant_id)
 
 
-def _happening(row: Row) -> Happening:
-    return Happening(
+def _event(row: Row) -> StoredEvent:
+    return StoredEvent(
         Position(int(row["xact"]), row["id"]),
         row["at"],
         row["kind"],

@@ -24,7 +24,7 @@ from cadenza.application.ports.catalogue import StoredEndpoint
 from cadenza.application.ports.manifests import Rewrite
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.domain import steering
-from cadenza.domain.audit import Deed
+from cadenza.domain.audit import AuditEntry
 from cadenza.domain.cron import Cron
 from cadenza.domain.definition import EndpointDefinition, JobDefinition
 from cadenza.domain.endpoint import MAX_SPREAD, Endpoint
@@ -66,7 +66,7 @@ class PostgresManifests:
         async with self._database.connection() as connection:
             return (await self._declared(connection, tenant_id)).definitions()
 
-    async def rewrite(self, tenant_id: UUID, rewrite: Rewrite, deed: Deed) -> None:
+    async def rewrite(self, tenant_id: UUID, rewrite: Rewrite, entry: AuditEntry) -> None:
         async with self._database.transaction() as connection:
             now = await connection.fetchval(query("lock_tenant"), tenant_id)
             if now is None:
@@ -79,7 +79,7 @@ class PostgresManifests:
             )
             if changed or job_ids != {name: row["id"] for name, row in present.jobs.items()}:
                 await wake_workers(connection)
-            await record(connection, tenant_id, deed, "manifest")
+            await record(connection, tenant_id, entry, "manifest")
 
     async def _declared(self, connection: Connection, tenant_id: UUID) -> _Declared:
         jobs = await connection.fetch(query("declared_jobs"), tenant_id)

@@ -10,7 +10,7 @@ from importlib import resources
 import asyncpg
 
 from cadenza.adapters.postgres.database import PASSING, Connection, Database
-from cadenza.domain.errors import OperatorError
+from cadenza.domain.errors import InstallationError
 
 # Any number that nobody else uses: whoever holds this lock migrates, the others wait.
 LOCK = 0x0CADE27A
@@ -102,7 +102,7 @@ def _check_known(known: dict[int, tuple[str, datetime]]) -> None:
     migrations expand first, so that we still work with them."""
     for migration in migrations():
         if migration.number in known and known[migration.number][0] != migration.digest:
-            raise OperatorError(
+            raise InstallationError(
                 f"Migration {migration.number:04} {migration.name} was applied in another form. "
                 "Migrations are never edited: restore the file, and add a new one."
             )
@@ -114,7 +114,7 @@ async def _apply(connection: Connection, migration: Migration) -> None:
     except asyncpg.PostgresError as error:
         if isinstance(error, PASSING):
             raise
-        raise OperatorError(
+        raise InstallationError(
             f"Migration {migration.number:04} {migration.name} could not be applied, and nothing "
             f"of it was: {error}. The user of CADENZA_DATABASE_URL must own the database."
         ) from error

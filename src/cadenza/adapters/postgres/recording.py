@@ -1,4 +1,4 @@
-"""What goes with a change into its transaction: the deed, and whether a create was told before."""
+"""What goes with a change into its transaction: the entry, and whether a create was told before."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -9,7 +9,7 @@ import asyncpg
 from cadenza.adapters.postgres.database import Connection
 from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.rows import to_json, to_text
-from cadenza.domain.audit import Deed, Once
+from cadenza.domain.audit import AuditEntry, IdempotencyRecord
 from cadenza.domain.errors import AlreadyThere, InvalidInput
 
 # What a unique index says when a name is taken, in words.
@@ -25,26 +25,28 @@ _TAKEN = {
 _TOLD = ("job.", "endpoint.", "manifest.")
 
 
-async def record(connection: Connection, tenant_id: UUID, deed: Deed, subject: object) -> None:
+async def record(
+    connection: Connection, tenant_id: UUID, entry: AuditEntry, subject: object
+) -> None:
     """Into the audit log, and where it concerns what runs, among the events."""
-    kind, _, _ = deed.action.partition(".")
-    who, bracket, _ = deed.actor.rpartition(" (")  # a key's id is for admins
+    kind, _, _ = entry.action.partition(".")
+    who, bracket, _ = entry.actor.rpartition(" (")  # a key's id is for admins
     await connection.execute(
         query("add_audit"),
         tenant_id,
-        to_text(deed.actor),
-        deed.action,
+        to_text(entry.actor),
+        entry.action,
         to_text(str(subject)),
-        to_json(deed.data),
-        deed.action.startswith(_TOLD),
+        to_json(entry.data),
+        entry.action.startswith(_TOLD),
         subject if kind == "endpoint" else None,
         subject if kind == "job" else None,
-        to_text(who if bracket else deed.actor),
+        to_text(who if bracket else entry.actor),
     )
 
 
 async def created_before(
-    connection: Connection, tenant_id: UUID, once: Once | None, new_id: UUID
+    connection: Connection, tenant_id: UUID, once: IdempotencyRecord | None, new_id: UUID
 ) -> UUID | None:
     """What the same create made when it was first told; None where this is the first time.
 
@@ -66,7 +68,7 @@ async def created_before(
 
 
 @asynccontextmanager
-async def names_told_apart(name: str) -> AsyncGenerator[None]:
+async def translated_unique_violations(name: str) -> AsyncGenerator[None]:
     """A name that is taken is refused in words."""
     try:
         yield

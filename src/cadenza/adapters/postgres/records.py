@@ -9,8 +9,8 @@ from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.rows import Row, like
 from cadenza.adapters.postgres.scanning import scan, steps_of
 from cadenza.adapters.postgres.sessions import call_of
-from cadenza.application.ports.found import Found, Place
-from cadenza.application.ports.records import AuditEntry, AuditSearch, SessionSearch
+from cadenza.application.ports.records import AuditRecord, AuditSearch, SessionSearch
+from cadenza.application.ports.search_result import SearchResult, TimeCursor
 from cadenza.domain.errors import NotFound
 from cadenza.domain.session import Session, SessionEnd
 
@@ -23,7 +23,9 @@ class PostgresRecords:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def search_sessions(self, tenant_id: UUID, search: SessionSearch) -> Found[Session]:
+    async def search_sessions(
+        self, tenant_id: UUID, search: SessionSearch
+    ) -> SearchResult[Session]:
         plain = search.brain is None and search.search is None
         async with self._database.connection() as connection:
             return await scan(
@@ -45,13 +47,13 @@ class PostgresRecords:
             raise NotFound(f"no session {session_id}")
         return _session(row)
 
-    async def search_audit(self, tenant_id: UUID, search: AuditSearch) -> Found[AuditEntry]:
+    async def search_audit(self, tenant_id: UUID, search: AuditSearch) -> SearchResult[AuditRecord]:
         subjects = list(search.subjects) if search.subjects else None
         return await self._audit(tenant_id, search, subjects)
 
     async def audit_of_job(
         self, tenant_id: UUID, job_id: UUID, search: AuditSearch
-    ) -> Found[AuditEntry]:
+    ) -> SearchResult[AuditRecord]:
         async with self._database.connection() as connection:
             rows = await connection.fetch(query("endpoint_ids_of_job"), tenant_id, job_id)
         subjects = [str(job_id), *(str(row["id"]) for row in rows)]
@@ -59,7 +61,7 @@ class PostgresRecords:
 
     async def _audit(
         self, tenant_id: UUID, search: AuditSearch, subjects: list[str] | None
-    ) -> Found[AuditEntry]:
+    ) -> SearchResult[AuditRecord]:
         plain = search.actor is None and search.action is None
         # A timeline's place may be that of a run, whose id is no number of ours.
         after = (search.after[0], min(search.after[1].int, LAST)) if search.after else None
@@ -77,16 +79,16 @@ class PostgresRecords:
             )
 
 
-def _session_place(session: Session) -> Place:
+def _session_place(session: Session) -> TimeCursor:
     return session.started_at, session.id
 
 
-def _entry_place(entry: AuditEntry) -> Place:
+def _entry_place(entry: AuditRecord) -> TimeCursor:
     return entry.at, entry.id
 
 
-def _entry(row: Row) -> AuditEntry:
-    return AuditEntry(
+def _entry(row: Row) -> AuditRecord:
+    return AuditRecord(
         UUID(int=row["id"]),
         row["at"],
         row["actor"],

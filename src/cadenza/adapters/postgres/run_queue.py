@@ -20,7 +20,7 @@ from cadenza.adapters.postgres.rows import (
     to_text,
 )
 from cadenza.adapters.postgres.secrets import with_secret_headers
-from cadenza.adapters.postgres.telling import ToTell
+from cadenza.adapters.postgres.telling import PendingEvents
 from cadenza.application.ports.run_queue import ClaimBatch, ClaimRequest, FinishReport
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.domain.cron import Cron
@@ -158,14 +158,14 @@ class PostgresRunQueue:
             await connection.execute(query("prefer_indexes"))
             rows = await connection.fetch(query("lock_for_finish"), *_keys(claims))
             fresh = {row["running_run_id"]: row for row in rows}
-            columns, to_tell = _FinishColumns(), ToTell()
+            columns, pending_events = _FinishColumns(), PendingEvents()
             for each in finished:
                 row = fresh.pop(each.claim.run_id, None)
                 if row is not None:
-                    to_tell.add(each, row, self._settle(each, row, columns))
+                    pending_events.add(each, row, self._settle(each, row, columns))
             if rows:
                 await connection.execute(query("finish"), rows[0]["now"], *columns.values())
-                await to_tell.tell(connection, rows[0]["now"])
+                await pending_events.tell(connection, rows[0]["now"])
             stale = [each for each in finished if each.claim.run_id not in columns.run_ids]
             late = await self._note_late(connection, stale) if stale else frozenset[UUID]()
             await connection.execute(query("notify"), "cadenza_finished")

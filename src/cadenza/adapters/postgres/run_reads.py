@@ -4,13 +4,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
+from cadenza.adapters.postgres.analysis_queue import health_of_row
 from cadenza.adapters.postgres.database import Connection, Database
-from cadenza.adapters.postgres.insights import health_of_row
 from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.rows import STATUSES, Row, run_of
 from cadenza.adapters.postgres.scanning import scan, steps_of
-from cadenza.application.ports.found import Found, Place
 from cadenza.application.ports.run_search import ListedRun, RunInFull, RunSearch
+from cadenza.application.ports.search_result import SearchResult, TimeCursor
 from cadenza.domain.errors import NotFound
 from cadenza.domain.health import Health
 from cadenza.domain.plan import SOURCES
@@ -26,13 +26,13 @@ class PostgresRunReads:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def search_runs(self, tenant_id: UUID, search: RunSearch) -> Found[ListedRun]:
+    async def search_runs(self, tenant_id: UUID, search: RunSearch) -> SearchResult[ListedRun]:
         async with self._database.connection() as connection:
             if search.is_plain and search.job_id is None:
                 return await _newest(connection, tenant_id, search)
             endpoint_ids = await _endpoint_ids(connection, tenant_id, search)
             if endpoint_ids is not None and not endpoint_ids:
-                return Found(())
+                return SearchResult(())
             several = endpoint_ids is not None and len(endpoint_ids) > 1
             if several:
                 # A job that runs often is among the tenant's newest; that is far less to read.
@@ -80,7 +80,9 @@ async def _endpoint_ids(
     )
 
 
-async def _newest(connection: Connection, tenant_id: UUID, search: RunSearch) -> Found[ListedRun]:
+async def _newest(
+    connection: Connection, tenant_id: UUID, search: RunSearch
+) -> SearchResult[ListedRun]:
     """Every row that is read is wanted."""
     whose = "tenant" if search.endpoint_id is None else "endpoint"
     rows = await connection.fetch(
@@ -92,7 +94,7 @@ async def _newest(connection: Connection, tenant_id: UUID, search: RunSearch) ->
         search.limit + 1,
     )
     runs = [_listed(row) for row in rows[: search.limit]]
-    return Found(runs, _place(runs[-1]) if len(rows) > search.limit else None)
+    return SearchResult(runs, _place(runs[-1]) if len(rows) > search.limit else None)
 
 
 async def _scan(
@@ -102,7 +104,7 @@ async def _scan(
     endpoint_ids: list[UUID] | None,
     steps: Sequence[int],
     whose: str = "tenant",
-) -> Found[ListedRun]:
+) -> SearchResult[ListedRun]:
     failed = search.statuses and _FAILED.issuperset(search.statuses)
     return await scan(
         connection,
@@ -145,7 +147,7 @@ def _listed_in_scan(row: Row) -> ListedRun:
     return _listed(row[3:])
 
 
-def _place(run: ListedRun) -> Place:
+def _place(run: ListedRun) -> TimeCursor:
     return run.slot_at, run.id
 
 

@@ -12,7 +12,7 @@ from uuid import UUID
 from cadenza.adapters.postgres.database import Connection
 from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.rows import Row
-from cadenza.application.ports.found import Found, Place
+from cadenza.application.ports.search_result import SearchResult, TimeCursor
 
 T = TypeVar("T")
 
@@ -27,8 +27,8 @@ async def scan(
     steps: Sequence[int],
     limit: int,
     value_of: Callable[[Row], T],
-    place_of: Callable[[T], Place],
-) -> Found[T]:
+    place_of: Callable[[T], TimeCursor],
+) -> SearchResult[T]:
     """The statement takes `before`, a place, a step's size, a limit, and what is `behind`."""
     found: list[T] = []
     for size in steps:
@@ -36,12 +36,12 @@ async def scan(
         rows = await connection.fetch(query(name), *before, *start, size, wanted, *behind)
         found += [value_of(row) for row in rows if row["id"] is not None]
         if len(found) > limit:
-            return Found(found[:limit], place_of(found[limit - 1]))
+            return SearchResult(found[:limit], place_of(found[limit - 1]))
         if not rows or rows[0]["scanned"] < size:
-            return Found(found)
+            return SearchResult(found)
         start = rows[0]["reached_at"], rows[0]["reached_id"]
     at, last_id = start
-    return Found(found, (at, last_id if isinstance(last_id, UUID) else UUID(int=last_id)))
+    return SearchResult(found, (at, last_id if isinstance(last_id, UUID) else UUID(int=last_id)))
 
 
 def steps_of(largest: Sequence[int], limit: int, *, is_plain: bool) -> Sequence[int]:

@@ -14,8 +14,8 @@ from cadenza.domain.session import Session, ToolCall
 _AFTERWARDS = timedelta(hours=1)
 
 
-def look_values(session: Session) -> tuple[Any, ...]:
-    """One look, in the order of record_looks."""
+def analysis_values(session: Session) -> tuple[Any, ...]:
+    """One look, in the order of record_analyses."""
     fired = dict.fromkeys(map(to_text, session.fired), iso(session.started_at))
     return (
         session.endpoint_id,

@@ -11,7 +11,7 @@ from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.recording import record
 from cadenza.adapters.postgres.secrets import SIGNING_KEY
 from cadenza.application.ports.secret_box import SecretBox
-from cadenza.domain.audit import Deed
+from cadenza.domain.audit import AuditEntry
 from cadenza.domain.errors import NotFound, SecretUnreadable
 from cadenza.domain.signing import SigningKey, retirement
 from cadenza.domain.target import Secret
@@ -38,7 +38,7 @@ class PostgresSigningKeys:
         return keys
 
     async def rotate(
-        self, tenant_id: UUID, secret: Secret, overlap: timedelta, deed: Deed | None = None
+        self, tenant_id: UUID, secret: Secret, overlap: timedelta, entry: AuditEntry | None = None
     ) -> SigningKey:
         key_id = self._new_id()
         sealed = self._box.seal(
@@ -52,8 +52,8 @@ class PostgresSigningKeys:
             ends_at = retirement([row["retires_at"] for row in rows], now, overlap)
             await connection.execute(query("retire_signing_keys"), tenant_id, now, ends_at)
             await connection.execute(query("add_signing_key"), key_id, tenant_id, sealed, now)
-            if deed is not None:
-                await record(connection, tenant_id, deed, key_id)
+            if entry is not None:
+                await record(connection, tenant_id, entry, key_id)
         return SigningKey(key_id, tenant_id, secret, now)
 
     def _opened(self, row: asyncpg.Record) -> SigningKey:

@@ -12,7 +12,7 @@ from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.recording import record
 from cadenza.adapters.postgres.rows import Row, to_text
 from cadenza.application.ports.suggestions import LedTo
-from cadenza.domain.audit import Deed
+from cadenza.domain.audit import AuditEntry
 from cadenza.domain.errors import NotFound, Refused
 from cadenza.domain.instants import from_iso, iso
 from cadenza.domain.suggestion import Suggestion
@@ -31,7 +31,7 @@ class PostgresSuggestions:
 
     @asynccontextmanager
     async def accepting(
-        self, tenant_id: UUID, session_id: UUID, call: int, deed: Deed
+        self, tenant_id: UUID, session_id: UUID, call: int, entry: AuditEntry
     ) -> AsyncGenerator[Suggestion]:
         async with self._database.together() as connection:
             row = await connection.fetchrow(query("lock_suggestion"), tenant_id, session_id, call)
@@ -44,15 +44,15 @@ class PostgresSuggestions:
                 tenant_id,
                 session_id,
                 call,
-                to_text(deed.actor),
+                to_text(entry.actor),
                 until_at,
             )
-            await record(connection, tenant_id, deed, session_id)
+            await record(connection, tenant_id, entry, session_id)
             yield suggestion
 
-    async def note_refusal(self, tenant_id: UUID, session_id: UUID, deed: Deed) -> None:
+    async def note_refusal(self, tenant_id: UUID, session_id: UUID, entry: AuditEntry) -> None:
         async with self._database.transaction() as connection:
-            await record(connection, tenant_id, deed, session_id)
+            await record(connection, tenant_id, entry, session_id)
 
     async def runs_of_session(
         self, tenant_id: UUID, session_id: UUID, limit: int

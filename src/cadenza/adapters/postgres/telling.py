@@ -14,7 +14,7 @@ from cadenza.domain.run import FinishedRun, RunStatus
 
 
 @dataclass(slots=True)
-class ToTell:
+class PendingEvents:
     """Failures and recoveries always; other runs where somebody watches their tenant."""
 
     events: list[tuple[str, UUID, UUID, UUID, str]] = field(

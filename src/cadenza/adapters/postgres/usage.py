@@ -11,7 +11,7 @@ from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.rows import Row
 from cadenza.adapters.postgres.workers import PostgresWorkers
 from cadenza.application.ports.usage import RunCounts, Usage
-from cadenza.domain.errors import OperatorError, StoreUnavailable
+from cadenza.domain.errors import InstallationError, StoreUnavailable
 from cadenza.domain.quota import Allowance
 from cadenza.domain.run import RunStatus
 
@@ -74,7 +74,7 @@ class PostgresReadiness:
                 applied = await status(self._database)
         except (StoreUnavailable, TimeoutError):  # where it is, is nothing for everybody
             return {"database": "it does not answer", "schema": "not known"}
-        except OperatorError as error:
+        except InstallationError as error:
             return {"database": OK, "schema": str(error)}
         missing = [each.migration for each in applied if each.applied_at is None]
         names = ", ".join(f"{each.number:04} {each.name}" for each in missing)

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from cadenza.adapters.secrets.keys import KEY_BYTES, MasterKey, read_keys
-from cadenza.domain.errors import OperatorError
+from cadenza.domain.errors import InstallationError
 
 HEADER = """\
 # Cadenza's master keys, one a line: the first one encrypts, all of them decrypt.
@@ -51,7 +51,7 @@ class KeyFile:
 
     def find(self, key_id: str) -> MasterKey | None:
         if key_id not in self._keys:
-            with suppress(OperatorError):  # it says less than that the key is missing
+            with suppress(InstallationError):  # it says less than that the key is missing
                 self._refresh()
         return self._keys.get(key_id)
 
@@ -80,7 +80,7 @@ class KeyFile:
         try:
             found = os.fstat(descriptor)
             if not stat.S_ISREG(found.st_mode) or found.st_size > LARGEST:
-                raise OperatorError(f"{self.where} is not a file of keys. Move it away.")
+                raise InstallationError(f"{self.where} is not a file of keys. Move it away.")
             self._close_to_others(descriptor, found)
             return os.read(descriptor, LARGEST).decode("ascii", "replace"), _version(found)
         finally:
@@ -93,7 +93,7 @@ class KeyFile:
         try:
             os.fchmod(descriptor, 0o600)
         except OSError as error:
-            raise OperatorError(
+            raise InstallationError(
                 f"{self.where} is open to other users (mode {mode:03o}), and it is not ours to "
                 "change. Let its owner run: chmod 600. Then start again."
             ) from error
@@ -142,7 +142,7 @@ class KeyFile:
         try:
             yield
         except OSError as error:
-            raise OperatorError(
+            raise InstallationError(
                 f"The master key in {self.where} cannot be used: {error.strerror}. Put the file "
                 "back or let this user read and write it, or set CADENZA_MASTER_KEY."
             ) from error

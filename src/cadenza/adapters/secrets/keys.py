@@ -9,7 +9,7 @@ from typing import Protocol
 
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from cadenza.domain.errors import OperatorError
+from cadenza.domain.errors import InstallationError
 
 KEY_BYTES = 32
 FEWEST_DISTINCT = 8  # 32 random bytes have more; a key that somebody typed may not
@@ -65,7 +65,7 @@ def read_keys(text: str, where: str) -> dict[str, MasterKey]:
     lines = (line.partition("#")[0] for line in text.splitlines())
     words = [word for line in lines for word in re.split(r"[,\s]+", line) if word]
     if not words:
-        raise OperatorError(f"{where} holds no key. It takes {WANTED}. {_if_lost(where)}")
+        raise InstallationError(f"{where} holds no key. It takes {WANTED}. {_if_lost(where)}")
     keys = [
         MasterKey.of(_key_bytes(word, f"Key {n} in {where}")) for n, word in enumerate(words, 1)
     ]
@@ -75,11 +75,11 @@ def read_keys(text: str, where: str) -> dict[str, MasterKey]:
 def _key_bytes(word: str, which: str) -> bytes:
     raw = _decoded(word)
     if raw is None or len(raw) != KEY_BYTES:
-        raise OperatorError(
+        raise InstallationError(
             f"{which} cannot be used: expected {WANTED}, got {len(word)} characters that are not."
         )
     if len(set(raw)) < FEWEST_DISTINCT:
-        raise OperatorError(f"{which} cannot be used: it is not random. Expected {WANTED}.")
+        raise InstallationError(f"{which} cannot be used: it is not random. Expected {WANTED}.")
     return raw
 
 

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from cadenza.adapters.shell.environment import DEFAULT_PATH
 from cadenza.adapters.shell.process import GroupProcess, start
-from cadenza.domain.instants import iso, spoken
+from cadenza.domain.instants import humanize, iso
 from cadenza.domain.run import Body, Claim, Outcome, RunStatus
 from cadenza.domain.target import ShellTarget
 
@@ -136,7 +136,7 @@ def _outcome(process: GroupProcess, code: int) -> Outcome:
 
 
 def _timeout(process: GroupProcess, timeout: timedelta) -> Outcome:
-    message = _with_stderr(f"not done within {spoken(timeout)}; it was ended", process)
+    message = _with_stderr(f"not done within {humanize(timeout)}; it was ended", process)
     return Outcome(RunStatus.TIMEOUT, "timeout", message, body=_body(process.stdout.data))
 
 

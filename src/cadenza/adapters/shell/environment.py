@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from cadenza.domain.errors import OperatorError
+from cadenza.domain.errors import InstallationError
 
 OURS = "CADENZA_"
 DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
@@ -13,7 +13,7 @@ def allowed_environment(names: Iterable[str], environment: Mapping[str, str]) ->
     wanted = [name.strip() for name in names if name.strip()]
     refused = [name for name in wanted if name.startswith(OURS) or "=" in name or "\0" in name]
     if refused:
-        raise OperatorError(
+        raise InstallationError(
             f"Commands cannot be given {', '.join(refused)}: a name in the list of allowed "
             f"variables has no = in it, and settings of Cadenza (those with {OURS}) stay with it."
         )

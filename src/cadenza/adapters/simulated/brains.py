@@ -6,9 +6,9 @@ from datetime import datetime
 from typing import Any
 
 from cadenza.application.ports.brain import Tools, Usage
-from cadenza.domain.analysis import Attention, Material
+from cadenza.domain.analysis import AnalysisContext, Attention
 
-Thought = Callable[[Material, Tools], Awaitable[None]]
+Thought = Callable[[AnalysisContext, Tools], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +19,11 @@ class FunctionBrain:
     reserved_tokens: int = 0
     reserved_cost: float = 0.0
 
-    def glance(self, _material: Material) -> None:
+    def pre_check(self, _context: AnalysisContext) -> None:
         """It always takes a session: nobody knows what the function will do."""
 
-    async def analyse(self, material: Material, tools: Tools) -> Usage:
-        await self.thought(material, tools)
+    async def analyse(self, context: AnalysisContext, tools: Tools) -> Usage:
+        await self.thought(context, tools)
         return Usage()
 
 
@@ -46,17 +46,17 @@ class ScriptedBrain:
     reserved_cost: float = 0.0
     _done: set[int] = field(default_factory=set[int])
 
-    def glance(self, material: Material) -> Usage | None:
-        return None if any(self._due(material)) else Usage()
+    def pre_check(self, context: AnalysisContext) -> Usage | None:
+        return None if any(self._due(context)) else Usage()
 
-    async def analyse(self, material: Material, tools: Tools) -> Usage:
-        for number, step in self._due(material):
+    async def analyse(self, context: AnalysisContext, tools: Tools) -> Usage:
+        for number, step in self._due(context):
             self._done.add(number)
             await tools.call(step.tool, step.arguments)
         return Usage()
 
-    def _due(self, material: Material) -> Iterator[tuple[int, Step]]:
+    def _due(self, context: AnalysisContext) -> Iterator[tuple[int, Step]]:
         for number, step in enumerate(self.script):
-            is_due = step.endpoint == material.endpoint.name and step.at <= material.now
+            is_due = step.endpoint == context.endpoint.name and step.at <= context.now
             if is_due and number not in self._done:
                 yield number, step

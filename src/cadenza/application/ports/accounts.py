@@ -1,4 +1,4 @@
-"""Tenants, users and API keys. Every change leaves a deed in the audit log."""
+"""Tenants, users and API keys. Every change leaves a entry in the audit log."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -6,7 +6,7 @@ from typing import Protocol
 from uuid import UUID
 
 from cadenza.domain.access import ApiKey, Tenant, User
-from cadenza.domain.audit import Deed, Once
+from cadenza.domain.audit import AuditEntry, IdempotencyRecord
 
 
 class Keys(Protocol):
@@ -20,13 +20,17 @@ class Keys(Protocol):
 
     async def list_keys(self, tenant_id: UUID) -> Sequence[ApiKey]: ...
 
-    async def add_key(self, key: ApiKey, deed: Deed, once: Once | None = None) -> UUID:
+    async def add_key(
+        self, key: ApiKey, entry: AuditEntry, once: IdempotencyRecord | None = None
+    ) -> UUID:
         """The id of the key that there is now: this one, or the one made when first told."""
         ...
 
-    async def revoke_key(self, tenant_id: UUID, key_id: UUID, deed: Deed) -> ApiKey: ...
+    async def revoke_key(self, tenant_id: UUID, key_id: UUID, entry: AuditEntry) -> ApiKey: ...
 
-    async def replace_key(self, old_id: UUID, new: ApiKey, ends_at: datetime, deed: Deed) -> None:
+    async def replace_key(
+        self, old_id: UUID, new: ApiKey, ends_at: datetime, entry: AuditEntry
+    ) -> None:
         """A key in the place of another, which goes on until an instant."""
         ...
 
@@ -36,9 +40,11 @@ class Tenants(Protocol):
 
     async def get_tenant(self, tenant_id: UUID) -> Tenant: ...
 
-    async def add_tenant(self, tenant: Tenant, deed: Deed, once: Once | None = None) -> UUID: ...
+    async def add_tenant(
+        self, tenant: Tenant, entry: AuditEntry, once: IdempotencyRecord | None = None
+    ) -> UUID: ...
 
-    async def change_tenant(self, tenant: Tenant, deed: Deed) -> None: ...
+    async def change_tenant(self, tenant: Tenant, entry: AuditEntry) -> None: ...
 
     async def delete_tenant(self, tenant_id: UUID) -> None:
         """With everything that is its own."""
@@ -46,8 +52,10 @@ class Tenants(Protocol):
 
     async def list_users(self, tenant_id: UUID) -> Sequence[User]: ...
 
-    async def add_user(self, user: User, deed: Deed, once: Once | None = None) -> UUID: ...
+    async def add_user(
+        self, user: User, entry: AuditEntry, once: IdempotencyRecord | None = None
+    ) -> UUID: ...
 
-    async def delete_user(self, tenant_id: UUID, user_id: UUID, deed: Deed) -> None:
+    async def delete_user(self, tenant_id: UUID, user_id: UUID, entry: AuditEntry) -> None:
         """With their keys."""
         ...

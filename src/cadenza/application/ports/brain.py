@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from cadenza.domain.analysis import Attention, Material
+from cadenza.domain.analysis import AnalysisContext, Attention
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +44,9 @@ class Brain(Protocol):
         """The same in money; asked only of a brain that reserves tokens."""
         ...
 
-    def glance(self, material: Material, /) -> Usage | None:
+    def pre_check(self, context: AnalysisContext, /) -> Usage | None:
         """What a look came to that wants no tools and waits for nothing: most of those of a brain
         that is free. None where it takes a session; then `analyse` is asked."""
         ...
 
-    async def analyse(self, material: Material, tools: Tools) -> Usage: ...
+    async def analyse(self, context: AnalysisContext, tools: Tools) -> Usage: ...

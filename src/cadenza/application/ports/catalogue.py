@@ -11,7 +11,7 @@ from typing import Protocol
 from uuid import UUID
 
 from cadenza.application.ports.endpoints import Act
-from cadenza.domain.audit import Deed, Once
+from cadenza.domain.audit import AuditEntry, IdempotencyRecord
 from cadenza.domain.definition import EndpointDefinition
 from cadenza.domain.endpoint import Endpoint, Job
 from cadenza.domain.plan import Source
@@ -93,14 +93,16 @@ class Jobs(Protocol):
 
     async def get_job(self, tenant_id: UUID, job_id: UUID) -> StoredJob: ...
 
-    async def create_job(self, job: Job, deed: Deed, once: Once | None = None) -> UUID: ...
+    async def create_job(
+        self, job: Job, entry: AuditEntry, once: IdempotencyRecord | None = None
+    ) -> UUID: ...
 
     async def change_job(
         self,
         tenant_id: UUID,
         job_id: UUID,
         change: ChangeJob,
-        deed: Deed,
+        entry: AuditEntry,
         seen: Collection[int] | None = None,
     ) -> StoredJob:
         """What happens to a job (a pause, its end) happens to its endpoints with it.
@@ -118,7 +120,11 @@ class Endpoints(Protocol):
     async def get_endpoint(self, tenant_id: UUID, endpoint_id: UUID) -> StoredEndpoint: ...
 
     async def create_endpoint(
-        self, endpoint: Endpoint, target: Target, deed: Deed, once: Once | None = None
+        self,
+        endpoint: Endpoint,
+        target: Target,
+        entry: AuditEntry,
+        once: IdempotencyRecord | None = None,
     ) -> UUID: ...
 
     async def redefine_endpoint(
@@ -126,15 +132,17 @@ class Endpoints(Protocol):
         tenant_id: UUID,
         endpoint_id: UUID,
         redefine: Redefine,
-        deed: Deed,
+        entry: AuditEntry,
         seen: Collection[int] | None = None,
     ) -> StoredEndpoint: ...
 
     async def steer_endpoint(
-        self, tenant_id: UUID, endpoint_id: UUID, act: Act, deed: Deed
+        self, tenant_id: UUID, endpoint_id: UUID, act: Act, entry: AuditEntry
     ) -> StoredEndpoint: ...
 
-    async def ask_for_analysis(self, tenant_id: UUID, endpoint_id: UUID, deed: Deed) -> None: ...
+    async def ask_for_analysis(
+        self, tenant_id: UUID, endpoint_id: UUID, entry: AuditEntry
+    ) -> None: ...
 
     async def target_to_call(self, tenant_id: UUID, endpoint_id: UUID) -> StoredEndpoint:
         """With its secrets, for a test call."""

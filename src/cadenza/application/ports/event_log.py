@@ -34,7 +34,7 @@ BEGINNING = Position(0, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Happening:
+class StoredEvent:
     position: Position
     at: datetime
     kind: str
@@ -46,7 +46,7 @@ class Happening:
 class EventLog(Protocol):
     async def read_after(
         self, tenant_id: UUID, position: Position, limit: int
-    ) -> Sequence[Happening]:
+    ) -> Sequence[StoredEvent]:
         """In order; none that is written later ever comes before one that was read."""
         ...
 

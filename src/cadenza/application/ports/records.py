@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Protocol
 from uuid import UUID
 
-from cadenza.application.ports.found import Found, Place
+from cadenza.application.ports.search_result import SearchResult, TimeCursor
 from cadenza.domain.session import Session
 
 
@@ -17,7 +17,7 @@ class SessionSearch:
     search: str | None = None  # a piece of the reasoning
     from_at: datetime | None = None
     to_at: datetime | None = None  # not included
-    after: Place | None = None
+    after: TimeCursor | None = None
     limit: int = 50
 
 
@@ -28,12 +28,12 @@ class AuditSearch:
     subjects: tuple[str, ...] = ()
     from_at: datetime | None = None
     to_at: datetime | None = None  # not included
-    after: Place | None = None
+    after: TimeCursor | None = None
     limit: int = 50
 
 
 @dataclass(frozen=True, slots=True)
-class AuditEntry:
+class AuditRecord:
     id: UUID  # a number, written as every other id in a cursor
     at: datetime
     actor: str
@@ -43,14 +43,18 @@ class AuditEntry:
 
 
 class Records(Protocol):
-    async def search_sessions(self, tenant_id: UUID, search: SessionSearch) -> Found[Session]: ...
+    async def search_sessions(
+        self, tenant_id: UUID, search: SessionSearch
+    ) -> SearchResult[Session]: ...
 
     async def get_session(self, tenant_id: UUID, session_id: UUID) -> Session: ...
 
-    async def search_audit(self, tenant_id: UUID, search: AuditSearch) -> Found[AuditEntry]: ...
+    async def search_audit(
+        self, tenant_id: UUID, search: AuditSearch
+    ) -> SearchResult[AuditRecord]: ...
 
     async def audit_of_job(
         self, tenant_id: UUID, job_id: UUID, search: AuditSearch
-    ) -> Found[AuditEntry]:
+    ) -> SearchResult[AuditRecord]:
         """What was done to a job and to its endpoints."""
         ...

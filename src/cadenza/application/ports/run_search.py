@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import NamedTuple, Protocol
 from uuid import UUID
 
-from cadenza.application.ports.found import Found, Place
+from cadenza.application.ports.search_result import SearchResult, TimeCursor
 from cadenza.domain.health import Health
 from cadenza.domain.plan import Source
 from cadenza.domain.run import LateResult, LostAttempt, Run, RunStatus
@@ -21,7 +21,7 @@ class RunSearch:
     is_manual: bool | None = None
     from_at: datetime | None = None
     to_at: datetime | None = None  # not included
-    after: Place | None = None
+    after: TimeCursor | None = None
     limit: int = 50
 
     @property
@@ -57,7 +57,7 @@ class RunInFull:
 
 
 class RunReads(Protocol):
-    async def search_runs(self, tenant_id: UUID, search: RunSearch) -> Found[ListedRun]:
+    async def search_runs(self, tenant_id: UUID, search: RunSearch) -> SearchResult[ListedRun]:
         """Newest slot first."""
         ...
 

@@ -3,7 +3,7 @@ from datetime import timedelta
 from typing import Protocol
 from uuid import UUID
 
-from cadenza.domain.audit import Deed
+from cadenza.domain.audit import AuditEntry
 from cadenza.domain.signing import SigningKey
 from cadenza.domain.target import Secret
 
@@ -16,7 +16,7 @@ class SigningKeys(Protocol):
 
 class SigningKeyStore(SigningKeys, Protocol):
     async def rotate(
-        self, tenant_id: UUID, secret: Secret, overlap: timedelta, deed: Deed | None = None
+        self, tenant_id: UUID, secret: Secret, overlap: timedelta, entry: AuditEntry | None = None
     ) -> SigningKey:
         """Add a key that signs at once, and let those before it sign until the overlap is over."""
         ...

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from cadenza.domain.audit import Deed
+from cadenza.domain.audit import AuditEntry
 from cadenza.domain.suggestion import Suggestion
 
 
@@ -29,7 +29,7 @@ class SuggestionStore(Protocol):
         ...
 
     def accepting(
-        self, tenant_id: UUID, session_id: UUID, call: int, deed: Deed
+        self, tenant_id: UUID, session_id: UUID, call: int, entry: AuditEntry
     ) -> AbstractAsyncContextManager[Suggestion]:
         """Mark one as accepted, once; Refused where it was before, or is past its time.
 
@@ -37,7 +37,7 @@ class SuggestionStore(Protocol):
         """
         ...
 
-    async def note_refusal(self, tenant_id: UUID, session_id: UUID, deed: Deed) -> None:
+    async def note_refusal(self, tenant_id: UUID, session_id: UUID, entry: AuditEntry) -> None:
         """What somebody accepted could not be done."""
         ...
 

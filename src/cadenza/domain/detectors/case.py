@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
 
-from cadenza.domain.analysis import Material, Response
+from cadenza.domain.analysis import AnalysisContext, Response
 from cadenza.domain.detectors.series import Series, fields_of, series_of
 from cadenza.domain.endpoint import PLATFORM_MIN_INTERVAL, Endpoint
 from cadenza.domain.spending import Budget
@@ -16,21 +16,21 @@ _FASTEST = 12  # no burst runs more often than so many times the baseline
 
 @dataclass(frozen=True)
 class Case:
-    material: Material
+    context: AnalysisContext
     pace: timedelta | None  # what the baseline comes to between runs; None on demand
     budget: Budget
 
     @property
     def now(self) -> datetime:
-        return self.material.now
+        return self.context.now
 
     @property
     def endpoint(self) -> Endpoint:
-        return self.material.endpoint
+        return self.context.endpoint
 
     @property
     def recent(self) -> tuple[Response, ...]:
-        return self.material.recent
+        return self.context.recent
 
     @property
     def is_well(self) -> bool:

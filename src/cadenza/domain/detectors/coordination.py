@@ -22,7 +22,7 @@ def coordination(case: Case, _: timedelta | None = None) -> Finding | None:
         return None
     if endpoint.paused_until(case.now) is not None:
         return None
-    for sibling in case.material.siblings:
+    for sibling in case.context.siblings:
         signal = _news(case, sibling)
         if signal is not None:
             sentence = f"{sibling.endpoint.name} says {signal}"
@@ -52,7 +52,7 @@ def _says_ready(name: str, value: Any) -> bool:
 
 def _is_meant(case: Case, name: str) -> bool:
     """The one endpoint that waits; among several, the one whose name the signal speaks of."""
-    others = (each.endpoint for each in case.material.siblings)
+    others = (each.endpoint for each in case.context.siblings)
     if not any(isinstance(each.baseline, OnDemand) for each in others):
         return True
     words = name.removeprefix("ready_for_").removesuffix("_ready").split("_")

@@ -66,7 +66,7 @@ def _within_budget(case: Case, pace: timedelta, found: list[Finding]) -> Decisio
     wanted = pace if act is None else _interval(act)
     endpoint = case.endpoint
     age = case.now - endpoint.created_at
-    left = case.budget.left(pace, case.material.health.runs_of_day, age)
+    left = case.budget.left(pace, case.context.health.runs_of_day, age)
     allowed = affordable(wanted, left, pace, endpoint.max_interval, case.budget)
     if allowed > wanted:
         sentence = "the day's budget of runs allows no more than this"

@@ -11,7 +11,7 @@ from datetime import timedelta
 from cadenza.domain.backoff import MAX_DOUBLINGS
 from cadenza.domain.detectors.case import Case
 from cadenza.domain.detectors.finding import Finding, Want
-from cadenza.domain.instants import iso, spoken
+from cadenza.domain.instants import humanize, iso
 from cadenza.domain.spending import DAY
 
 NAME = "State change"
@@ -31,7 +31,7 @@ def state_change(case: Case, pace: timedelta) -> Finding | None:
 
 def _while_down(case: Case, pace: timedelta) -> Finding:
     """Watched for as long as it lasts: the baseline's own backoff would miss its end."""
-    changed_at = case.material.health.changed_at
+    changed_at = case.context.health.changed_at
     lasted = DAY if changed_at is None else case.now - changed_at
     slowest = min(max(2 * pace, WHILE_LONG_DOWN * lasted), 2**MAX_DOUBLINGS * pace)
     soonest = max(pace / QUICKEST_WHILE_DOWN, case.fastest(pace))
@@ -42,7 +42,7 @@ def _while_down(case: Case, pace: timedelta) -> Finding:
 
 
 def _after_recovery(case: Case, pace: timedelta) -> Finding | None:
-    health = case.material.health
+    health = case.context.health
     if health.changed_at is None:
         return None
     times = max(1, health.outages)
@@ -60,4 +60,4 @@ def _after_recovery(case: Case, pace: timedelta) -> Finding | None:
 
 
 def _rounded(interval: timedelta) -> str:
-    return spoken(timedelta(seconds=round(interval.total_seconds())))
+    return humanize(timedelta(seconds=round(interval.total_seconds())))

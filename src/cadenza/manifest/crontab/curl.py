@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from cadenza.domain.target_rules import MAX_REDIRECTS, METHODS
+from cadenza.domain.target_validation import MAX_REDIRECTS, METHODS
 from cadenza.manifest.durations import format_duration
 
 LONGEST = 1800.0  # seconds; also where curl would wait for ever

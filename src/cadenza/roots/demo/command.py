@@ -13,7 +13,7 @@ from rich.live import Live
 from cadenza.domain.definition import JobDefinition
 from cadenza.domain.endpoint import Every
 from cadenza.domain.errors import InvalidInput
-from cadenza.domain.instants import spoken
+from cadenza.domain.instants import humanize
 from cadenza.manifest.durations import parse_duration
 from cadenza.roots.demo.shop import CALM, Shop, part_of_story, served
 from cadenza.roots.demo.stage import Stage, scaled
@@ -123,8 +123,8 @@ def _opening(lasts: timedelta) -> str:
     shop = next(each for each in _job(lasts).endpoints if each.name == "shop")
     assert isinstance(shop.baseline, Every)
     return (
-        f"A shop on this machine is looked at every {spoken(shop.baseline.interval)}. "
-        f"Within {spoken(lasts)} a rush of visitors comes and goes: "
+        f"A shop on this machine is looked at every {humanize(shop.baseline.interval)}. "
+        f"Within {humanize(lasts)} a rush of visitors comes and goes: "
         "see how often it is looked at, what is done, and why. Ctrl-C ends it.\n"
     )
 

@@ -12,8 +12,8 @@ from cadenza.adapters.cron.cronsim import CronsimCron
 from cadenza.adapters.expressions.cel import CelExpressions
 from cadenza.adapters.http.addresses import AddressPolicy, parse_networks
 from cadenza.adapters.http.dispatcher import HttpDispatcher
+from cadenza.adapters.memory.analysis_queue import MemoryAnalysisQueue
 from cadenza.adapters.memory.endpoints import MemoryEndpointStore
-from cadenza.adapters.memory.insights import MemoryInsights
 from cadenza.adapters.memory.quota import MemoryQuota
 from cadenza.adapters.memory.run_queue import MemoryRunQueue
 from cadenza.adapters.memory.tables import Tables, Topic
@@ -24,7 +24,7 @@ from cadenza.application.ports.events import Event
 from cadenza.application.scheduler import Scheduler
 from cadenza.domain.definition import EndpointDefinition, JobDefinition
 from cadenza.domain.endpoint import PLATFORM_MIN_INTERVAL, Endpoint, Every, Job
-from cadenza.domain.rule import Rule, RuleAct
+from cadenza.domain.rule import Rule, RuleAction
 from cadenza.domain.run import Run
 from cadenza.domain.target import HttpTarget
 from cadenza.roots.brain import rules_brain
@@ -73,7 +73,8 @@ class Stage:
         )
         worker = Scheduler("demo", MemoryRunQueue(self.tables), http, self.clock, self._events)
         planner = Planner(
-            rules_brain(), self._endpoints, MemoryInsights(self.tables), MemoryQuota(self.tables),
+            rules_brain(), self._endpoints, MemoryAnalysisQueue(self.tables),
+            MemoryQuota(self.tables),
             self.clock, self._events, new_id,
         )  # fmt: skip
         self.tables.listen(Topic.DUE, worker.wake)
@@ -134,7 +135,7 @@ def scaled(job: JobDefinition, factor: float) -> JobDefinition:
 
     def rule(each: Rule) -> Rule:
         then = each.then
-        if then.act is not RuleAct.INTERVAL or then.duration is None:
+        if then.action is not RuleAction.INTERVAL or then.duration is None:
             return each
         return replace(each, then=replace(then, duration=stretched(then.duration)))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from cadenza.application.ports.events import Event
 from cadenza.domain.endpoint import Endpoint
-from cadenza.domain.instants import spoken
+from cadenza.domain.instants import humanize
 from cadenza.roots.demo.stage import Stage
 
 TIGHTENED, ACTED, RELAXED = "tightened", "acted", "relaxed"
@@ -32,7 +32,7 @@ def line_of(event: Event, passed: timedelta) -> Line:
     kind, what = RELAXED, "returns to its baseline"
     if tool == "propose_interval":
         interval = timedelta(milliseconds=arguments["interval_ms"])
-        kind, what = TIGHTENED, f"now runs every {spoken(interval)}"
+        kind, what = TIGHTENED, f"now runs every {humanize(interval)}"
     elif tool == "propose_next_time":
         kind, what = ACTED, "runs now"
     elif tool == "pause_until":

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from cadenza.application.shown_state import shown_baseline
 from cadenza.domain.endpoint import Endpoint, Every
-from cadenza.domain.instants import spoken
+from cadenza.domain.instants import humanize
 from cadenza.domain.outcome import fresh_hints
 from cadenza.roots.demo.stage import Stage
 from cadenza.roots.demo.story import ACTED, TIGHTENED, Line
@@ -47,9 +47,9 @@ def _row(stage: Stage, endpoint: Endpoint, now: datetime) -> tuple[Any, ...]:
     runs = stage.runs(endpoint)
     pace = Text(shown_baseline(endpoint))
     if interval is not None:
-        pace = Text(f"every {spoken(interval.interval)}", "magenta")
+        pace = Text(f"every {humanize(interval.interval)}", "magenta")
         if isinstance(endpoint.baseline, Every):
-            pace.append(f" (not {spoken(endpoint.baseline.interval)})", "dim")
+            pace.append(f" (not {humanize(endpoint.baseline.interval)})", "dim")
     answer = _shown(runs[-1].body) if runs else "–"
     return endpoint.name, pace, _until(endpoint, now), answer
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from cadenza.adapters.cron.cronsim import CronsimCron
+from cadenza.adapters.memory.analysis_queue import MemoryAnalysisQueue
 from cadenza.adapters.memory.endpoints import MemoryEndpointStore
-from cadenza.adapters.memory.insights import MemoryInsights
 from cadenza.adapters.memory.quota import MemoryQuota
 from cadenza.adapters.memory.run_queue import MemoryRunQueue
 from cadenza.adapters.memory.tables import Tables
@@ -17,7 +17,7 @@ from cadenza.application.ports.brain import Brain
 from cadenza.application.ports.run_queue import ClaimRequest
 from cadenza.domain.definition import JobDefinition
 from cadenza.domain.endpoint import Endpoint, Job
-from cadenza.domain.errors import BrainFailed, OperatorError
+from cadenza.domain.errors import BrainFailed, InstallationError
 from cadenza.domain.rule import Mode
 from cadenza.domain.run import Claim, FinishedRun, Outcome, RunStatus
 from cadenza.domain.session import Session, SessionEnd
@@ -76,8 +76,8 @@ async def relive(
     await _populate(job, store, begin)
     planner = None
     if brain is not None:
-        insights, quota = MemoryInsights(tables), purse or MemoryQuota(tables)
-        planner = Planner(brain, store, insights, quota, clock, EventLog(), new_id)
+        analysis_queue, quota = MemoryAnalysisQueue(tables), purse or MemoryQuota(tables)
+        planner = Planner(brain, store, analysis_queue, quota, clock, EventLog(), new_id)
     failures = 0
     for _ in range(MOST_ROUNDS):
         due = [row.endpoint.next_run_at for row in tables.endpoints.values()]
@@ -93,7 +93,9 @@ async def relive(
             if done.over_quota:
                 return _life(tables, clock.at, is_cut=True)
             failures = _failures(failures, tables.sessions[known:])
-    raise OperatorError("The replay is too long: take a shorter --since, or one --job at a time")
+    raise InstallationError(
+        "The replay is too long: take a shorter --since, or one --job at a time"
+    )
 
 
 async def _populate(job: JobDefinition, store: MemoryEndpointStore, begin: datetime) -> None:

@@ -14,7 +14,7 @@ from cadenza.adapters.simulated.brains import FunctionBrain
 from cadenza.adapters.simulated.dispatcher import Reply
 from cadenza.application.planner import BETWEEN_ROUNDS, PlannerOptions
 from cadenza.application.ports.brain import Brain, Tools
-from cadenza.domain.analysis import Material
+from cadenza.domain.analysis import AnalysisContext
 from cadenza.domain.endpoint import Every, OnDemand
 from cadenza.domain.instants import from_iso
 from cadenza.domain.run import Claim, Outcome, Run, RunStatus
@@ -141,19 +141,19 @@ async def build(world: World) -> None:
 # --- The brain ------------------------------------------------------------------------------
 
 
-async def think(material: Material, tools: Tools) -> None:
+async def think(context: AnalysisContext, tools: Tools) -> None:
     """After each run: adapt the endpoint itself, then wake, end or fire what the metrics ask."""
     history = await tools.call("get_response_history", {"limit": 5})
     seen: Metrics = history["responses"][0]["body"]
-    await _adapt(material, tools, seen, history["responses"])
+    await _adapt(context, tools, seen, history["responses"])
     if not _worth_a_look_around(seen, history["responses"]):
         return
     answer = await tools.call("get_sibling_latest_responses", {})
     siblings = {each["endpoint"]: each for each in answer["siblings"]}
     for investigation in INVESTIGATIONS:
-        await _investigate(investigation, material, siblings, tools, seen)
+        await _investigate(investigation, context, siblings, tools, seen)
     for remedy in REMEDIES:
-        await _remedy(remedy, material, siblings, tools, seen)
+        await _remedy(remedy, context, siblings, tools, seen)
 
 
 def _worth_a_look_around(seen: Metrics, responses: list[dict[str, Any]]) -> bool:
@@ -164,27 +164,29 @@ def _worth_a_look_around(seen: Metrics, responses: list[dict[str, Any]]) -> bool
 
 
 async def _adapt(
-    material: Material, tools: Tools, seen: Metrics, responses: list[dict[str, Any]]
+    context: AnalysisContext, tools: Tools, seen: Metrics, responses: list[dict[str, Any]]
 ) -> None:
-    name = material.endpoint.name
+    name = context.endpoint.name
     if name == "traffic_monitor":
         wanted = 15 if seen["traffic"] >= 6000 else 20 if seen["traffic"] >= 4000 else None
-        await _set_pace(material, tools, wanted, clear=seen["traffic"] < 2000)
+        await _set_pace(context, tools, wanted, clear=seen["traffic"] < 2000)
     elif name == "inventory_sync_check":
         lag = seen["inventory_lag_ms"]
         wanted = 30 if lag >= 600 else 60 if lag >= 400 else None
-        await _set_pace(material, tools, wanted, clear=lag < 200)
+        await _set_pace(context, tools, wanted, clear=lag < 200)
     elif name == "order_processor_health":
         orders = _orders(responses)
         if len(orders) == 5 and max(orders) <= 1.1 * min(orders):
-            await _set_pace(material, tools, 300, clear=False)
+            await _set_pace(context, tools, 300, clear=False)
 
 
-async def _set_pace(material: Material, tools: Tools, seconds: int | None, *, clear: bool) -> None:
-    hint = material.endpoint.interval_hint
+async def _set_pace(
+    context: AnalysisContext, tools: Tools, seconds: int | None, *, clear: bool
+) -> None:
+    hint = context.endpoint.interval_hint
     if seconds is not None:
         wanted = timedelta(seconds=seconds)
-        if hint is None or hint.interval != wanted or hint.expires_at < material.now + HALF_TTL:
+        if hint is None or hint.interval != wanted or hint.expires_at < context.now + HALF_TTL:
             arguments = {"interval_ms": seconds * 1000, "ttl_minutes": 10, "reason": "load"}
             await tools.call("propose_interval", arguments)
     elif clear and hint is not None:
@@ -202,41 +204,43 @@ def _orders(responses: list[dict[str, Any]]) -> list[int]:
 
 async def _investigate(
     investigation: Investigation,
-    material: Material,
+    context: AnalysisContext,
     siblings: dict[str, Any],
     tools: Tools,
     seen: Metrics,
 ) -> None:
     name = investigation.name
-    expires_at = _pace_expires_at(name, material, siblings)
+    expires_at = _pace_expires_at(name, context, siblings)
     if investigation.starts(seen):
         if expires_at is None:
             now = {"next_run_in_ms": 0, "ttl_minutes": 1, "endpoint": name, "reason": "slow"}
             await tools.call("propose_next_time", now)
-        if expires_at is None or expires_at < material.now + HALF_TTL:
+        if expires_at is None or expires_at < context.now + HALF_TTL:
             every = {"interval_ms": 30_000, "ttl_minutes": 10, "endpoint": name, "reason": "slow"}
             await tools.call("propose_interval", every)
     elif investigation.ends(seen) and expires_at is not None:
         await tools.call("clear_hints", {"endpoint": name, "reason": "it is fast again"})
 
 
-def _pace_expires_at(name: str, material: Material, siblings: dict[str, Any]) -> datetime | None:
+def _pace_expires_at(
+    name: str, context: AnalysisContext, siblings: dict[str, Any]
+) -> datetime | None:
     """When the interval hint that is in force for an endpoint ends."""
-    if name == material.endpoint.name:
-        hint = material.endpoint.interval_hint
+    if name == context.endpoint.name:
+        hint = context.endpoint.interval_hint
         return hint.expires_at if hint else None
     hints = (hint for hint in siblings[name]["hints"] if "interval_ms" in hint)
     return next((from_iso(hint["expires_at"]) for hint in hints), None)
 
 
 async def _remedy(
-    remedy: Remedy, material: Material, siblings: dict[str, Any], tools: Tools, seen: Metrics
+    remedy: Remedy, context: AnalysisContext, siblings: dict[str, Any], tools: Tools, seen: Metrics
 ) -> None:
-    if remedy.name == material.endpoint.name:
+    if remedy.name == context.endpoint.name:
         return  # it has just run: its cooldown begins
     sibling = siblings[remedy.name]
     last_run_at = sibling["schedule"]["last_run_at"]
-    cooling = last_run_at is not None and material.now < from_iso(last_run_at) + remedy.cooldown
+    cooling = last_run_at is not None and context.now < from_iso(last_run_at) + remedy.cooldown
     waiting = bool(sibling["hints"]) or sibling["schedule"]["in_flight"]
     if not remedy.condition(seen):
         if sibling["hints"]:

@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import Any
 
 from cadenza.adapters.simulated.time import run_simulated
-from cadenza.domain.instants import iso, iso_or_none, spoken
+from cadenza.domain.instants import humanize, iso, iso_or_none
 from cadenza.roots.sim.scenarios import Scenario
 from cadenza.roots.sim.world import Check, Progress, World, always_true
 
@@ -39,7 +39,7 @@ def play(scenario: Scenario, seed: int, on_progress: Progress = lambda _: None) 
         *checks,
         *always_true(world),
         Check("the same seed gives the same log", world.log.lines() == again.log.lines()),
-        Check(f"it takes less than {spoken(limit)}", wall < limit, f"{wall / _MS:.0f} ms"),
+        Check(f"it takes less than {humanize(limit)}", wall < limit, f"{wall / _MS:.0f} ms"),
     ]
     return Played(scenario, world, checks, wall)
 

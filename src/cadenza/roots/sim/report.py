@@ -8,7 +8,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
-from cadenza.domain.instants import spoken
+from cadenza.domain.instants import humanize
 from cadenza.domain.run import Run
 from cadenza.roots.sim.play import Played
 from cadenza.roots.sim.world import START, World
@@ -89,7 +89,7 @@ def _picture(played: Played) -> dict[str, Any]:
         "axis_y": top + len(lanes) * LANE_HEIGHT,
         "runs": len(world.all_runs()),
         "kept": sum(check.ok for check in played.checks),
-        "length": spoken(played.scenario.length),
+        "length": humanize(played.scenario.length),
         "wall_ms": round(played.wall / timedelta(milliseconds=1)),
     }  # fmt: skip
 

@@ -9,7 +9,7 @@ from cadenza.adapters.simulated.dispatcher import Reply
 from cadenza.application.ports.brain import Tools
 from cadenza.application.ports.run_queue import ClaimRequest
 from cadenza.domain import steering
-from cadenza.domain.analysis import Material
+from cadenza.domain.analysis import AnalysisContext
 from cadenza.domain.endpoint import Every
 from cadenza.domain.hint import Author, IntervalHint
 from cadenza.domain.run import Claim, FinishedRun, Outcome, RunStatus
@@ -85,8 +85,8 @@ async def backoff_and_recovery(world: World) -> list[Check]:
             )
         return Reply(OK if now >= recovered_at else DOWN, SECOND)
 
-    async def think(material: Material, tools: Tools) -> None:
-        if material.endpoint.name != "status_page":
+    async def think(context: AnalysisContext, tools: Tools) -> None:
+        if context.endpoint.name != "status_page":
             return
         latest = await tools.call("get_latest_response", {})
         siblings = await tools.call("get_sibling_latest_responses", {})

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cadenza.domain.instants import spoken
+from cadenza.domain.instants import humanize
 from cadenza.roots.sim.play import Played, cooldown_kept, first_action
 from cadenza.roots.sim.world import START, World
 
@@ -36,7 +36,7 @@ def show(played: Played, console: Console) -> None:
     verdict = "[green]✓[/]" if played.ok else "[red]✗[/]"
     kept = len(played.checks) - len(failed)
     wall_ms = played.wall / timedelta(milliseconds=1)
-    took = f"{spoken(played.scenario.length)} lived in {wall_ms:.0f} ms"
+    took = f"{humanize(played.scenario.length)} lived in {wall_ms:.0f} ms"
     console.print(
         f"{verdict} {kept} of {len(played.checks)} promises kept · {took} · "
         f"seed {played.world.seed} · log {played.world.log.sha256()[:8]}",

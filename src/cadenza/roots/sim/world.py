@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 from cadenza.adapters.cron.cronsim import CronsimCron
+from cadenza.adapters.memory.analysis_queue import MemoryAnalysisQueue
 from cadenza.adapters.memory.endpoints import MemoryEndpointStore
-from cadenza.adapters.memory.insights import MemoryInsights
 from cadenza.adapters.memory.quota import MemoryQuota
 from cadenza.adapters.memory.run_queue import MemoryRunQueue
 from cadenza.adapters.memory.tables import Tables, Topic
@@ -117,7 +117,7 @@ class World:
         self, brain: Brain, options: PlannerOptions | None = None
     ) -> AsyncGenerator[None]:
         planner = Planner(
-            brain, self.endpoints, MemoryInsights(self.tables), MemoryQuota(self.tables),
+            brain, self.endpoints, MemoryAnalysisQueue(self.tables), MemoryQuota(self.tables),
             self.clock, self.log, self.chance.new_id, options,
         )  # fmt: skip
         self.tables.listen(Topic.FINISHED, planner.wake)

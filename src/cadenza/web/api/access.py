@@ -8,9 +8,9 @@ from fastapi import Depends, Request, Response, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from cadenza.domain.access import Caller, Scope, hash_of, key_id_of
-from cadenza.domain.audit import Deed
+from cadenza.domain.audit import AuditEntry
 from cadenza.domain.errors import NotAllowed
-from cadenza.web.api.parts import Parts, parts_of
+from cadenza.web.api.dependencies import Dependencies, dependencies_of
 from cadenza.web.api.problems import SEND_A_KEY, TooManyRequests, Unauthorised
 
 _bearer = HTTPBearer(
@@ -21,7 +21,7 @@ _operator_bearer = HTTPBearer(
 )
 Credentials = Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]
 OperatorCredentials = Annotated[HTTPAuthorizationCredentials | None, Security(_operator_bearer)]
-AnyParts = Annotated[Parts, Depends(parts_of)]
+ApiDependencies = Annotated[Dependencies, Depends(dependencies_of)]
 
 
 def _caller(scope: Scope) -> Callable[..., Awaitable[Caller]]:
@@ -29,9 +29,9 @@ def _caller(scope: Scope) -> Callable[..., Awaitable[Caller]]:
     async def caller(request: Request, response: Response, credentials: Credentials) -> Caller:
         if credentials is None:
             raise Unauthorised(SEND_A_KEY)
-        parts = await parts_of(request)
-        found = await _caller_of(parts, credentials.credentials)
-        allowance = parts.rate_limit.take(found.key_id, parts.monotonic())
+        dependencies = await dependencies_of(request)
+        found = await _caller_of(dependencies, credentials.credentials)
+        allowance = dependencies.rate_limit.take(found.key_id, dependencies.monotonic())
         if not allowance.allowed:
             raise TooManyRequests(
                 f"the limit is {allowance.limit} requests a minute for one key", allowance.headers
@@ -45,13 +45,13 @@ def _caller(scope: Scope) -> Callable[..., Awaitable[Caller]]:
     return caller
 
 
-async def _caller_of(parts: Parts, token: str) -> Caller:
+async def _caller_of(dependencies: Dependencies, token: str) -> Caller:
     key_id = key_id_of(token)
-    found = await parts.keys.find_key(key_id) if key_id else None
+    found = await dependencies.keys.find_key(key_id) if key_id else None
     if found is None or not found[0].opens_with(token, found[2]):
         raise Unauthorised("this key is unknown, revoked or expired")
     key, user, now = found
-    await parts.keys.note_use(key, now)
+    await dependencies.keys.note_use(key, now)
     return Caller(key.tenant_id, user.id, key.id, user.name, key.scopes)
 
 
@@ -60,20 +60,24 @@ Operator = Annotated[Caller, Depends(_caller(Scope.OPERATE))]
 Admin = Annotated[Caller, Depends(_caller(Scope.ADMIN))]
 
 
-async def _installation_operator(parts: AnyParts, credentials: OperatorCredentials) -> Parts:
+async def _installation_operator(
+    dependencies: ApiDependencies, credentials: OperatorCredentials
+) -> Dependencies:
     given = credentials.credentials if credentials else ""
-    if parts.operator_hash is None or not compare_digest(hash_of(given), parts.operator_hash):
+    if dependencies.operator_hash is None or not compare_digest(
+        hash_of(given), dependencies.operator_hash
+    ):
         raise Unauthorised("this needs the operator's key, `CADENZA_OPERATOR_KEY`")
-    return parts
+    return dependencies
 
 
 # The one who runs the installation, not a tenant's key with the scope to operate.
-OperatorParts = Annotated[Parts, Depends(_installation_operator)]
+AdminDependencies = Annotated[Dependencies, Depends(_installation_operator)]
 
 
-def deed(caller: Caller, action: str, **data: object) -> Deed:
+def audit_entry(caller: Caller, action: str, **data: object) -> AuditEntry:
     """What goes into the audit log."""
-    return Deed(f"user {caller.user_name} ({caller.key_id})", action, data)
+    return AuditEntry(f"user {caller.user_name} ({caller.key_id})", action, data)
 
 
 OPERATOR_DID = "operator"

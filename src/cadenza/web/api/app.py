@@ -22,8 +22,8 @@ from cadenza.web.api import (
     tenants,
     usage,
 )
-from cadenza.web.api.envelope import Envelope
-from cadenza.web.api.parts import Parts
+from cadenza.web.api.dependencies import Dependencies
+from cadenza.web.api.middleware import RequestMiddleware
 from cadenza.web.api.problems import handle_problems
 from cadenza.web.api.routes import add_problem_schema
 
@@ -47,7 +47,7 @@ RESOURCES = (
 )
 
 
-def create_app(parts: Parts) -> FastAPI:
+def create_app(dependencies: Dependencies) -> FastAPI:
     app = FastAPI(
         title="Cadenza",
         version=version("cadenza"),
@@ -58,12 +58,12 @@ def create_app(parts: Parts) -> FastAPI:
         redirect_slashes=False,
         telemetry={"tracing": False, "metrics": False, "logs": False},  # asked for per request
     )
-    app.state.parts = parts
+    app.state.dependencies = dependencies
     # Not included: that has every request matched twice, in a context that no route needs.
     routes = [route for each in RESOURCES for route in each.routes]
     app.router.routes.extend(sorted(routes, key=_is_write))
     handle_problems(app)
-    app.add_middleware(Envelope, new_id=parts.new_id)
+    app.add_middleware(RequestMiddleware, new_id=dependencies.new_id)
     _complete_schema(app)
     return app
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import Depends, Header, Request, Response
 from pydantic import BaseModel
 
-from cadenza.domain.audit import Once
+from cadenza.domain.audit import IdempotencyRecord
 from cadenza.domain.errors import InvalidInput
 
 _TAGS = re.compile(
@@ -57,13 +57,13 @@ async def _idempotency_key(
 IdempotencyKey = Annotated[str | None, Depends(_idempotency_key)]
 
 
-def once(request: Request, key: str | None, body: BaseModel) -> Once | None:
+def once(request: Request, key: str | None, body: BaseModel) -> IdempotencyRecord | None:
     if key is None:
         return None
     content: Any = {"to": request.url.path, "body": body.model_dump(mode="json")}
-    return Once(key, sha256(json.dumps(content, sort_keys=True).encode()).digest())
+    return IdempotencyRecord(key, sha256(json.dumps(content, sort_keys=True).encode()).digest())
 
 
-def told_again(response: Response, replayed: bool) -> None:
+def mark_replayed(response: Response, replayed: bool) -> None:
     if replayed:
         response.headers["Idempotent-Replayed"] = "true"

@@ -24,8 +24,9 @@ from cadenza.domain.run import Claim
 from cadenza.manifest.models import EndpointDocument
 from cadenza.manifest.reading import errors_of, merged, read_endpoint
 from cadenza.manifest.writing import endpoint_document
-from cadenza.web.api.access import AnyParts, Operator, Reader, deed
-from cadenza.web.api.conditions import IdempotencyKey, IfMatch, once, tag, told_again
+from cadenza.web.api.access import ApiDependencies, Operator, Reader, audit_entry
+from cadenza.web.api.conditions import IdempotencyKey, IfMatch, mark_replayed, once, tag
+from cadenza.web.api.dependencies import Dependencies
 from cadenza.web.api.paging import (
     Cursor,
     Limit,
@@ -36,10 +37,9 @@ from cadenza.web.api.paging import (
     read_cursor,
     write_cursor,
 )
-from cadenza.web.api.parts import Parts
 from cadenza.web.api.problems import Invalid
 from cadenza.web.api.routes import router
-from cadenza.web.api.shown import (
+from cadenza.web.api.schemas import (
     EndpointCreated,
     EndpointShown,
     Shown,
@@ -69,14 +69,14 @@ async def create_endpoint(
     request: Request,
     response: Response,
     caller: Operator,
-    parts: AnyParts,
+    dependencies: ApiDependencies,
     key: IdempotencyKey,
 ) -> EndpointCreated:
-    now = parts.clock.now()
+    now = dependencies.clock.now()
     definition = read_endpoint(body)
-    check_endpoint(definition, parts.door, now, parts.cron)
+    check_endpoint(definition, dependencies.door, now, dependencies.cron)
     endpoint = Endpoint(
-        id=parts.new_id(),
+        id=dependencies.new_id(),
         tenant_id=caller.tenant_id,
         job_id=job_id,
         name=definition.name,
@@ -85,20 +85,22 @@ async def create_endpoint(
         min_interval=definition.min_interval,
         max_interval=definition.max_interval,
     )
-    endpoint_id = await parts.endpoints.create_endpoint(
+    endpoint_id = await dependencies.endpoints.create_endpoint(
         endpoint,
         definition.target,
-        deed(caller, "endpoint.create", name=definition.name),
+        audit_entry(caller, "endpoint.create", name=definition.name),
         once(request, key, body),
     )
-    told_again(response, endpoint_id != endpoint.id)
-    stored = await parts.endpoints.get_endpoint(caller.tenant_id, endpoint_id)
-    return _with_outlook(parts, response, stored)
+    mark_replayed(response, endpoint_id != endpoint.id)
+    stored = await dependencies.endpoints.get_endpoint(caller.tenant_id, endpoint_id)
+    return _with_outlook(dependencies, response, stored)
 
 
-def _with_outlook(parts: Parts, response: Response, stored: StoredEndpoint) -> EndpointCreated:
+def _with_outlook(
+    dependencies: Dependencies, response: Response, stored: StoredEndpoint
+) -> EndpointCreated:
     tag(response, stored.revision)
-    now, cron = stored.read_at, parts.cron
+    now, cron = stored.read_at, dependencies.cron
     upcoming = next_runs(stored.endpoint, now, cron, SHOWN_RUNS)
     return endpoint_created(stored, upcoming, warnings_of(stored.definition, now, cron))
 
@@ -106,7 +108,7 @@ def _with_outlook(parts: Parts, response: Response, stored: StoredEndpoint) -> E
 @routes.get("/endpoints")
 async def list_endpoints(
     caller: Reader,
-    parts: AnyParts,
+    dependencies: ApiDependencies,
     job_id: UUID | None = None,
     name: Named = None,
     search: Searched = None,
@@ -123,7 +125,7 @@ async def list_endpoints(
     if after is not None and sort is not EndpointOrder.NAME:
         after = (_instant(cursor, after[0]), after[1])
     wanted = EndpointSearch(job_id, name, search, state, sort, after, limit + 1)
-    found, more = cut(await parts.endpoints.list_endpoints(caller.tenant_id, wanted), limit)
+    found, more = cut(await dependencies.endpoints.list_endpoints(caller.tenant_id, wanted), limit)
     following = _place(found[-1], sort) if more else None
     return Page[EndpointShown](items=[endpoint_shown(each) for each in found], next=following)
 
@@ -146,10 +148,10 @@ def _instant(cursor: str | None, value: str) -> str:
 
 @routes.get("/endpoints/{endpoint_id}")
 async def get_endpoint(
-    endpoint_id: UUID, response: Response, caller: Reader, parts: AnyParts
+    endpoint_id: UUID, response: Response, caller: Reader, dependencies: ApiDependencies
 ) -> EndpointCreated:
-    stored = await parts.endpoints.get_endpoint(caller.tenant_id, endpoint_id)
-    return _with_outlook(parts, response, stored)
+    stored = await dependencies.endpoints.get_endpoint(caller.tenant_id, endpoint_id)
+    return _with_outlook(dependencies, response, stored)
 
 
 @routes.patch("/endpoints/{endpoint_id}")
@@ -166,19 +168,19 @@ async def change_endpoint(
     ],
     response: Response,
     caller: Operator,
-    parts: AnyParts,
+    dependencies: ApiDependencies,
     seen: IfMatch,
 ) -> EndpointCreated:
     def redefine(present: StoredEndpoint) -> EndpointDefinition:
         wanted = _read(merged(endpoint_document(present.definition), body))
-        check_endpoint(wanted, parts.door, present.read_at, parts.cron)
+        check_endpoint(wanted, dependencies.door, present.read_at, dependencies.cron)
         return wanted
 
-    done = deed(caller, "endpoint.change", fields=sorted(body))
-    stored = await parts.endpoints.redefine_endpoint(
+    done = audit_entry(caller, "endpoint.change", fields=sorted(body))
+    stored = await dependencies.endpoints.redefine_endpoint(
         caller.tenant_id, endpoint_id, redefine, done, seen
     )
-    return _with_outlook(parts, response, stored)
+    return _with_outlook(dependencies, response, stored)
 
 
 def _read(document: dict[str, Any]) -> EndpointDefinition:
@@ -190,11 +192,11 @@ def _read(document: dict[str, Any]) -> EndpointDefinition:
 
 @routes.post("/endpoints/{endpoint_id}/archive")
 async def archive_endpoint(
-    endpoint_id: UUID, response: Response, caller: Operator, parts: AnyParts
+    endpoint_id: UUID, response: Response, caller: Operator, dependencies: ApiDependencies
 ) -> EndpointShown:
     """Its end; its history stays."""
-    stored = await parts.endpoints.steer_endpoint(
-        caller.tenant_id, endpoint_id, steering.archive, deed(caller, "endpoint.archive")
+    stored = await dependencies.endpoints.steer_endpoint(
+        caller.tenant_id, endpoint_id, steering.archive, audit_entry(caller, "endpoint.archive")
     )
     tag(response, stored.revision)
     return endpoint_shown(stored)
@@ -210,25 +212,27 @@ class TestShown(Shown):
 
 
 @routes.post("/endpoints/{endpoint_id}/test")
-async def test_endpoint(endpoint_id: UUID, caller: Operator, parts: AnyParts) -> TestShown:
+async def test_endpoint(
+    endpoint_id: UUID, caller: Operator, dependencies: ApiDependencies
+) -> TestShown:
     """Call the target once, now. It is no run, and counts for nothing."""
-    stored = await parts.endpoints.target_to_call(caller.tenant_id, endpoint_id)
-    started_at = parts.clock.now()
-    outcome = await parts.dispatcher.dispatch(_test_claim(parts, stored, started_at))
+    stored = await dependencies.endpoints.target_to_call(caller.tenant_id, endpoint_id)
+    started_at = dependencies.clock.now()
+    outcome = await dependencies.dispatcher.dispatch(_test_claim(dependencies, stored, started_at))
     return TestShown(
         status=outcome.status,
         status_code=outcome.status_code,
         error_kind=outcome.error_kind,
         error_message=outcome.error_message,
-        duration_ms=milliseconds(parts.clock.now() - started_at),
+        duration_ms=milliseconds(dependencies.clock.now() - started_at),
         body=outcome.body,
     )
 
 
-def _test_claim(parts: Parts, stored: StoredEndpoint, now: datetime) -> Claim:
+def _test_claim(dependencies: Dependencies, stored: StoredEndpoint, now: datetime) -> Claim:
     endpoint = stored.endpoint
     return Claim(
-        run_id=parts.new_id(),
+        run_id=dependencies.new_id(),
         endpoint_id=endpoint.id,
         tenant_id=endpoint.tenant_id,
         job_id=endpoint.job_id,

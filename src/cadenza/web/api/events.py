@@ -15,8 +15,8 @@ from cadenza.application.ports.event_log import Position
 from cadenza.application.waiting import end_all
 from cadenza.domain.access import Caller
 from cadenza.domain.errors import InvalidInput
-from cadenza.web.api.access import AnyParts, Reader
-from cadenza.web.api.parts import Parts
+from cadenza.web.api.access import ApiDependencies, Reader
+from cadenza.web.api.dependencies import Dependencies
 from cadenza.web.api.problems import Gone
 from cadenza.web.api.routes import documented, router
 from cadenza.web.api.streams import Streams, Wanted
@@ -35,7 +35,7 @@ _STREAM = {
 @routes.get("/events", response_class=Response, responses={200: _STREAM, **documented(410)})
 async def follow_events(
     caller: Reader,
-    parts: AnyParts,
+    dependencies: ApiDependencies,
     kind: Annotated[
         list[Kind] | None,
         Query(max_length=20, description="Like `run.failed`, or `run` for all that begin so."),
@@ -49,12 +49,12 @@ async def follow_events(
 ) -> Response:
     """What happens now: failed and recovered runs, acts of people and of the planner; and while
     somebody follows, every finished run. From `Last-Event-ID` on, nothing is left out."""
-    streams = parts.reads.streams
+    streams = dependencies.reads.streams
     wanted = Wanted(caller.tenant_id, frozenset(kind or ()), job_id, endpoint_id)
     with streams.place(caller.key_id):
         position = await _begin(streams, caller, last_event_id)
         await streams.log.watch(caller.tenant_id)
-    return EventStream(parts, caller, wanted, position)
+    return EventStream(dependencies, caller, wanted, position)
 
 
 async def _begin(streams: Streams, caller: Caller, last_event_id: str | None) -> Position:
@@ -80,14 +80,16 @@ class EventStream(Response):
 
     media_type = "text/event-stream"
 
-    def __init__(self, parts: Parts, caller: Caller, wanted: Wanted, position: Position) -> None:
+    def __init__(
+        self, dependencies: Dependencies, caller: Caller, wanted: Wanted, position: Position
+    ) -> None:
         self.status_code = 200
         self.background = None
-        self._parts = parts
+        self._dependencies = dependencies
         self._caller = caller
         self._wanted = wanted
         self._position = position
-        self._streams = parts.reads.streams
+        self._streams = dependencies.reads.streams
         self.init_headers({"X-Accel-Buffering": "no"})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002
@@ -113,7 +115,7 @@ class EventStream(Response):
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _still_open(self) -> bool:
-        found = await self._parts.keys.find_key(self._caller.key_id)
+        found = await self._dependencies.keys.find_key(self._caller.key_id)
         return found is not None and found[0].in_force(found[2])
 
 

@@ -12,12 +12,12 @@ from cadenza.domain.definition import check_name
 from cadenza.domain.errors import InvalidInput, NotFound, Refused
 from cadenza.manifest.durations import parse_duration
 from cadenza.manifest.models import Document, Duration, Name
-from cadenza.web.api.access import Admin, AnyParts, Reader, deed
+from cadenza.web.api.access import Admin, ApiDependencies, Reader, audit_entry
 from cadenza.web.api.conditions import IdempotencyKey, once
+from cadenza.web.api.dependencies import Dependencies
 from cadenza.web.api.instants import Instant
-from cadenza.web.api.parts import Parts
 from cadenza.web.api.routes import router
-from cadenza.web.api.shown import Shown
+from cadenza.web.api.schemas import Shown
 
 routes = router("Keys", "/keys")
 MAX_OVERLAP = timedelta(days=30)
@@ -61,7 +61,7 @@ class KeysShown(Shown):
 
 
 def new_key(
-    parts: Parts,
+    dependencies: Dependencies,
     tenant_id: UUID,
     user_id: UUID,
     wanted_name: str,
@@ -69,11 +69,11 @@ def new_key(
     expires_at: datetime | None,
 ) -> tuple[ApiKey, str]:
     check_name("name", wanted_name)
-    now = parts.clock.now()
+    now = dependencies.clock.now()
     if expires_at is not None and expires_at <= now:
         raise InvalidInput("expires_at", expires_at.isoformat(), "an instant to come")
-    key_id = parts.new_id()
-    token = token_of(key_id, parts.new_secret())
+    key_id = dependencies.new_id()
+    token = token_of(key_id, dependencies.new_secret())
     in_order = tuple(scope for scope in Scope if scope in scopes)
     return (
         ApiKey(key_id, tenant_id, user_id, wanted_name, in_order, hash_of(token), now, expires_at),
@@ -104,43 +104,59 @@ def _fields(key: ApiKey) -> dict[str, Any]:
 
 @routes.post("", status_code=201)
 async def create_key(
-    body: KeyWanted, request: Request, caller: Admin, parts: AnyParts, told: IdempotencyKey
+    body: KeyWanted,
+    request: Request,
+    caller: Admin,
+    dependencies: ApiDependencies,
+    told: IdempotencyKey,
 ) -> KeyCreated:
     """The key itself is in this answer, and never again."""
     user_id = body.user_id or caller.user_id
-    key, token = new_key(parts, caller.tenant_id, user_id, body.name, body.scopes, body.expires_at)
-    done = deed(caller, "key.create", name=body.name, scopes=list(key.scopes), user_id=str(user_id))
-    created_id = await parts.keys.add_key(key, done, once(request, told, body))
+    key, token = new_key(
+        dependencies, caller.tenant_id, user_id, body.name, body.scopes, body.expires_at
+    )
+    done = audit_entry(
+        caller, "key.create", name=body.name, scopes=list(key.scopes), user_id=str(user_id)
+    )
+    created_id = await dependencies.keys.add_key(key, done, once(request, told, body))
     if created_id != key.id:
         raise Refused(f"it was created as {created_id}, and shown then; rotate it for a new one")
     return key_created(key, token)
 
 
 @routes.get("")
-async def list_keys(caller: Admin, parts: AnyParts) -> KeysShown:
-    keys = await parts.keys.list_keys(caller.tenant_id)
+async def list_keys(caller: Admin, dependencies: ApiDependencies) -> KeysShown:
+    keys = await dependencies.keys.list_keys(caller.tenant_id)
     return KeysShown(items=[key_shown(each) for each in keys])
 
 
 @routes.post("/{key_id}/rotate", status_code=201)
-async def rotate_key(key_id: UUID, body: Rotation, caller: Admin, parts: AnyParts) -> KeyCreated:
+async def rotate_key(
+    key_id: UUID, body: Rotation, caller: Admin, dependencies: ApiDependencies
+) -> KeyCreated:
     """A new key in the place of another, with the same user, name and scopes."""
     overlap = parse_duration(body.overlap) if body.overlap is not None else timedelta(0)
     if overlap > MAX_OVERLAP:
         raise InvalidInput("overlap", body.overlap, "at most 30 days")
-    found = await parts.keys.find_key(key_id)
+    found = await dependencies.keys.find_key(key_id)
     if found is None or found[0].tenant_id != caller.tenant_id:
         raise NotFound(f"no key {key_id}")
     old, _, now = found
-    new, token = new_key(parts, caller.tenant_id, old.user_id, old.name, list(old.scopes), None)
-    await parts.keys.replace_key(key_id, new, now + overlap, deed(caller, "key.rotate"))
+    new, token = new_key(
+        dependencies, caller.tenant_id, old.user_id, old.name, list(old.scopes), None
+    )
+    await dependencies.keys.replace_key(
+        key_id, new, now + overlap, audit_entry(caller, "key.rotate")
+    )
     return key_created(new, token)
 
 
 @routes.delete("/{key_id}")
-async def revoke_key(key_id: UUID, caller: Admin, parts: AnyParts) -> KeyShown:
+async def revoke_key(key_id: UUID, caller: Admin, dependencies: ApiDependencies) -> KeyShown:
     """It opens nothing from now on."""
-    revoked = await parts.keys.revoke_key(caller.tenant_id, key_id, deed(caller, "key.revoke"))
+    revoked = await dependencies.keys.revoke_key(
+        caller.tenant_id, key_id, audit_entry(caller, "key.revoke")
+    )
     return key_shown(revoked)
 
 
@@ -157,9 +173,9 @@ me_routes = router("Keys")
 
 
 @me_routes.get("/me")
-async def me(caller: Reader, parts: AnyParts) -> MeShown:
+async def me(caller: Reader, dependencies: ApiDependencies) -> MeShown:
     """Who you are, by your key."""
-    tenant = await parts.tenants.get_tenant(caller.tenant_id)
+    tenant = await dependencies.tenants.get_tenant(caller.tenant_id)
     return MeShown(
         tenant_id=tenant.id,
         tenant_name=tenant.name,

@@ -15,11 +15,11 @@ from cadenza.manifest.checking import Checked, Checks, check_manifest
 from cadenza.manifest.difference import Change, difference, kept_secrets_missing, merged_jobs
 from cadenza.manifest.models import JobDocument, ManifestDocument
 from cadenza.manifest.writing import job_document
-from cadenza.web.api.access import AnyParts, Operator, Reader, deed
-from cadenza.web.api.parts import Parts
+from cadenza.web.api.access import ApiDependencies, Operator, Reader, audit_entry
+from cadenza.web.api.dependencies import Dependencies
 from cadenza.web.api.problems import Invalid
 from cadenza.web.api.routes import router
-from cadenza.web.api.shown import Shown
+from cadenza.web.api.schemas import Shown
 
 routes = router("Manifest", "/manifest")
 
@@ -53,19 +53,19 @@ class Applied(Shown):
 async def apply_manifest(
     body: ManifestDocument,
     caller: Operator,
-    parts: AnyParts,
+    dependencies: ApiDependencies,
     dry_run: Annotated[bool, Query(description="Only say what would change.")] = False,
     prune: Annotated[bool, Query(description="Archive what the file does not have.")] = False,
 ) -> Applied:
     """All of it, or, where anything is wrong, nothing."""
     # A thousand crons take a while: in a thread, so that others are served meanwhile.
-    checked = await asyncio.to_thread(_checked, body, parts)
+    checked = await asyncio.to_thread(_checked, body, dependencies)
     misfits = await misfits_of_jobs(
-        caller.tenant_id, checked.jobs, parts.latest_answers, parts.expressions
+        caller.tenant_id, checked.jobs, dependencies.latest_answers, dependencies.expressions
     )
     checked = replace(checked, warnings=(*checked.warnings, *misfits))
     if dry_run:
-        present = await parts.manifests.all_jobs(caller.tenant_id)
+        present = await dependencies.manifests.all_jobs(caller.tenant_id)
         return _applied(_changes(present, checked.jobs, prune=prune), checked, dry_run=True)
     changes: list[Change] = []
 
@@ -73,21 +73,21 @@ async def apply_manifest(
         changes[:] = _changes(present, checked.jobs, prune=prune)
         return merged_jobs(present, checked.jobs, prune=prune)
 
-    done = deed(caller, "manifest.apply", jobs=len(checked.jobs), prune=prune)
-    await parts.manifests.rewrite(caller.tenant_id, rewrite, done)
+    done = audit_entry(caller, "manifest.apply", jobs=len(checked.jobs), prune=prune)
+    await dependencies.manifests.rewrite(caller.tenant_id, rewrite, done)
     return _applied(changes, checked, dry_run=False)
 
 
 @routes.get("", response_model_exclude_unset=True)
-async def export_manifest(caller: Reader, parts: AnyParts) -> ManifestDocument:
+async def export_manifest(caller: Reader, dependencies: ApiDependencies) -> ManifestDocument:
     """Everything that is not archived, as a file that changes nothing when it is applied."""
-    jobs = await parts.manifests.all_jobs(caller.tenant_id)
+    jobs = await dependencies.manifests.all_jobs(caller.tenant_id)
     documents = [JobDocument.model_validate(job_document(each)) for each in jobs]
     return ManifestDocument(jobs=documents)
 
 
-def _checked(body: ManifestDocument, parts: Parts) -> Checked:
-    checks = Checks(parts.door, parts.cron, parts.clock.now())
+def _checked(body: ManifestDocument, dependencies: Dependencies) -> Checked:
+    checks = Checks(dependencies.door, dependencies.cron, dependencies.clock.now())
     checked = check_manifest(body.model_dump(exclude_unset=True), checks)
     if checked.errors:
         raise Invalid(checked.errors)

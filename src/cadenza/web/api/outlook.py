@@ -12,9 +12,9 @@ from cadenza.domain.endpoint import CronLine
 from cadenza.domain.explanation import Explanation, explain
 from cadenza.domain.instants import FOREVER
 from cadenza.domain.preview import Upcoming, next_runs, next_runs_by_baseline
-from cadenza.web.api.access import AnyParts, Reader
+from cadenza.web.api.access import ApiDependencies, Reader
 from cadenza.web.api.routes import router
-from cadenza.web.api.shown import Shown, UpcomingShown, upcoming_shown
+from cadenza.web.api.schemas import Shown, UpcomingShown, upcoming_shown
 
 routes = router("Outlook", "/endpoints/{endpoint_id}")
 
@@ -43,10 +43,12 @@ class PreviewShown(Shown):
 
 
 @routes.get("/explain")
-async def explain_next_run(endpoint_id: UUID, caller: Reader, parts: AnyParts) -> ExplanationShown:
+async def explain_next_run(
+    endpoint_id: UUID, caller: Reader, dependencies: ApiDependencies
+) -> ExplanationShown:
     """Why it runs next when it does, what was considered, and what would change it."""
-    stored = await parts.endpoints.get_endpoint(caller.tenant_id, endpoint_id)
-    said = explain(stored.endpoint, stored.read_at, parts.cron)
+    stored = await dependencies.endpoints.get_endpoint(caller.tenant_id, endpoint_id)
+    said = explain(stored.endpoint, stored.read_at, dependencies.cron)
     return _explanation_shown(endpoint_id, stored.read_at, said)
 
 
@@ -54,12 +56,12 @@ async def explain_next_run(endpoint_id: UUID, caller: Reader, parts: AnyParts) -
 async def preview(
     endpoint_id: UUID,
     caller: Reader,
-    parts: AnyParts,
+    dependencies: ApiDependencies,
     count: Annotated[int, Query(ge=1, le=100, description="How many runs ahead.")] = 10,
 ) -> PreviewShown:
     """The next runs, if each of them goes well and takes no time."""
-    stored = await parts.endpoints.get_endpoint(caller.tenant_id, endpoint_id)
-    endpoint, now, cron = stored.endpoint, stored.read_at, parts.cron
+    stored = await dependencies.endpoints.get_endpoint(caller.tenant_id, endpoint_id)
+    endpoint, now, cron = stored.endpoint, stored.read_at, dependencies.cron
 
     def ahead() -> tuple[list[Upcoming], list[Upcoming]]:
         planned = next_runs(endpoint, now, cron, count)

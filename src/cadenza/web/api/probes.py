@@ -4,8 +4,8 @@ from typing import Literal
 
 from fastapi import APIRouter, Response
 
-from cadenza.web.api.access import AnyParts
-from cadenza.web.api.shown import Shown
+from cadenza.web.api.access import ApiDependencies
+from cadenza.web.api.schemas import Shown
 
 routes = APIRouter(tags=["Probes"])
 
@@ -26,9 +26,9 @@ async def healthz() -> Alive:
 
 
 @routes.get("/readyz", responses={503: {"model": Ready, "description": "Something is missing."}})
-async def readyz(response: Response, parts: AnyParts) -> Ready:
+async def readyz(response: Response, dependencies: ApiDependencies) -> Ready:
     """The database answers, and its schema is the one that this version needs."""
-    checked = await parts.reads.readiness.check()
+    checked = await dependencies.reads.readiness.check()
     ready = all(each == "ok" for each in checked.values())
     response.status_code = 200 if ready else 503
     return Ready(ready=ready, parts=dict(checked))

@@ -7,18 +7,18 @@ from uuid import UUID
 from fastapi import Query
 from pydantic import Field
 
-from cadenza.application.ports.records import AuditEntry, AuditSearch, SessionSearch
+from cadenza.application.ports.records import AuditRecord, AuditSearch, SessionSearch
 from cadenza.application.ports.run_search import ListedRun
 from cadenza.application.timeline import Entry, Span, job_timeline, place_of
 from cadenza.domain.instants import milliseconds
 from cadenza.domain.session import Session, SessionEnd
-from cadenza.web.api.access import Admin, AnyParts, Reader
+from cadenza.web.api.access import Admin, ApiDependencies, Reader
 from cadenza.web.api.paging import Cursor, Limit, Searched, Text
-from cadenza.web.api.places import From, TimePage, To, check_order, read_place, time_page
 from cadenza.web.api.routes import router
 from cadenza.web.api.runs import RunShown, run_shown
-from cadenza.web.api.shown import Shown
+from cadenza.web.api.schemas import Shown
 from cadenza.web.api.suggestions import RunLedTo, runs_led_to
+from cadenza.web.api.time_pages import From, TimePage, To, check_order, read_place, time_page
 
 routes = router("Records")
 RUNS_SHOWN = 20
@@ -79,7 +79,7 @@ class TimelineEntry(Shown):
 @routes.get("/sessions")
 async def list_sessions(
     caller: Reader,
-    parts: AnyParts,
+    dependencies: ApiDependencies,
     endpoint_id: UUID | None = None,
     job_id: UUID | None = None,
     brain: Word = None,
@@ -94,13 +94,15 @@ async def list_sessions(
     wanted = SessionSearch(
         endpoint_id, job_id, brain, search, from_at, to, read_place(cursor), limit
     )
-    found = await parts.reads.records.search_sessions(caller.tenant_id, wanted)
+    found = await dependencies.reads.records.search_sessions(caller.tenant_id, wanted)
     return time_page(found, _session_shown)
 
 
 @routes.get("/sessions/{session_id}")
-async def get_session(session_id: UUID, caller: Reader, parts: AnyParts) -> SessionInFullShown:
-    session = await parts.reads.records.get_session(caller.tenant_id, session_id)
+async def get_session(
+    session_id: UUID, caller: Reader, dependencies: ApiDependencies
+) -> SessionInFullShown:
+    session = await dependencies.reads.records.get_session(caller.tenant_id, session_id)
     calls = [
         ToolCallShown(
             tool=each.tool,
@@ -117,14 +119,14 @@ async def get_session(session_id: UUID, caller: Reader, parts: AnyParts) -> Sess
         **_session_fields(session),
         tool_calls=calls,
         warnings=list(session.warnings),
-        runs=await runs_led_to(parts, caller, session_id, RUNS_SHOWN),
+        runs=await runs_led_to(dependencies, caller, session_id, RUNS_SHOWN),
     )
 
 
 @routes.get("/audit")
 async def list_audit(
     caller: Admin,
-    parts: AnyParts,
+    dependencies: ApiDependencies,
     actor: Annotated[Word, Query(description="A piece of it.")] = None,
     action: Annotated[Word, Query(description="Like `endpoint.pause`.")] = None,
     subject: Annotated[Word, Query(description="The id of what it was done to.")] = None,
@@ -137,7 +139,7 @@ async def list_audit(
     check_order(from_at, to)
     subjects = (subject,) if subject is not None else ()
     wanted = AuditSearch(actor, action, subjects, from_at, to, read_place(cursor), limit)
-    found = await parts.reads.records.search_audit(caller.tenant_id, wanted)
+    found = await dependencies.reads.records.search_audit(caller.tenant_id, wanted)
     return time_page(found, _audit_shown)
 
 
@@ -145,7 +147,7 @@ async def list_audit(
 async def get_timeline(
     job_id: UUID,
     caller: Reader,
-    parts: AnyParts,
+    dependencies: ApiDependencies,
     from_at: From = None,
     to: To = None,
     limit: Limit = 50,
@@ -153,9 +155,9 @@ async def get_timeline(
 ) -> TimePage[TimelineEntry]:
     """Runs, acts of people and sessions of the planner, merged by time, newest first."""
     check_order(from_at, to)
-    await parts.jobs.get_job(caller.tenant_id, job_id)
+    await dependencies.jobs.get_job(caller.tenant_id, job_id)
     span = Span(from_at, to, read_place(cursor), limit)
-    reads = parts.reads
+    reads = dependencies.reads
     found = await job_timeline(reads.runs, reads.records, caller.tenant_id, job_id, span)
     return time_page(found, _timeline_entry)
 
@@ -164,12 +166,12 @@ def _timeline_entry(entry: Entry) -> TimelineEntry:
     at, _ = place_of(entry)
     if isinstance(entry, ListedRun):
         return TimelineEntry(at=at, kind="run", run=run_shown(entry))
-    if isinstance(entry, AuditEntry):
+    if isinstance(entry, AuditRecord):
         return TimelineEntry(at=at, kind="act", act=_audit_shown(entry))
     return TimelineEntry(at=at, kind="session", session=_session_shown(entry))
 
 
-def _audit_shown(entry: AuditEntry) -> AuditShown:
+def _audit_shown(entry: AuditRecord) -> AuditShown:
     return AuditShown(
         id=entry.id.int,
         at=entry.at,

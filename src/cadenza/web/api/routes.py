@@ -11,8 +11,8 @@ from fastapi.security.base import SecurityBase
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cadenza.domain.errors import InvalidInput
+from cadenza.web.api.fast_path import Read, is_list, reading
 from cadenza.web.api.problems import MEDIA_TYPE, SEND_A_KEY, Malformed, Problem, Unauthorised
-from cadenza.web.api.reading import Read, is_list, reading
 from cadenza.web.api.strict_json import parse
 
 

@@ -13,11 +13,11 @@ from cadenza.domain.health import Health
 from cadenza.domain.instants import milliseconds
 from cadenza.domain.plan import Source
 from cadenza.domain.run import Run, RunStatus
-from cadenza.web.api.access import AnyParts, Reader
+from cadenza.web.api.access import ApiDependencies, Reader
 from cadenza.web.api.paging import Cursor, Limit
-from cadenza.web.api.places import From, TimePage, To, check_order, read_place, time_page
 from cadenza.web.api.routes import router
-from cadenza.web.api.shown import Shown
+from cadenza.web.api.schemas import Shown
+from cadenza.web.api.time_pages import From, TimePage, To, check_order, read_place, time_page
 
 routes = router("Runs")
 Statuses = Annotated[
@@ -83,7 +83,7 @@ class RunInFullShown(RunShown):
 @routes.get("/runs")
 async def list_runs(
     caller: Reader,
-    parts: AnyParts,
+    dependencies: ApiDependencies,
     endpoint_id: UUID | None = None,
     job_id: UUID | None = None,
     status: Statuses = None,
@@ -107,12 +107,12 @@ async def list_runs(
         after=read_place(cursor),
         limit=limit,
     )
-    return time_page(await parts.reads.runs.search_runs(caller.tenant_id, search), run_shown)
+    return time_page(await dependencies.reads.runs.search_runs(caller.tenant_id, search), run_shown)
 
 
 @routes.get("/runs/{run_id}")
-async def get_run(run_id: UUID, caller: Reader, parts: AnyParts) -> RunInFullShown:
-    return _run_in_full(await parts.reads.runs.get_run(caller.tenant_id, run_id))
+async def get_run(run_id: UUID, caller: Reader, dependencies: ApiDependencies) -> RunInFullShown:
+    return _run_in_full(await dependencies.reads.runs.get_run(caller.tenant_id, run_id))
 
 
 class HealthWindowShown(Shown):
@@ -130,9 +130,11 @@ class HealthShown(Shown):
 
 
 @routes.get("/endpoints/{endpoint_id}/health")
-async def get_health(endpoint_id: UUID, caller: Reader, parts: AnyParts) -> HealthShown:
+async def get_health(
+    endpoint_id: UUID, caller: Reader, dependencies: ApiDependencies
+) -> HealthShown:
     """How its runs ended over the last hour, four hours and day."""
-    health = await parts.reads.runs.health_of(caller.tenant_id, endpoint_id)
+    health = await dependencies.reads.runs.health_of(caller.tenant_id, endpoint_id)
     return _health_shown(endpoint_id, health)
 
 

@@ -8,9 +8,9 @@ from pydantic import Field
 from cadenza.domain.signing import DEFAULT_OVERLAP
 from cadenza.manifest.durations import format_duration, parse_duration
 from cadenza.manifest.models import Document, Duration
-from cadenza.web.api.access import Admin, AnyParts, deed
+from cadenza.web.api.access import Admin, ApiDependencies, audit_entry
 from cadenza.web.api.routes import router
-from cadenza.web.api.shown import Shown
+from cadenza.web.api.schemas import Shown
 
 routes = router("Signing keys", "/signing-keys")
 
@@ -39,8 +39,8 @@ class SigningKeysShown(Shown):
 
 
 @routes.get("")
-async def list_signing_keys(caller: Admin, parts: AnyParts) -> SigningKeysShown:
-    keys = await parts.signing_keys.keys_of(caller.tenant_id)
+async def list_signing_keys(caller: Admin, dependencies: ApiDependencies) -> SigningKeysShown:
+    keys = await dependencies.signing_keys.keys_of(caller.tenant_id)
     return SigningKeysShown(
         items=[
             SigningKeyShown(id=each.id, created_at=each.created_at, retires_at=each.retires_at)
@@ -51,14 +51,14 @@ async def list_signing_keys(caller: Admin, parts: AnyParts) -> SigningKeysShown:
 
 @routes.post("", status_code=201)
 async def create_signing_key(
-    body: SigningKeyWanted, caller: Admin, parts: AnyParts
+    body: SigningKeyWanted, caller: Admin, dependencies: ApiDependencies
 ) -> SigningKeyCreated:
     """A new key signs at once; workers take it up within a few seconds."""
     overlap = DEFAULT_OVERLAP if body.overlap is None else parse_duration(body.overlap)
     overlap = timedelta(0) if body.no_overlap else overlap
-    done = deed(caller, "signing-key.create", overlap=str(overlap))
-    key = await parts.signing_keys.rotate(
-        caller.tenant_id, parts.new_signing_secret(), overlap, done
+    done = audit_entry(caller, "signing-key.create", overlap=str(overlap))
+    key = await dependencies.signing_keys.rotate(
+        caller.tenant_id, dependencies.new_signing_secret(), overlap, done
     )
     return SigningKeyCreated(
         id=key.id,

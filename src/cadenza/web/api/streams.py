@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
-from cadenza.application.ports.event_log import EventLog, Happening, Position
+from cadenza.application.ports.event_log import EventLog, Position, StoredEvent
 from cadenza.application.waiting import until_set
 from cadenza.domain.errors import StoreUnavailable
 from cadenza.domain.instants import iso
@@ -44,7 +44,7 @@ class Wanted:
     job_id: UUID | None = None
     endpoint_id: UUID | None = None
 
-    def fits(self, event: Happening) -> bool:
+    def fits(self, event: StoredEvent) -> bool:
         group = event.kind.partition(".")[0]
         return (
             (not self.kinds or event.kind in self.kinds or group in self.kinds)
@@ -136,7 +136,7 @@ class Streams:
                 await until_set(woken, at_most=early)
         yield b'event: closed\ndata: {"reason": "the server stops; connect again"}\n\n'
 
-    async def _next(self, wanted: Wanted, position: Position) -> list[Happening]:
+    async def _next(self, wanted: Wanted, position: Position) -> list[StoredEvent]:
         try:
             return list(await self.log.read_after(wanted.tenant_id, position, BATCH))
         except StoreUnavailable:
@@ -150,7 +150,7 @@ class Streams:
             return True
 
 
-def _written(event: Happening) -> bytes:
+def _written(event: StoredEvent) -> bytes:
     told = {
         "at": iso(event.at),
         "kind": event.kind,

@@ -8,13 +8,13 @@ from fastapi import Query
 from pydantic import Field
 
 from cadenza.domain.access import Caller
-from cadenza.domain.audit import Deed
+from cadenza.domain.audit import AuditEntry
 from cadenza.domain.suggestion import Suggestion
 from cadenza.manifest.models import Document
-from cadenza.web.api.access import AnyParts, Operator, Reader, deed
-from cadenza.web.api.parts import Parts
+from cadenza.web.api.access import ApiDependencies, Operator, Reader, audit_entry
+from cadenza.web.api.dependencies import Dependencies
 from cadenza.web.api.routes import router
-from cadenza.web.api.shown import Shown
+from cadenza.web.api.schemas import Shown
 
 routes = router("Suggestions")
 Few = Annotated[int, Query(ge=1, le=200)]
@@ -64,33 +64,39 @@ class RunsLedTo(Shown):
 
 
 @routes.get("/suggestions")
-async def list_suggestions(caller: Reader, parts: AnyParts, limit: Few = 50) -> SuggestionsShown:
+async def list_suggestions(
+    caller: Reader, dependencies: ApiDependencies, limit: Few = 50
+) -> SuggestionsShown:
     """Those that can be accepted now, the newest first."""
-    found = await parts.suggestions.open_suggestions(caller.tenant_id, limit)
+    found = await dependencies.suggestions.open_suggestions(caller.tenant_id, limit)
     return SuggestionsShown(items=[_shown(each) for each in found])
 
 
 @routes.post("/sessions/{session_id}/accept")
-async def accept(session_id: UUID, body: Accepted, caller: Operator, parts: AnyParts) -> Effect:
+async def accept(
+    session_id: UUID, body: Accepted, caller: Operator, dependencies: ApiDependencies
+) -> Effect:
     """Do what was suggested, within the planner's bounds; 409 where it was accepted before."""
 
-    def done(action: str, **data: object) -> Deed:
-        return deed(caller, action, **data)
+    def done(action: str, **data: object) -> AuditEntry:
+        return audit_entry(caller, action, **data)
 
-    effect = await parts.acceptance.accept(caller.tenant_id, session_id, body.call, done)
+    effect = await dependencies.acceptance.accept(caller.tenant_id, session_id, body.call, done)
     return Effect(session_id=session_id, call=body.call, effect=effect)
 
 
 @routes.get("/sessions/{session_id}/runs")
 async def runs_of_session(
-    session_id: UUID, caller: Reader, parts: AnyParts, limit: Few = 50
+    session_id: UUID, caller: Reader, dependencies: ApiDependencies, limit: Few = 50
 ) -> RunsLedTo:
     """The runs whose slots its hints and pauses chose, the oldest first."""
-    return RunsLedTo(items=await runs_led_to(parts, caller, session_id, limit))
+    return RunsLedTo(items=await runs_led_to(dependencies, caller, session_id, limit))
 
 
-async def runs_led_to(parts: Parts, caller: Caller, session_id: UUID, limit: int) -> list[RunLedTo]:
-    found = await parts.suggestions.runs_of_session(caller.tenant_id, session_id, limit)
+async def runs_led_to(
+    dependencies: Dependencies, caller: Caller, session_id: UUID, limit: int
+) -> list[RunLedTo]:
+    found = await dependencies.suggestions.runs_of_session(caller.tenant_id, session_id, limit)
     return [
         RunLedTo(
             run_id=each.run_id,

@@ -5,9 +5,9 @@ from datetime import datetime
 from pydantic import Field
 
 from cadenza.application.ports.usage import RunCounts
-from cadenza.web.api.access import AnyParts, Reader
+from cadenza.web.api.access import ApiDependencies, Reader
 from cadenza.web.api.routes import router
-from cadenza.web.api.shown import Shown
+from cadenza.web.api.schemas import Shown
 
 routes = router("Tenants", "/tenant")
 
@@ -46,10 +46,10 @@ class QuotaShown(Shown):
 
 
 @routes.get("/usage")
-async def get_usage(caller: Reader, parts: AnyParts) -> UsageShown:
+async def get_usage(caller: Reader, dependencies: ApiDependencies) -> UsageShown:
     """Runs by how they ended, and what there is."""
-    usage = await parts.reads.usage.usage(caller.tenant_id)
-    _, allowance = await parts.reads.usage.quota(caller.tenant_id)
+    usage = await dependencies.reads.usage.usage(caller.tenant_id)
+    _, allowance = await dependencies.reads.usage.quota(caller.tenant_id)
     return UsageShown(
         jobs=usage.jobs,
         endpoints=usage.endpoints,
@@ -60,9 +60,9 @@ async def get_usage(caller: Reader, parts: AnyParts) -> UsageShown:
 
 
 @routes.get("/quota")
-async def get_quota(caller: Reader, parts: AnyParts) -> QuotaShown:
+async def get_quota(caller: Reader, dependencies: ApiDependencies) -> QuotaShown:
     """Tokens and money for analysis this month, and since when there is not enough."""
-    month, allowance = await parts.reads.usage.quota(caller.tenant_id)
+    month, allowance = await dependencies.reads.usage.quota(caller.tenant_id)
     return QuotaShown(
         month=month,
         token_limit=allowance.limit,

@@ -147,8 +147,8 @@ async def test_a_model_that_obeys_every_order_stays_within_its_job_and_bounds(
         await _neighbours(at, body)
         outside = [at.bench.endpoint(name) for name in ("stranger", "foreign")]
         person = at.bench.endpoint("sibling").interval_hint
-        (material,) = await at.bench.insights.material_for([at.bench.endpoint().id], "llm")
-        session: Any = await at.planner.analyse(material)
+        (context,) = await at.bench.analysis_queue.contexts_for([at.bench.endpoint().id], "llm")
+        session: Any = await at.planner.analyse(context)
         assert model.obeyed
         assert len(session.tool_calls) > len(READS)
         assert [at.bench.endpoint(name) for name in ("stranger", "foreign")] == outside
@@ -159,8 +159,8 @@ async def test_a_model_that_obeys_every_order_stays_within_its_job_and_bounds(
         assert at.bench.tables.sessions[-1] == session
         at.provider.model = script(SUBMITS)
         at.bench.clock.step(timedelta(days=8))
-        (material,) = await at.bench.insights.material_for([at.bench.endpoint().id], "llm")
-        normal: Any = await at.planner.analyse(material)
+        (context,) = await at.bench.analysis_queue.contexts_for([at.bench.endpoint().id], "llm")
+        normal: Any = await at.planner.analyse(context)
         assert normal.end == "submitted"
 
 

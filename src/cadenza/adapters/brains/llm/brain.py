@@ -9,7 +9,7 @@ from cadenza.adapters.brains.llm.opening import opening
 from cadenza.adapters.brains.llm.options import LlmOptions
 from cadenza.adapters.brains.llm.prompt import load_prompt
 from cadenza.application.ports.brain import Tools, Usage
-from cadenza.domain.analysis import Attention, Material
+from cadenza.domain.analysis import AnalysisContext, Attention
 
 
 class LlmBrain:
@@ -37,15 +37,15 @@ class LlmBrain:
     def reserved_cost(self) -> float:
         return self._options.highest_cost
 
-    def glance(self, _material: Material) -> None:
+    def pre_check(self, _context: AnalysisContext) -> None:
         """It always takes a session."""
 
-    async def analyse(self, material: Material, tools: Tools) -> Usage:
+    async def analyse(self, context: AnalysisContext, tools: Tools) -> Usage:
         marker = self._new_marker()
         conversation = Conversation(
             self._model, self._settings, self._options, self._prompt, marker, tools
         )
-        return await conversation.hold(opening(material, marker, self._options.secrets))
+        return await conversation.hold(opening(context, marker, self._options.secrets))
 
     async def close(self) -> None:
         await self._client.aclose()

@@ -6,7 +6,7 @@ from typing import Any
 
 from cadenza.application.shown_state import shown_baseline, shown_hints, shown_pause
 from cadenza.application.shown_text import clean_text
-from cadenza.domain.analysis import Material
+from cadenza.domain.analysis import AnalysisContext
 from cadenza.domain.health import Health
 from cadenza.domain.instants import iso, iso_or_none, milliseconds
 from cadenza.domain.redaction import redacted
@@ -20,15 +20,15 @@ MAX_REMEMBERED = 1000
 Json = dict[str, Any]
 
 
-def opening(material: Material, marker: str, secrets: Collection[Secret] = ()) -> str:
+def opening(context: AnalysisContext, marker: str, secrets: Collection[Secret] = ()) -> str:
     """The owner's words as they are; what came from targets or earlier analyses marked as data."""
-    rules = clean_text(material.job.description[:MAX_RULE_BOOK]) or "(the owner wrote none)"
+    rules = clean_text(context.job.description[:MAX_RULE_BOOK]) or "(the owner wrote none)"
     return "\n\n".join(
         (
-            f"Now: {iso(material.now)}",
-            f"Job: {clean_text(material.job.name)}\nRule book:\n{redacted(rules, secrets)}",
-            f"You analyse the endpoint {json.dumps(clean_text(material.endpoint.name))}.",
-            as_data(_state(material), marker, secrets),
+            f"Now: {iso(context.now)}",
+            f"Job: {clean_text(context.job.name)}\nRule book:\n{redacted(rules, secrets)}",
+            f"You analyse the endpoint {json.dumps(clean_text(context.endpoint.name))}.",
+            as_data(_state(context), marker, secrets),
         )
     )
 
@@ -46,9 +46,9 @@ def encodable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _state(material: Material) -> Json:
-    endpoint, now = material.endpoint, material.now
-    last = material.last_analysis
+def _state(context: AnalysisContext) -> Json:
+    endpoint, now = context.endpoint, context.now
+    last = context.last_analysis
     remembered = last and {"at": iso(last.at), "reasoning": last.reasoning[:MAX_REMEMBERED]}
     return {
         "baseline": shown_baseline(endpoint),
@@ -59,8 +59,8 @@ def _state(material: Material) -> Json:
         "next_run_because": endpoint.next_source,
         "paused_until": shown_pause(endpoint.paused_until(now)),
         "hints": shown_hints(endpoint, now),
-        "health": _health(material.health),
-        "siblings": [clean_text(name) for name in material.sibling_names[:MAX_NAMES]],
+        "health": _health(context.health),
+        "siblings": [clean_text(name) for name in context.sibling_names[:MAX_NAMES]],
         "last_analysis": remembered,
     }
 

@@ -1,7 +1,7 @@
 """The default brain: it looks after every run, and acts through the same tools as every other.
 
 It keeps nothing between looks. When a burst began, how much was spent and what is in force are in
-the material: two planners, or one that was started anew, decide alike.
+the context: two planners, or one that was started anew, decide alike.
 """
 
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from datetime import timedelta
 from cadenza.adapters.brains.rules.pace import Pace
 from cadenza.adapters.brains.rules.proposal import DeclaredRules, Proposal, Ruling
 from cadenza.application.ports.brain import Tools, Usage
-from cadenza.domain.analysis import Attention, Material
+from cadenza.domain.analysis import AnalysisContext, Attention
 from cadenza.domain.cron import Cron
 from cadenza.domain.detectors.case import Case
 from cadenza.domain.detectors.decide import Decision, decide
@@ -59,34 +59,34 @@ class RulesBrain:
         self._declared = declared
         self._budget = budget or Budget()
 
-    def glance(self, material: Material) -> Usage | None:
+    def pre_check(self, context: AnalysisContext) -> Usage | None:
         """It waits for nobody but its tools, and most looks want none of them."""
-        thought = self._think(material)
+        thought = self._think(context)
         return None if thought.wants_tools else _usage(thought)
 
-    async def analyse(self, material: Material, tools: Tools) -> Usage:
-        thought = self._think(material)
+    async def analyse(self, context: AnalysisContext, tools: Tools) -> Usage:
+        thought = self._think(context)
         if not thought.wants_tools:
             return _usage(thought)
         return _usage(thought, fired=await _carry_out(thought, tools))
 
-    def _think(self, material: Material) -> _Thought:
-        ruling = self._declared.ruling(material) if self._declared is not None else _NO_RULING
+    def _think(self, context: AnalysisContext) -> _Thought:
+        ruling = self._declared.ruling(context) if self._declared is not None else _NO_RULING
         if ruling.proposals:
             return _Thought(ruling.proposals, (), ruling.warnings)
-        pace = self._pace.of(material.endpoint, material.now)
-        decision = decide(Case(material, pace, self._budget_of(material)))
-        proposals = _proposals(decision, material, pace)
-        if proposals and self._declared is not None and self._declared.speak_for(material):
+        pace = self._pace.of(context.endpoint, context.now)
+        decision = decide(Case(context, pace, self._budget_of(context)))
+        proposals = _proposals(decision, context, pace)
+        if proposals and self._declared is not None and self._declared.speak_for(context):
             return _Thought(warnings=ruling.warnings)
         if proposals or _has_something_to_say(decision):
             said = tuple(each.said for each in decision.findings)
             return _Thought(proposals, said, ruling.warnings)
         return _Thought(warnings=ruling.warnings) if ruling.warnings else _NO_THOUGHT
 
-    def _budget_of(self, material: Material) -> Budget:
+    def _budget_of(self, context: AnalysisContext) -> Budget:
         """What the owner of the job lets it spend."""
-        owners = material.job.probe_budget
+        owners = context.job.probe_budget
         return (
             self._budget
             if owners == 1
@@ -124,17 +124,17 @@ def _has_something_to_say(decision: Decision) -> bool:
 
 
 def _proposals(
-    decision: Decision, material: Material, pace: timedelta | None
+    decision: Decision, context: AnalysisContext, pace: timedelta | None
 ) -> tuple[Proposal, ...]:
-    act, endpoint = decision.act, material.endpoint
+    act, endpoint = decision.act, context.endpoint
     if act is None:
-        return _let_go(material, pace)
+        return _let_go(context, pace)
     if act.want is Want.PAUSE:
         return _pause(act, endpoint)
     if act.want is Want.RUN:
         now = {"next_run_in_ms": 0, "reason": act.said}
         return (Proposal("propose_next_time", now, act.said, act.confidence),)
-    return _interval(act, material)
+    return _interval(act, context)
 
 
 def _pause(act: Finding, endpoint: Endpoint) -> tuple[Proposal, ...]:
@@ -146,11 +146,11 @@ def _pause(act: Finding, endpoint: Endpoint) -> tuple[Proposal, ...]:
     return (Proposal("pause_until", until, act.said, act.confidence),)
 
 
-def _interval(act: Finding, material: Material) -> tuple[Proposal, ...]:
+def _interval(act: Finding, context: AnalysisContext) -> tuple[Proposal, ...]:
     assert act.interval is not None
-    if act.want is Want.RELAX and isinstance(material.endpoint.baseline, CronLine):
+    if act.want is Want.RELAX and isinstance(context.endpoint.baseline, CronLine):
         return ()  # a cron keeps its grid; only a reason takes it off
-    if _is_in_force(act.interval, material):
+    if _is_in_force(act.interval, context):
         return ()
     lasts = _RUNS_OF_A_HINT * act.interval
     arguments = {
@@ -161,31 +161,31 @@ def _interval(act: Finding, material: Material) -> tuple[Proposal, ...]:
     return (Proposal("propose_interval", arguments, act.said, act.confidence),)
 
 
-def _is_in_force(interval: timedelta, material: Material) -> bool:
+def _is_in_force(interval: timedelta, context: AnalysisContext) -> bool:
     """Whether the present hint says nearly this, and will still say it after the next run."""
-    hint = _own_hint(material)
+    hint = _own_hint(context)
     if hint is None:
-        return _belongs_to_a_person(material)
+        return _belongs_to_a_person(context)
     is_near = interval / _STEP < hint.interval < interval * _STEP
-    return is_near and hint.expires_at - material.now > 2 * hint.interval
+    return is_near and hint.expires_at - context.now > 2 * hint.interval
 
 
-def _let_go(material: Material, pace: timedelta | None) -> tuple[Proposal, ...]:
+def _let_go(context: AnalysisContext, pace: timedelta | None) -> tuple[Proposal, ...]:
     """With nothing found any more, a hint that runs faster than the baseline has had its time."""
-    hint = _own_hint(material)
+    hint = _own_hint(context)
     if hint is None or pace is None or hint.interval > pace - TICK:
         return ()
     sentence = "Rest: nothing calls for more than the baseline any more"
     return (Proposal("clear_hints", {"reason": sentence}, sentence),)
 
 
-def _own_hint(material: Material) -> IntervalHint | None:
-    hint = material.endpoint.interval_hint
-    if hint is None or hint.author is Author.PERSON or hint.expires_at <= material.now:
+def _own_hint(context: AnalysisContext) -> IntervalHint | None:
+    hint = context.endpoint.interval_hint
+    if hint is None or hint.author is Author.PERSON or hint.expires_at <= context.now:
         return None
     return hint
 
 
-def _belongs_to_a_person(material: Material) -> bool:
-    hint = material.endpoint.interval_hint
-    return hint is not None and hint.author is Author.PERSON and hint.expires_at > material.now
+def _belongs_to_a_person(context: AnalysisContext) -> bool:
+    hint = context.endpoint.interval_hint
+    return hint is not None and hint.author is Author.PERSON and hint.expires_at > context.now

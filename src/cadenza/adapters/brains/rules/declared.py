@@ -9,12 +9,12 @@ it wrote is in force, the detectors leave that endpoint alone. Fifty rules take 
 from collections.abc import Sequence
 from functools import lru_cache
 
-from cadenza.adapters.brains.rules.acts import act_of, wrote
+from cadenza.adapters.brains.rules.actions import act_of, wrote
 from cadenza.adapters.brains.rules.proposal import Proposal, Ruling
 from cadenza.application.ports.expressions import Expressions
 from cadenza.application.rule_judging import judged
 from cadenza.application.rule_values import Values, values_of
-from cadenza.domain.analysis import Material, Response
+from cadenza.domain.analysis import AnalysisContext, Response
 from cadenza.domain.bounds import MAX_TOOL_CALLS
 from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import Endpoint
@@ -32,21 +32,21 @@ class CelRules:
         self._expressions = expressions
         self._cron = cron
 
-    def ruling(self, material: Material) -> Ruling:
-        rules = _with_news(material)
+    def ruling(self, context: AnalysisContext) -> Ruling:
+        rules = _with_news(context)
         if not rules:
             return NO_RULING
-        return self._ruling(rules, material, _answers(rules, material))
+        return self._ruling(rules, context, _answers(rules, context))
 
     def _ruling(
-        self, rules: Sequence[Rule], material: Material, answers: Sequence[Values]
+        self, rules: Sequence[Rule], context: AnalysisContext, answers: Sequence[Values]
     ) -> Ruling:
-        endpoints = _endpoints(material)
+        endpoints = _endpoints(context)
         proposals: list[Proposal] = []
         warnings: list[str] = []
         taken: set[str] = set()
         for rule in rules:
-            target = rule.then.endpoint or material.endpoint.name
+            target = rule.then.endpoint or context.endpoint.name
             if target in taken or target not in endpoints:
                 continue
             judgement = judged(rule, answers, self._expressions)
@@ -56,52 +56,52 @@ class CelRules:
                 continue
             taken.add(target)
             act = act_of(
-                rule, endpoints[target], material, answers[0], self._expressions, self._cron
+                rule, endpoints[target], context, answers[0], self._expressions, self._cron
             )
             if isinstance(act, str):
                 warnings.append(_warning(rule, act))
-            elif act is not None and not _rests(rule, material):
+            elif act is not None and not _rests(rule, context):
                 proposals.append(act)
         return Ruling(tuple(proposals[:_MOST_ACTS]), tuple(warnings))
 
-    def speak_for(self, material: Material) -> bool:
-        if not material.job.rules:
+    def speak_for(self, context: AnalysisContext) -> bool:
+        if not context.job.rules:
             return False
-        if wrote(material.job.rules, material.endpoint, material.now):
+        if wrote(context.job.rules, context.endpoint, context.now):
             return True
-        own = material.endpoint.name
-        rules = [each for each in _applying(material) if each.then.endpoint in (None, own)]
-        answers = _answers(rules, material) if rules else []
+        own = context.endpoint.name
+        rules = [each for each in _applying(context) if each.then.endpoint in (None, own)]
+        answers = _answers(rules, context) if rules else []
         return any(judged(rule, answers, self._expressions).holds for rule in rules)
 
 
-def _applying(material: Material) -> list[Rule]:
-    names = (None, material.endpoint.name)
-    return [rule for rule in material.job.rules if rule.endpoint in names]
+def _applying(context: AnalysisContext) -> list[Rule]:
+    names = (None, context.endpoint.name)
+    return [rule for rule in context.job.rules if rule.endpoint in names]
 
 
-def _with_news(material: Material) -> list[Rule]:
+def _with_news(context: AnalysisContext) -> list[Rule]:
     """Those for which something is new: the endpoint's own answer, or that of a sibling."""
-    rules = _applying(material)
-    if not rules or _is_new(material.recent[0] if material.recent else None, material):
+    rules = _applying(context)
+    if not rules or _is_new(context.recent[0] if context.recent else None, context):
         return rules
     rules = [each for each in rules if is_about_siblings(each.when)]
-    if rules and any(_is_new(sibling.latest, material) for sibling in material.siblings):
+    if rules and any(_is_new(sibling.latest, context) for sibling in context.siblings):
         return rules
     return []
 
 
-def _is_new(answer: Response | None, material: Material) -> bool:
-    look = material.last_analysis
+def _is_new(answer: Response | None, context: AnalysisContext) -> bool:
+    look = context.last_analysis
     return answer is not None and (look is None or answer.finished_at > look.at)
 
 
-def _answers(rules: Sequence[Rule], material: Material) -> list[Values]:
+def _answers(rules: Sequence[Rule], context: AnalysisContext) -> list[Values]:
     most = max(rule.runs for rule in rules)
     # Ten siblings are most of the work, and most rules speak of none, or of one.
     named = frozenset[str]().union(*(_siblings_in(rule.when, rule.then.at) for rule in rules))
     siblings = None if _ALL in named else named
-    return values_of(material, material.recent[:most], siblings=siblings, without=left_out(rules))
+    return values_of(context, context.recent[:most], siblings=siblings, without=left_out(rules))
 
 
 @lru_cache(maxsize=10_000)
@@ -113,15 +113,15 @@ def _siblings_in(when: str, at: str | None) -> frozenset[str]:
     return frozenset(names) if len(names) == len(found) else frozenset((_ALL,))
 
 
-def _endpoints(material: Material) -> dict[str, Endpoint]:
-    others = {each.endpoint.name: each.endpoint for each in material.siblings}
-    return {**others, material.endpoint.name: material.endpoint}
+def _endpoints(context: AnalysisContext) -> dict[str, Endpoint]:
+    others = {each.endpoint.name: each.endpoint for each in context.siblings}
+    return {**others, context.endpoint.name: context.endpoint}
 
 
-def _rests(rule: Rule, material: Material) -> bool:
+def _rests(rule: Rule, context: AnalysisContext) -> bool:
     """Within its cooldown; it keeps its target, or a weaker rule would undo what it did."""
-    fired_at = material.fired_at.get(rule.name)
-    return fired_at is not None and material.now < fired_at + rule.cooldown
+    fired_at = context.fired_at.get(rule.name)
+    return fired_at is not None and context.now < fired_at + rule.cooldown
 
 
 def _warning(rule: Rule, why: str) -> str:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from cadenza.domain.analysis import Material
+from cadenza.domain.analysis import AnalysisContext
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,8 @@ class Ruling:
 class DeclaredRules(Protocol):
     """The owner's own rules, which come before every detector and are bound by no budget."""
 
-    def ruling(self, material: Material) -> Ruling: ...
+    def ruling(self, context: AnalysisContext) -> Ruling: ...
 
-    def speak_for(self, material: Material) -> bool:
+    def speak_for(self, context: AnalysisContext) -> bool:
         """Whether the endpoint is theirs at present, so that no detector may move it."""
         ...

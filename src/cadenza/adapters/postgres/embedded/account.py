@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from cadenza.domain.errors import OperatorError
+from cadenza.domain.errors import InstallationError
 
 # They have to be in the user database (initdb looks its user up), so no free number will do.
 CANDIDATES = ("cadenza", "postgres", "nobody")
@@ -43,7 +43,7 @@ def _first_known() -> Account:
         with suppress(KeyError):
             user = pwd.getpwnam(name)
             return Account(name, user.pw_uid, user.pw_gid)
-    raise OperatorError(
+    raise InstallationError(
         "PostgreSQL refuses to run as root, and none of the users it could run as exists here "
         f"({', '.join(CANDIDATES)}). Add one (`useradd --system cadenza`), run Cadenza as an "
         "ordinary user, or set a database URL."

@@ -11,7 +11,7 @@ from cadenza.adapters.postgres.embedded.account import Account
 from cadenza.adapters.postgres.embedded.installation import Installation
 from cadenza.adapters.postgres.embedded.process import GuardedProcess, Place
 from cadenza.adapters.postgres.embedded.trouble import need_room_for_a_cluster, server_trouble
-from cadenza.domain.errors import OperatorError
+from cadenza.domain.errors import InstallationError
 
 USER = "cadenza"
 ACCESS = "host all all 127.0.0.1/32 scram-sha-256\n"
@@ -24,7 +24,7 @@ def made_by(data: Path) -> int | None:
         return None
     with suppress(FileNotFoundError, ValueError):
         return int((data / "PG_VERSION").read_text())
-    raise OperatorError(
+    raise InstallationError(
         f"{data} holds files, but no PostgreSQL cluster that Cadenza made. Nothing was touched. "
         "Move it away, or choose another data folder."
     )
@@ -118,7 +118,7 @@ def remove_stale_pid_file(data: Path) -> None:
     match = re.match(r"-?(\d+)\n", path.read_text(errors="replace"))
     pid = int(match[1]) if match else None
     if pid is not None and _serves(pid, data):
-        raise OperatorError(
+        raise InstallationError(
             f"A PostgreSQL server that Cadenza did not start runs on {data} (process {pid}). "
             f"Stop it (`kill -INT {pid}`), then start Cadenza again."
         )

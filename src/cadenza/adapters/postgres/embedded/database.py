@@ -8,7 +8,7 @@ import asyncpg
 
 from cadenza.adapters.postgres.embedded.cluster import USER
 from cadenza.adapters.postgres.embedded.trouble import server_trouble
-from cadenza.domain.errors import OperatorError
+from cadenza.domain.errors import InstallationError
 
 
 def ensure_database(folder: Path, port: int, password: str, database: str) -> None:
@@ -17,7 +17,7 @@ def ensure_database(folder: Path, port: int, password: str, database: str) -> No
         try:
             thread.submit(asyncio.run, _create_if_missing(port, password, database)).result()
         except asyncpg.InvalidPasswordError as error:
-            raise OperatorError(
+            raise InstallationError(
                 f"The password in {folder / 'password'} is not the one that the database has. "
                 "Restore the file, or delete it: the next start then sets a new password."
             ) from error

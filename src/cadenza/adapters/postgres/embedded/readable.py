@@ -13,7 +13,7 @@ from pathlib import Path
 
 from cadenza.adapters.postgres.embedded.account import Account
 from cadenza.adapters.postgres.embedded.installation import WHEEL, Installation
-from cadenza.domain.errors import OperatorError
+from cadenza.domain.errors import InstallationError
 
 CACHES = (Path("/var/cache"), Path("/var/lib"), Path("/var/tmp"), Path("/tmp"))  # noqa: S108
 LIBRARIES = f"{WHEEL}.libs"
@@ -33,7 +33,7 @@ def readable_by(
                 copy = _copied_to(cache, installation)
                 if copy is not None and _can_run(account, copy):
                     return copy
-    raise OperatorError(
+    raise InstallationError(
         f"PostgreSQL refuses to run as root, and {account.name} cannot run the programs in "
         f"{installation.binaries}; a copy under {_listed(caches)} did not help. Install Cadenza "
         "where every user can read it, run it as an ordinary user, or set a database URL."
@@ -55,7 +55,7 @@ def _can_run(account: Account, installation: Installation) -> bool:
         if error.filename == str(installation.initdb):
             return False
         # Not the program is the trouble, but the change of user before it.
-        raise OperatorError(
+        raise InstallationError(
             f"PostgreSQL refuses to run as root, and this process may not become {account.name} "
             f"({error.strerror}). Run Cadenza as an ordinary user, or set a database URL."
         ) from error

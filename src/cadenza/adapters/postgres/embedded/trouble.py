@@ -7,7 +7,7 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from cadenza.domain.errors import OperatorError
+from cadenza.domain.errors import InstallationError
 
 ROOM_FOR_A_NEW_CLUSTER = 64 << 20
 ROOM_TO_START = 1 << 20
@@ -29,39 +29,39 @@ def explained(folder: Path) -> Generator[None]:
 def need_room_for_a_cluster(folder: Path) -> None:
     free = _free_bytes(folder)
     if free < ROOM_FOR_A_NEW_CLUSTER:
-        raise OperatorError(
+        raise InstallationError(
             f"The disk that holds {folder} is full: {free >> 20} MB are free, and a new database "
             f"needs {ROOM_FOR_A_NEW_CLUSTER >> 20} MB. Free some space, or choose a data folder "
             "on another disk."
         )
 
 
-def server_trouble(what: str, folder: Path, words: str) -> OperatorError:
+def server_trouble(what: str, folder: Path, words: str) -> InstallationError:
     """`words` is what PostgreSQL said; on a full disk it may not have been able to say anything."""
     if any(os.strerror(number) in words for number in _NO_ROOM):
         return _no_room(folder, words)
     if _free_bytes(folder) < ROOM_TO_START:
         return _no_room(folder, words)
-    return OperatorError(f"{what} in {folder}. {_quoted(words)}")
+    return InstallationError(f"{what} in {folder}. {_quoted(words)}")
 
 
-def _os_trouble(folder: Path, error: OSError) -> OperatorError:
+def _os_trouble(folder: Path, error: OSError) -> InstallationError:
     if error.errno in _NO_ROOM:
         return _no_room(folder, str(error))
     if error.errno in _NOT_ALLOWED:
-        return OperatorError(
+        return InstallationError(
             f"The data folder {folder} cannot be used: {error}. It has to be a folder that "
             f"{_user_name(os.geteuid())} can write{_owner(folder)}. Give it to that user, run "
             "Cadenza as the user it belongs to, or choose another data folder."
         )
-    return OperatorError(
+    return InstallationError(
         f"The database in {folder} cannot be started: {error}. It needs a folder on a local "
         "disk and room for a few processes. Mend that, or choose another data folder."
     )
 
 
-def _no_room(folder: Path, words: str) -> OperatorError:
-    return OperatorError(
+def _no_room(folder: Path, words: str) -> InstallationError:
+    return InstallationError(
         f"The disk that holds {folder} is full, or a limit on file sizes is reached. Free some "
         f"space (or raise the limit, `ulimit -f`) and start again: the data is kept. "
         f"{_quoted(words)}"

@@ -10,16 +10,16 @@ from uuid import UUID
 
 from cadenza.adapters.memory.responses import response_of
 from cadenza.adapters.memory.suggestions import waiting_calls
-from cadenza.adapters.memory.tables import EndpointRow, KnownHealth, LookRow, Tables
-from cadenza.application.ports.insights import LookRequest
+from cadenza.adapters.memory.tables import AnalysisState, EndpointRow, KnownHealth, Tables
+from cadenza.application.ports.analysis_queue import AnalysisRequest
 from cadenza.domain.analysis import (
+    AnalysisContext,
     Facts,
     LastAnalysis,
-    Material,
     Response,
     SiblingState,
     Waiting,
-    reason_to_look,
+    reason_to_analyse,
 )
 from cadenza.domain.health import WINDOWS, Health, health_of
 from cadenza.domain.instants import FOREVER
@@ -51,11 +51,11 @@ class _News(NamedTuple):
     changed: Sequence[tuple[datetime, EndpointRow]]
 
 
-class MemoryInsights:
+class MemoryAnalysisQueue:
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
-    async def claim_for_analysis(self, request: LookRequest) -> Sequence[UUID]:
+    async def claim_for_analysis(self, request: AnalysisRequest) -> Sequence[UUID]:
         now = self._tables.clock.now()
         found = sorted(self._wanting(request, now), key=lambda each: each[0])
         ids = [endpoint_id for _, endpoint_id in found[: request.limit]]
@@ -64,7 +64,7 @@ class MemoryInsights:
             look.leased_until, look.leased_by = now + request.lease, request.holder
         return ids
 
-    def _wanting(self, request: LookRequest, now: datetime) -> Iterator[tuple[bool, UUID]]:
+    def _wanting(self, request: AnalysisRequest, now: datetime) -> Iterator[tuple[bool, UUID]]:
         """Whether its state is as it was, so that those that changed come first."""
         news_of = cache(self._news)
         for row in self._rows_since(request.since):
@@ -78,7 +78,7 @@ class MemoryInsights:
             if look is not None and look.is_leased(now):
                 continue
             facts = _facts(row, look, news)
-            if reason_to_look(facts, request.attention, now) is not None:
+            if reason_to_analyse(facts, request.attention, now) is not None:
                 changed = row.changed_at is not None and row.changed_at == facts.last_finished_at
                 yield not changed, endpoint.id
 
@@ -93,11 +93,13 @@ class MemoryInsights:
         }
         return [row for row in rows if row.endpoint.job_id in jobs]
 
-    async def material_for(self, endpoint_ids: Sequence[UUID], brain: str) -> Sequence[Material]:
+    async def contexts_for(
+        self, endpoint_ids: Sequence[UUID], brain: str
+    ) -> Sequence[AnalysisContext]:
         found = (self._tables.endpoints.get(each) for each in endpoint_ids)
         rows = [row for row in found if row is not None]
         members_of = cache(self._members)
-        return [self._material(row, brain, members_of(row.endpoint.job_id, brain)) for row in rows]
+        return [self._context(row, brain, members_of(row.endpoint.job_id, brain)) for row in rows]
 
     async def responses(
         self, endpoint_id: UUID, *, limit: int, offset: int = 0
@@ -109,7 +111,7 @@ class MemoryInsights:
         rows = self._tables.siblings_of(self._tables.endpoints[endpoint_id].endpoint)
         return [SiblingState(row.endpoint, _latest(row)) for row in rows]
 
-    async def record_looks(self, sessions: Sequence[Session], holder: str) -> None:
+    async def record_analyses(self, sessions: Sequence[Session], holder: str) -> None:
         for session in sessions:
             look = self._look(session.endpoint_id, session.kind)
             look.last = session
@@ -127,10 +129,10 @@ class MemoryInsights:
 
     # --- Parts ----------------------------------------------------------------------------
 
-    def _look(self, endpoint_id: UUID, brain: str) -> LookRow:
-        return self._tables.looks.setdefault((endpoint_id, brain), LookRow())
+    def _look(self, endpoint_id: UUID, brain: str) -> AnalysisState:
+        return self._tables.looks.setdefault((endpoint_id, brain), AnalysisState())
 
-    def _fired_at(self, look: LookRow, session: Session) -> dict[str, datetime]:
+    def _fired_at(self, look: AnalysisState, session: Session) -> dict[str, datetime]:
         """Without the rules that their owner has taken out of the job."""
         job = self._tables.jobs.get(session.job_id)
         declared = {rule.name for rule in job.rules} if job is not None else set[str]()
@@ -148,12 +150,12 @@ class MemoryInsights:
         names = tuple(each.endpoint.name for each in by_name)
         return _Members(names, by_name, self._mode(job_id, brain))
 
-    def _material(self, row: EndpointRow, brain: str, members: _Members) -> Material:
+    def _context(self, row: EndpointRow, brain: str, members: _Members) -> AnalysisContext:
         endpoint, now = row.endpoint, self._tables.clock.now()
-        look = self._tables.looks.get((endpoint.id, brain)) or LookRow()
+        look = self._tables.looks.get((endpoint.id, brain)) or AnalysisState()
         names, siblings = members.without(endpoint.name)
         last, mode = look.last, members.mode
-        return Material(
+        return AnalysisContext(
             now=now,
             endpoint=endpoint,
             job=self._tables.jobs[endpoint.job_id],
@@ -227,7 +229,7 @@ def _of_siblings(
     return next((at for at, each in newest if each is not row), None)
 
 
-def _facts(row: EndpointRow, look: LookRow | None, news: _News) -> Facts:
+def _facts(row: EndpointRow, look: AnalysisState | None, news: _News) -> Facts:
     last = look.last if look is not None else None
     return Facts(
         last_finished_at=_finished_at(row),

@@ -3,15 +3,17 @@
 from functools import partial
 
 from cadenza.adapters.expressions.cel import CelExpressions
-from cadenza.domain.definition import DoorRules
+from cadenza.domain.definition import ValidationPolicy
 from cadenza.domain.rule import NAMES as OF_A_RULE
 
 OF_AN_ANSWER = ("status", "body")  # what success_when may speak of
 
 
-def door_rules(*, shell_allowed: bool, closed_ports: frozenset[int] = frozenset()) -> DoorRules:
+def validation_policy(
+    *, shell_allowed: bool, closed_ports: frozenset[int] = frozenset()
+) -> ValidationPolicy:
     check = CelExpressions().check
-    return DoorRules(
+    return ValidationPolicy(
         closed_ports=closed_ports,
         shell_allowed=shell_allowed,
         check_expression=partial(check, names=OF_AN_ANSWER),

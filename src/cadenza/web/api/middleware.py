@@ -29,7 +29,7 @@ _SAFE = (
 _log = structlog.get_logger()
 
 
-class Envelope:
+class RequestMiddleware:
     def __init__(self, app: ASGIApp, new_id: Callable[[], UUID]) -> None:
         self._app = app
         self._new_id = new_id

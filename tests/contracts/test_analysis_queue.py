@@ -1,4 +1,4 @@
-"""What a planner reads: who needs a look, the material, the answers, and the quota."""
+"""What a planner reads: who needs a look, the context, the answers, and the quota."""
 
 import asyncio
 from typing import Any
@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from cadenza.application.ports.insights import LookRequest
+from cadenza.application.ports.analysis_queue import AnalysisRequest
 from cadenza.domain import steering
 from cadenza.domain.analysis import LONGEST_RECENT_BODY, RECENT_RESPONSES, Attention
 from cadenza.domain.endpoint import Endpoint, OnDemand
@@ -29,7 +29,7 @@ async def look(store: Store, endpoint: Endpoint, **fields: object) -> None:
         "end": SessionEnd.SUBMITTED,
         "reasoning": "all is well",
     }
-    await store.insights.record_looks([Session(**{**defaults, **fields})], "test")  # pyright: ignore
+    await store.analysis_queue.record_analyses([Session(**{**defaults, **fields})], "test")  # pyright: ignore
 
 
 async def claimed(
@@ -38,8 +38,8 @@ async def claimed(
     """What a planner of this name would look at now, leased to it."""
     given = {"brain": "test", "holder": "test", "lease": LEASE, **fields}
     return list(
-        await store.insights.claim_for_analysis(
-            LookRequest(attention=attention, limit=limit, **given)
+        await store.analysis_queue.claim_for_analysis(
+            AnalysisRequest(attention=attention, limit=limit, **given)
         )
     )
 
@@ -49,7 +49,7 @@ async def found(
 ) -> list[UUID]:
     """The same, given back at once."""
     ids = await claimed(store, attention, limit, **fields)
-    await store.insights.release(ids, fields.get("brain", "test"), "test")
+    await store.analysis_queue.release(ids, fields.get("brain", "test"), "test")
     return ids
 
 
@@ -128,22 +128,22 @@ async def test_the_material_tells_health_siblings_and_the_last_analysis(store: S
     await store.clock.set(NOON + minutes(1))
     await store.finish(await store.claim_one(), FAILED, takes=seconds(4))
     await look(store, endpoint)
-    (material,) = await store.insights.material_for([endpoint.id], "test")
-    assert material.endpoint == await store.get(endpoint)
-    assert material.job.description == "watches things"
-    assert material.sibling_names == ("sibling",)
-    assert [(w.runs, w.successes) for w in material.health.windows] == [(2, 1)] * 3
-    assert material.health.mean_duration == seconds(3)
-    assert material.health.failure_streak == 1
-    assert material.last_analysis is not None
-    assert material.last_analysis.reasoning == "all is well"
+    (context,) = await store.analysis_queue.contexts_for([endpoint.id], "test")
+    assert context.endpoint == await store.get(endpoint)
+    assert context.job.description == "watches things"
+    assert context.sibling_names == ("sibling",)
+    assert [(w.runs, w.successes) for w in context.health.windows] == [(2, 1)] * 3
+    assert context.health.mean_duration == seconds(3)
+    assert context.health.failure_streak == 1
+    assert context.last_analysis is not None
+    assert context.last_analysis.reasoning == "all is well"
 
 
 async def test_no_runs_is_not_a_success_rate_of_zero(store: Store) -> None:
     endpoint = await store.add(baseline=OnDemand())
-    (material,) = await store.insights.material_for([endpoint.id], "test")
-    assert [window.success_rate for window in material.health.windows] == [None] * 3
-    assert material.last_analysis is None
+    (context,) = await store.analysis_queue.contexts_for([endpoint.id], "test")
+    assert [window.success_rate for window in context.health.windows] == [None] * 3
+    assert context.last_analysis is None
 
 
 async def test_responses_come_newest_first_in_pages(store: Store) -> None:
@@ -153,9 +153,9 @@ async def test_responses_come_newest_first_in_pages(store: Store) -> None:
         await store.finish(
             await store.claim_one(), Outcome(RunStatus.SUCCESS, body={"number": number})
         )
-    bodies = [each.body for each in await store.insights.responses(endpoint.id, limit=2)]
+    bodies = [each.body for each in await store.analysis_queue.responses(endpoint.id, limit=2)]
     assert bodies == [{"number": 3}, {"number": 2}]
-    page = await store.insights.responses(endpoint.id, limit=10, offset=3)
+    page = await store.analysis_queue.responses(endpoint.id, limit=10, offset=3)
     assert [each.body for each in page] == [{"number": 0}]
 
 
@@ -165,7 +165,7 @@ async def test_siblings_come_with_their_latest_answer(store: Store) -> None:
     await store.add("sibling")
     await store.add("stranger", tenant_id=OTHER_TENANT, job_id=OTHER_JOB, baseline=OnDemand())
     await store.finish(await store.claim_one(), Outcome(RunStatus.SUCCESS, body={"ready": True}))
-    found = {each.endpoint.name: each for each in await store.insights.siblings(endpoint.id)}
+    found = {each.endpoint.name: each for each in await store.analysis_queue.siblings(endpoint.id)}
     assert set(found) == {"fresh", "sibling"}
     assert found["fresh"].latest is None
     latest = found["sibling"].latest
@@ -177,8 +177,8 @@ async def test_a_session_with_hostile_text_is_stored(store: Store) -> None:
     endpoint = await store.add()
     call = ToolCall("clear_hints", {"reason": "\u0000\ud800"}, {"ok": False})
     await look(store, endpoint, tool_calls=(call,), reasoning="\u0000 nul", warnings=("\ud800",))
-    (material,) = await store.insights.material_for([endpoint.id], "test")
-    assert material.last_analysis is not None
+    (context,) = await store.analysis_queue.contexts_for([endpoint.id], "test")
+    assert context.last_analysis is not None
 
 
 async def test_parallel_sessions_cannot_overspend(store: Store) -> None:
@@ -276,12 +276,12 @@ async def test_the_material_brings_the_recent_answers_newest_first(store: Store)
         await store.clock.set(NOON + minutes(number))
         answered = Outcome(RunStatus.SUCCESS, body={"depth": number}, status_code=200 + number)
         await store.finish(await store.claim_one(), answered, takes=seconds(2))
-    (material,) = await store.insights.material_for([endpoint.id], "test")
-    assert [each.body for each in material.recent] == [{"depth": n} for n in (2, 1, 0)]
-    assert [each.status_code for each in material.recent] == [202, 201, 200]
-    newest = material.recent[0]
+    (context,) = await store.analysis_queue.contexts_for([endpoint.id], "test")
+    assert [each.body for each in context.recent] == [{"depth": n} for n in (2, 1, 0)]
+    assert [each.status_code for each in context.recent] == [202, 201, 200]
+    newest = context.recent[0]
     assert (newest.slot_at, newest.duration) == (NOON + minutes(2), seconds(2))
-    assert list(material.recent) == list(await store.insights.responses(endpoint.id, limit=9))
+    assert list(context.recent) == list(await store.analysis_queue.responses(endpoint.id, limit=9))
 
 
 async def test_the_material_brings_no_more_answers_than_a_brain_can_use(store: Store) -> None:
@@ -289,9 +289,9 @@ async def test_the_material_brings_no_more_answers_than_a_brain_can_use(store: S
     for number in range(RECENT_RESPONSES + 2):
         await store.clock.set(NOON + minutes(number))
         await store.finish(await store.claim_one())
-    (material,) = await store.insights.material_for([endpoint.id], "test")
-    assert len(material.recent) == RECENT_RESPONSES
-    assert material.recent[0].slot_at == NOON + minutes(RECENT_RESPONSES + 1)
+    (context,) = await store.analysis_queue.contexts_for([endpoint.id], "test")
+    assert len(context.recent) == RECENT_RESPONSES
+    assert context.recent[0].slot_at == NOON + minutes(RECENT_RESPONSES + 1)
 
 
 @pytest.mark.parametrize(
@@ -308,8 +308,8 @@ async def test_a_long_body_is_left_out_of_the_recent_answers(
 ) -> None:
     endpoint = await store.add("watched")
     await store.finish(await store.claim_one(), Outcome(RunStatus.SUCCESS, body=body))
-    (material,) = await store.insights.material_for([endpoint.id], "test")
-    assert material.recent[0].body == (body if is_kept else None)
+    (context,) = await store.analysis_queue.contexts_for([endpoint.id], "test")
+    assert context.recent[0].body == (body if is_kept else None)
 
 
 async def test_the_material_of_many_brings_each_its_own_siblings_by_name(store: Store) -> None:
@@ -323,18 +323,18 @@ async def test_the_material_of_many_brings_each_its_own_siblings_by_name(store: 
         body = {"from": claim.endpoint_name}
         await store.finish(claim, Outcome(RunStatus.SUCCESS, body=body, status_code=200))
     asked = [second.id, stranger.id, first.id, idle.id]
-    materials = await store.insights.material_for(asked, "test")
-    assert [each.endpoint.id for each in materials] == asked
-    assert [each.sibling_names for each in materials] == [
+    contexts = await store.analysis_queue.contexts_for(asked, "test")
+    assert [each.endpoint.id for each in contexts] == asked
+    assert [each.sibling_names for each in contexts] == [
         ("a first", "c idle"),
         (),
         ("b second", "c idle"),
         ("a first", "b second"),
     ]
-    for material in materials:
-        found = [each.endpoint.name for each in material.siblings]
-        assert tuple(found) == material.sibling_names
-    of_second = materials[0].siblings
+    for context in contexts:
+        found = [each.endpoint.name for each in context.siblings]
+        assert tuple(found) == context.sibling_names
+    of_second = contexts[0].siblings
     assert of_second[0].endpoint == await store.get(first)
     assert of_second[0].latest is not None
     assert of_second[0].latest.body == {"from": "a first"}
@@ -351,12 +351,12 @@ async def test_health_tells_how_often_it_went_down_and_when_it_last_changed(stor
         await store.clock.set(NOON + minutes(number))
         await store.finish(await store.claim_one(), outcome)
         ended.append(await store.clock.now())
-    (material,) = await store.insights.material_for([endpoint.id], "test")
-    assert material.health.outages == 2  # it is not known how the first failure began
-    assert material.health.changed_at == ended[9]
+    (context,) = await store.analysis_queue.contexts_for([endpoint.id], "test")
+    assert context.health.outages == 2  # it is not known how the first failure began
+    assert context.health.changed_at == ended[9]
     await store.clock.set(NOON + minutes(24 * 60 + 30))
-    (material,) = await store.insights.material_for([endpoint.id], "test")
-    assert (material.health.outages, material.health.changed_at) == (0, None)
+    (context,) = await store.analysis_queue.contexts_for([endpoint.id], "test")
+    assert (context.health.outages, context.health.changed_at) == (0, None)
 
 
 async def test_health_follows_the_clock_and_a_reset_though_nothing_runs(store: Store) -> None:
@@ -364,8 +364,8 @@ async def test_health_follows_the_clock_and_a_reset_though_nothing_runs(store: S
     await store.finish(await store.claim_one(), FAILED)
 
     async def counts() -> tuple[list[int], int]:
-        (material,) = await store.insights.material_for([endpoint.id], "test")
-        return [each.runs for each in material.health.windows], material.health.failure_streak
+        (context,) = await store.analysis_queue.contexts_for([endpoint.id], "test")
+        return [each.runs for each in context.health.windows], context.health.failure_streak
 
     assert await counts() == ([1, 1, 1], 1)
     await store.endpoints.change_endpoint(endpoint.tenant_id, endpoint.id, steering.reset_failures)

@@ -9,12 +9,12 @@ from uuid import UUID
 T = TypeVar("T")
 
 # Where a list by time has come to: an instant and, among those of the same instant, an id.
-Place = tuple[datetime, UUID]
+TimeCursor = tuple[datetime, UUID]
 
 
 @dataclass(frozen=True, slots=True)
-class Found(Generic[T]):
+class SearchResult(Generic[T]):
     """`reached` is None where there is no more. Few items, or none, do not mean the end."""
 
     items: Sequence[T]
-    reached: Place | None = None
+    reached: TimeCursor | None = None

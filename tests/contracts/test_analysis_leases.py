@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from cadenza.application.ports.insights import LookRequest
+from cadenza.application.ports.analysis_queue import AnalysisRequest
 from cadenza.domain import steering
 from cadenza.domain.analysis import Attention
 from cadenza.domain.endpoint import Endpoint, OnDemand
@@ -23,8 +23,8 @@ OTHER = Outcome(RunStatus.SUCCESS, body={"another": "answer"})
 
 async def claimed(store: Store, holder: str = "one", **fields: Any) -> list[UUID]:
     given = {"brain": "rules", "attention": Attention.OWN_RUNS, "limit": 10, "lease": LEASE}
-    request = LookRequest(**{**given, "holder": holder, **fields})
-    return list(await store.insights.claim_for_analysis(request))
+    request = AnalysisRequest(**{**given, "holder": holder, **fields})
+    return list(await store.analysis_queue.claim_for_analysis(request))
 
 
 async def session_of(store: Store, endpoint: Endpoint, **fields: Any) -> Session:
@@ -42,7 +42,9 @@ async def session_of(store: Store, endpoint: Endpoint, **fields: Any) -> Session
 
 
 async def looked(store: Store, endpoint: Endpoint, holder: str = "one", **fields: Any) -> None:
-    await store.insights.record_looks([await session_of(store, endpoint, **fields)], holder)
+    await store.analysis_queue.record_analyses(
+        [await session_of(store, endpoint, **fields)], holder
+    )
 
 
 async def ran(store: Store, count: int = 1) -> list[Endpoint]:
@@ -86,18 +88,18 @@ async def test_one_who_comes_back_late_does_not_end_the_lease_of_its_heir(store:
     await claimed(store, "late")
     await store.advance(LEASE)
     assert await claimed(store, "heir") == [endpoint.id]
-    await store.insights.release([endpoint.id], "rules", "late")
+    await store.analysis_queue.release([endpoint.id], "rules", "late")
     assert await claimed(store, "third") == []
     await looked(store, endpoint, "late", started_at=NOON - minutes(5))
     assert await claimed(store, "third") == []
-    await store.insights.release([endpoint.id], "rules", "heir")
+    await store.analysis_queue.release([endpoint.id], "rules", "heir")
     assert await claimed(store, "third") == [endpoint.id]
 
 
 async def test_what_was_not_looked_at_is_given_back(store: Store) -> None:
     first, second = await ran(store, 2)
     assert len(await claimed(store)) == 2
-    await store.insights.release([first.id], "rules", "one")
+    await store.analysis_queue.release([first.id], "rules", "one")
     assert await claimed(store, "two") == [first.id]
     assert await claimed(store, "two") == []
     assert second.id != first.id
@@ -119,10 +121,10 @@ async def test_looks_at_many_are_put_on_record_together(store: Store) -> None:
     call = ToolCall("clear_hints", {}, {"ok": True}, took_effect=True)
     sessions = [await session_of(store, each) for each in endpoints]
     sessions.append(await session_of(store, endpoints[0], brain="other", tool_calls=(call,)))
-    await store.insights.record_looks(sessions, "one")
+    await store.analysis_queue.record_analyses(sessions, "one")
     assert await claimed(store) == []
-    materials = await store.insights.material_for([each.id for each in endpoints], "rules")
-    assert all(each.last_analysis is not None for each in materials)
+    contexts = await store.analysis_queue.contexts_for([each.id for each in endpoints], "rules")
+    assert all(each.last_analysis is not None for each in contexts)
 
 
 # --- Each brain -------------------------------------------------------------------------------
@@ -133,8 +135,8 @@ async def test_each_brain_looks_by_itself(store: Store) -> None:
     assert await claimed(store, brain="rules") == [endpoint.id]
     assert await claimed(store, brain="llm") == [endpoint.id]
     await looked(store, endpoint, brain="rules", reasoning="calm", next_analysis_at=None)
-    (of_rules,) = await store.insights.material_for([endpoint.id], "rules")
-    (of_llm,) = await store.insights.material_for([endpoint.id], "llm")
+    (of_rules,) = await store.analysis_queue.contexts_for([endpoint.id], "rules")
+    (of_llm,) = await store.analysis_queue.contexts_for([endpoint.id], "llm")
     assert of_rules.last_analysis is not None
     assert of_rules.last_analysis.reasoning == "calm"
     assert of_llm.last_analysis is None
@@ -159,9 +161,9 @@ async def test_the_rules_that_fired_are_remembered_with_their_time(store: Store)
     later = await store.advance(minutes(1))
     await looked(store, endpoint, fired=("busy",))
     await looked(store, endpoint)
-    (material,) = await store.insights.material_for([endpoint.id], "rules")
-    assert material.fired_at == {"busy": later, "calm": later - minutes(1)}
-    (other,) = await store.insights.material_for([endpoint.id], "llm")
+    (context,) = await store.analysis_queue.contexts_for([endpoint.id], "rules")
+    assert context.fired_at == {"busy": later, "calm": later - minutes(1)}
+    (other,) = await store.analysis_queue.contexts_for([endpoint.id], "llm")
     assert other.fired_at == {}
 
 
@@ -173,13 +175,13 @@ async def test_a_rule_that_is_gone_from_the_job_is_forgotten_at_the_next_look(st
     await looked(store, endpoint, fired=("busy", "calm"))
     await store.set_job_rules(endpoint, calm)
     await looked(store, endpoint)
-    (material,) = await store.insights.material_for([endpoint.id], "rules")
-    assert set(material.fired_at) == {"calm"}
+    (context,) = await store.analysis_queue.contexts_for([endpoint.id], "rules")
+    assert set(context.fired_at) == {"calm"}
     await store.set_job_rules(endpoint)
     await looked(store, endpoint, fired=("calm",))  # one that began while the rule was there
     await store.set_job_rules(endpoint, busy, calm)
-    (material,) = await store.insights.material_for([endpoint.id], "rules")
-    assert material.fired_at == {}
+    (context,) = await store.analysis_queue.contexts_for([endpoint.id], "rules")
+    assert context.fired_at == {}
 
 
 # --- Discovery --------------------------------------------------------------------------------
@@ -250,7 +252,7 @@ async def test_a_job_in_which_the_planner_is_off_is_passed_over(store: Store) ->
 async def test_a_tenant_has_a_mode_for_each_kind_of_brain(store: Store) -> None:
     (endpoint,) = await ran(store)
     modes = {
-        brain: (await store.insights.material_for([endpoint.id], brain))[0].mode
+        brain: (await store.analysis_queue.contexts_for([endpoint.id], brain))[0].mode
         for brain in ("rules", "llm")
     }
     assert modes == {"rules": Mode.ACT, "llm": Mode.ADVISE}
@@ -258,15 +260,15 @@ async def test_a_tenant_has_a_mode_for_each_kind_of_brain(store: Store) -> None:
     assert await claimed(store, brain="rules") == []
     assert await claimed(store, brain="llm") == [endpoint.id]
     await store.set_job_mode(endpoint, Mode.ADVISE)
-    (material,) = await store.insights.material_for([endpoint.id], "rules")
-    assert material.mode is Mode.ADVISE
+    (context,) = await store.analysis_queue.contexts_for([endpoint.id], "rules")
+    assert context.mode is Mode.ADVISE
     assert await claimed(store, brain="rules") == [endpoint.id]
 
 
 async def test_what_is_gone_by_now_is_left_out(store: Store) -> None:
     (endpoint,) = await ran(store)
-    found = await store.insights.material_for([id_of("nobody"), endpoint.id], "rules")
+    found = await store.analysis_queue.contexts_for([id_of("nobody"), endpoint.id], "rules")
     assert [each.endpoint.id for each in found] == [endpoint.id]
     gone = await session_of(store, endpoint, endpoint_id=id_of("nobody"), tokens=1)
-    await store.insights.record_looks([gone, await session_of(store, endpoint)], "one")
+    await store.analysis_queue.record_analyses([gone, await session_of(store, endpoint)], "one")
     assert await claimed(store) == []

@@ -1,4 +1,4 @@
-"""What a planner reads and leaves behind: who needs a look, the material for it, and the record."""
+"""What a planner reads and leaves behind: who needs a look, the context for it, and the record."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,12 +6,12 @@ from datetime import datetime, timedelta
 from typing import Protocol
 from uuid import UUID
 
-from cadenza.domain.analysis import Attention, Material, Response, SiblingState
+from cadenza.domain.analysis import AnalysisContext, Attention, Response, SiblingState
 from cadenza.domain.session import Session
 
 
 @dataclass(frozen=True, slots=True)
-class LookRequest:
+class AnalysisRequest:
     """Which endpoints a planner would look at now, and for how long it wants them to itself."""
 
     brain: str  # its kind
@@ -23,8 +23,8 @@ class LookRequest:
     since: datetime | None = None  # only jobs in which something has happened since; None: all
 
 
-class Insights(Protocol):
-    async def claim_for_analysis(self, request: LookRequest) -> Sequence[UUID]:
+class AnalysisQueue(Protocol):
+    async def claim_for_analysis(self, request: AnalysisRequest) -> Sequence[UUID]:
         """Lease endpoints that need a look, those whose state changed first.
 
         Nobody else is given them for this brain until they are recorded, released, or the lease
@@ -32,7 +32,9 @@ class Insights(Protocol):
         """
         ...
 
-    async def material_for(self, endpoint_ids: Sequence[UUID], brain: str) -> Sequence[Material]:
+    async def contexts_for(
+        self, endpoint_ids: Sequence[UUID], brain: str
+    ) -> Sequence[AnalysisContext]:
         """In the same order; without those that are gone by now."""
         ...
 
@@ -46,7 +48,7 @@ class Insights(Protocol):
         """The other endpoints of the same job, each with its latest response."""
         ...
 
-    async def record_looks(self, sessions: Sequence[Session], holder: str) -> None:
+    async def record_analyses(self, sessions: Sequence[Session], holder: str) -> None:
         """Remember that endpoints were looked at, keep the sessions worth it, end the leases."""
         ...
 

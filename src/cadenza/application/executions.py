@@ -1,4 +1,4 @@
-"""What a worker has under way: a flight for each claim, and how much of it for whom."""
+"""What a worker has under way: a execution for each claim, and how much of it for whom."""
 
 import asyncio
 from collections import Counter
@@ -13,7 +13,7 @@ K = TypeVar("K")
 
 
 @dataclass(slots=True)
-class Flight:
+class Execution:
     claim: Claim
     lease_ends: float  # by the loop's monotonic clock, a little before the store's
     lease_timer: asyncio.TimerHandle | None = None  # set while its request is under way

@@ -10,7 +10,7 @@ from typing import NoReturn
 from urllib.parse import urlsplit
 
 from cadenza.domain.errors import InvalidInput
-from cadenza.domain.instants import spoken
+from cadenza.domain.instants import humanize
 from cadenza.domain.target import MAX_TIMEOUT, HttpTarget, Secret, ShellTarget
 
 _USER_INFO = re.compile(r"//[^/?#]*@")  # may hold a password, which no error shows
@@ -230,7 +230,7 @@ def _check_storable(field: str, text: str) -> None:
 
 def _check_timeout(timeout: timedelta) -> None:
     if not LEAST_TIMEOUT <= timeout <= MAX_TIMEOUT:
-        fix = f"from 1 ms to {spoken(MAX_TIMEOUT)}"
+        fix = f"from 1 ms to {humanize(MAX_TIMEOUT)}"
         raise InvalidInput("timeout", str(timeout), fix)
 
 

@@ -17,14 +17,14 @@ from cadenza.application.ports.signing_keys import SigningKeyStore
 from cadenza.application.ports.suggestions import SuggestionStore
 from cadenza.application.suggestions import AcceptSuggestion
 from cadenza.domain.cron import Cron
-from cadenza.domain.definition import DoorRules
+from cadenza.domain.definition import ValidationPolicy
 from cadenza.domain.target import Secret
 from cadenza.web.api.rate_limit import RateLimit
 from cadenza.web.api.reads import Reads
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class Dependencies:
     keys: Keys
     tenants: Tenants
     jobs: Jobs
@@ -37,7 +37,7 @@ class Parts:
     latest_answers: LatestAnswers
     expressions: Expressions
     dispatcher: Dispatcher  # for test calls
-    door: DoorRules
+    door: ValidationPolicy
     cron: Cron
     clock: Clock
     rate_limit: RateLimit
@@ -48,6 +48,6 @@ class Parts:
     operator_hash: bytes | None = None  # of the key that makes tenants
 
 
-async def parts_of(request: Request) -> Parts:
+async def dependencies_of(request: Request) -> Dependencies:
     # async, although it waits for nothing: else every request would go through a thread for it
-    return request.app.state.parts
+    return request.app.state.dependencies

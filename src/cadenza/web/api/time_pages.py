@@ -8,7 +8,7 @@ from uuid import UUID
 from fastapi import Query
 from pydantic import BaseModel, Field
 
-from cadenza.application.ports.found import Found, Place
+from cadenza.application.ports.search_result import SearchResult, TimeCursor
 from cadenza.domain.errors import InvalidInput
 from cadenza.domain.instants import iso
 from cadenza.web.api.instants import Instant
@@ -32,7 +32,7 @@ From = Annotated[Instant | None, Query(alias="from", description="Not before thi
 To = Annotated[Instant | None, Query(description="Before this instant.")]
 
 
-def read_place(cursor: str | None) -> Place | None:
+def read_place(cursor: str | None) -> TimeCursor | None:
     read = read_cursor(cursor)
     if read is None:
         return None
@@ -47,7 +47,7 @@ def read_place(cursor: str | None) -> Place | None:
         raise InvalidInput("cursor", cursor, fix) from error
 
 
-def time_page(found: Found[Kept], shown: Callable[[Kept], T]) -> TimePage[T]:
+def time_page(found: SearchResult[Kept], shown: Callable[[Kept], T]) -> TimePage[T]:
     following = None if found.reached is None else _written(found.reached)
     return TimePage[T](items=[shown(each) for each in found.items], next=following)
 

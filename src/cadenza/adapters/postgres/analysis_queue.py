@@ -11,19 +11,19 @@ from cadenza.adapters.postgres.jobs import mode_of, rules_of
 from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.rows import STATUSES, Row, body_of, endpoint_of
 from cadenza.adapters.postgres.sessions import (
+    analysis_values,
     events_of,
     fired_of,
-    look_values,
     session_values,
     waiting_of,
 )
-from cadenza.application.ports.insights import LookRequest
+from cadenza.application.ports.analysis_queue import AnalysisRequest
 from cadenza.domain.analysis import (
     LONGEST_RECENT_BODY,
     RECENT_RESPONSES,
+    AnalysisContext,
     Attention,
     LastAnalysis,
-    Material,
     Response,
     SiblingState,
 )
@@ -41,12 +41,12 @@ _FINDERS = {
 }
 
 
-class PostgresInsights:
+class PostgresAnalysisQueue:
     def __init__(self, database: Database, spread: timedelta = MAX_SPREAD) -> None:
         self._database = database
         self._spread = spread
 
-    async def claim_for_analysis(self, request: LookRequest) -> Sequence[UUID]:
+    async def claim_for_analysis(self, request: AnalysisRequest) -> Sequence[UUID]:
         since = request.since if request.since is not None else ALWAYS
         async with self._database.transaction() as connection:
             await connection.execute(query("plan_for_these_values"))
@@ -61,17 +61,19 @@ class PostgresInsights:
             )
         return [row["id"] for row in rows]
 
-    async def material_for(self, endpoint_ids: Sequence[UUID], brain: str) -> Sequence[Material]:
+    async def contexts_for(
+        self, endpoint_ids: Sequence[UUID], brain: str
+    ) -> Sequence[AnalysisContext]:
         async with self._database.connection() as connection:
             ids = list(endpoint_ids)
             rows = await connection.fetch(
-                query("material"), ids, RECENT_RESPONSES, LONGEST_RECENT_BODY, brain
+                query("analysis_contexts"), ids, RECENT_RESPONSES, LONGEST_RECENT_BODY, brain
             )
             members = await connection.fetch(query("job_members"), ids, LONGEST_RECENT_BODY)
         by_job: dict[UUID, list[SiblingState]] = {}
         for each in members:  # read once for all, however many siblings ask for it
             by_job.setdefault(each["job_id"], []).append(self._state(each))
-        return [self._material(row, by_job.get(row["job_id"], [])) for row in rows]
+        return [self._context(row, by_job.get(row["job_id"], [])) for row in rows]
 
     async def responses(
         self, endpoint_id: UUID, *, limit: int, offset: int = 0
@@ -85,16 +87,16 @@ class PostgresInsights:
             rows = await connection.fetch(query("siblings"), endpoint_id)
         return [self._state(row) for row in rows]
 
-    async def record_looks(self, sessions: Sequence[Session], holder: str) -> None:
+    async def record_analyses(self, sessions: Sequence[Session], holder: str) -> None:
         try:
             await self._record(sessions, holder)
         except asyncpg.ForeignKeyViolationError:
             await self._record(sessions, holder)  # one of them has just been deleted
 
     async def _record(self, sessions: Sequence[Session], holder: str) -> None:
-        columns = [list(column) for column in zip(*map(look_values, sessions), strict=True)]
+        columns = [list(column) for column in zip(*map(analysis_values, sessions), strict=True)]
         async with self._database.transaction() as connection:
-            rows = await connection.fetch(query("record_looks"), *columns, holder)
+            rows = await connection.fetch(query("record_analyses"), *columns, holder)
             there = {row["endpoint_id"] for row in rows}
             kept = [each for each in sessions if each.worth_keeping and each.endpoint_id in there]
             if kept:
@@ -109,10 +111,10 @@ class PostgresInsights:
         latest = _response(row, "latest_") if row["latest_slot_at"] is not None else None
         return SiblingState(endpoint_of(row, self._spread), latest)
 
-    def _material(self, row: Row, members: Sequence[SiblingState]) -> Material:
+    def _context(self, row: Row, members: Sequence[SiblingState]) -> AnalysisContext:
         endpoint = endpoint_of(row, self._spread)
         looked_at = row["looked_at"]
-        return Material(
+        return AnalysisContext(
             now=row["now"],
             endpoint=endpoint,
             job=Job(
