@@ -25,7 +25,7 @@ from benchmarks.stage import (
 from cadenza.adapters.cron.cronsim import CronsimCron
 from cadenza.adapters.postgres.run_queue import PostgresRunQueue
 from cadenza.adapters.system.ids import new_id
-from cadenza.application.ports.run_queue import ClaimRequest
+from cadenza.application.ports.claims import ClaimRequest
 
 CLAIMS = 60
 PER_CLAIM = 50

@@ -20,7 +20,7 @@ from cadenza.adapters.simulated.time import SimulatedClock, run_simulated
 from cadenza.application.planner import Planner, PlannerOptions
 from cadenza.application.ports.brain import Brain, Tools, Usage
 from cadenza.application.ports.endpoints import Act
-from cadenza.application.ports.run_queue import ClaimBatch, ClaimRequest, FinishReport, RunQueue
+from cadenza.application.ports.claims import ClaimBatch, ClaimRequest, FinishReport, RunQueue
 from cadenza.application.scheduler import Scheduler, SchedulerOptions
 from cadenza.application.tools import Toolbox
 from cadenza.domain import steering

@@ -15,7 +15,7 @@ from uuid import UUID
 import pytest
 
 from cadenza.application.ports.endpoints import Act
-from cadenza.application.ports.run_queue import ClaimRequest
+from cadenza.application.ports.claims import ClaimRequest
 from cadenza.domain import steering
 from cadenza.domain.endpoint import Baseline, CronLine, Endpoint, Every, OnDemand
 from cadenza.domain.errors import Refused

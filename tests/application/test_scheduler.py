@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from cadenza.adapters.memory.run_queue import MemoryRunQueue
-from cadenza.application.ports.run_queue import ClaimBatch, ClaimRequest, FinishReport
+from cadenza.application.ports.claims import ClaimBatch, ClaimRequest, FinishReport
 from cadenza.application.scheduler import SchedulerOptions
 from cadenza.domain import steering
 from cadenza.domain.cron import Cron

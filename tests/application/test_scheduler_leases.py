@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from cadenza.adapters.memory.run_queue import MemoryRunQueue
-from cadenza.application.ports.run_queue import ClaimRequest
+from cadenza.application.ports.claims import ClaimRequest
 from cadenza.application.scheduler import SchedulerOptions
 from cadenza.domain import steering
 from cadenza.domain.endpoint import Every, OnDemand

@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import replace
 
 from cadenza.adapters.memory.run_queue import MemoryRunQueue
-from cadenza.application.ports.run_queue import ClaimBatch, ClaimRequest
+from cadenza.application.ports.claims import ClaimBatch, ClaimRequest
 from cadenza.application.scheduler import SchedulerOptions
 from cadenza.domain.endpoint import Every
 from cadenza.domain.run import Claim, Outcome

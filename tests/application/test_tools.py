@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cadenza.application.ports.run_queue import ClaimRequest
+from cadenza.application.ports.claims import ClaimRequest
 from cadenza.domain import steering
 from cadenza.domain.bounds import MAX_PAUSE
 from cadenza.domain.endpoint import CronLine, Every, OnDemand

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from cadenza.application.ports.run_queue import ClaimRequest
+from cadenza.application.ports.claims import ClaimRequest
 from cadenza.application.tools import MAX_RECORDED, Toolbox
 from cadenza.domain import steering
 from cadenza.domain.bounds import (

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cadenza.adapters.memory.endpoints import MemoryEndpointStore
-from cadenza.application.ports.run_queue import ClaimRequest
+from cadenza.application.ports.claims import ClaimRequest
 from cadenza.domain import steering
 from cadenza.domain.endpoint import OnDemand
 from cadenza.domain.instants import iso

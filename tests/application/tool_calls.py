@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from cadenza.application.ports.run_queue import ClaimRequest
+from cadenza.application.ports.claims import ClaimRequest
 from cadenza.application.tools import Toolbox
 from cadenza.domain.endpoint import Every, OnDemand
 from cadenza.domain.run import FinishedRun

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from cadenza.application.ports.analysis_queue import AnalysisQueue
 from cadenza.application.ports.endpoints import EndpointStore
-from cadenza.application.ports.quota import Quota
-from cadenza.application.ports.run_queue import ClaimBatch, ClaimRequest, RunQueue
+from cadenza.application.ports.planning import Quota
+from cadenza.application.ports.claims import ClaimBatch, ClaimRequest, RunQueue
 from cadenza.application.ports.runs import RunHistory
 from cadenza.application.ports.suggestions import SuggestionStore
 from cadenza.domain.endpoint import Endpoint, Job

@@ -3,7 +3,7 @@
 import asyncio
 from datetime import timedelta
 
-from cadenza.application.ports.run_queue import ClaimRequest
+from cadenza.application.ports.claims import ClaimRequest
 from cadenza.domain import steering
 from cadenza.domain.endpoint import CronLine, OnDemand
 from cadenza.domain.hint import Author

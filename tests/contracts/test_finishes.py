@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from cadenza.application.ports.run_queue import ClaimRequest
+from cadenza.application.ports.claims import ClaimRequest
 from cadenza.domain import steering
 from cadenza.domain.plan import Source
 from cadenza.domain.run import WORKER_LOST, FinishedRun, Outcome, RunStatus

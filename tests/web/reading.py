@@ -18,7 +18,7 @@ from cadenza.adapters.postgres.accounts import PostgresAccounts
 from cadenza.adapters.postgres.catalogue import PostgresCatalogue
 from cadenza.adapters.postgres.database import Database, open_database
 from cadenza.adapters.postgres.run_queue import PostgresRunQueue
-from cadenza.application.ports.run_queue import ClaimRequest
+from cadenza.application.ports.claims import ClaimRequest
 from cadenza.domain.access import ApiKey, Scope, Tenant, User, hash_of, token_of
 from cadenza.domain.audit import AuditEntry
 from cadenza.domain.endpoint import Endpoint, Every, Job

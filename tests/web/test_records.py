@@ -11,7 +11,7 @@ from cadenza.adapters.postgres import records
 from cadenza.adapters.postgres.analysis_queue import PostgresAnalysisQueue
 from cadenza.adapters.postgres.quota import PostgresQuota
 from cadenza.adapters.postgres.run_queue import PostgresRunQueue
-from cadenza.application.ports.run_queue import ClaimRequest
+from cadenza.application.ports.claims import ClaimRequest
 from cadenza.domain.access import Scope
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.session import Session, SessionEnd, ToolCall

@@ -8,21 +8,23 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from enum import StrEnum
 from uuid import UUID
 
+from cadenza.application.discovery import Discovery, Round, Skipped, round_of
 from cadenza.application.ports.analysis_queue import AnalysisQueue, AnalysisRequest
 from cadenza.application.ports.brain import Brain, Usage
 from cadenza.application.ports.clock import Clock
-from cadenza.application.ports.endpoints import EndpointStore
 from cadenza.application.ports.events import Event, Events
-from cadenza.application.ports.quota import Quota, Reservation
+from cadenza.application.ports.planning import Quota, Reservation
+from cadenza.application.ports.store import Store
+from cadenza.application.sessions import record_analyses
 from cadenza.application.shown_text import clean_text
 from cadenza.application.tools import Submission, Toolbox
 from cadenza.application.waiting import until_set
 from cadenza.domain.analysis import AnalysisContext, Attention
 from cadenza.domain.bounds import MAX_PAUSE, MIN_NEXT_ANALYSIS
 from cadenza.domain.breaker import Breaker
+from cadenza.domain.cron import Cron
 from cadenza.domain.errors import BrainFailed, ProviderFailed, StoreUnavailable
 from cadenza.domain.instants import humanize
 from cadenza.domain.session import Session, SessionEnd, kind_of
@@ -31,8 +33,6 @@ UNASKED_LOOK = timedelta(hours=1)
 WAITING_FOR_EACH = 5
 PRE_CHECKS_AT_ONCE = 10
 BETWEEN_ROUNDS = timedelta(milliseconds=250)  # finishes come by the hundred a second
-# A finish tells its time when it begins, and is seen when it has ended.
-LATE_COMMITS = timedelta(seconds=3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,72 +51,26 @@ class PlannerOptions:
         return 2 * self.session_limit + timedelta(minutes=1)
 
 
-@dataclass(frozen=True, slots=True)
-class Round:
-    """What one pass over the endpoints came to."""
-
-    sessions: int = 0
-    acted: int = 0
-    over_quota: int = 0
-    put_off: int = 0  # the provider is failing
-    suggested: int = 0  # sessions with something for a person to accept
-
-
-class Skipped(StrEnum):
-    OVER_QUOTA = "over-quota"
-    PUT_OFF = "put-off"
-    TOO_LATE = "too-late"  # its lease might not last as long as a session
-
-
-@dataclass(slots=True)
-class Discovery:
-    """How far back a planner must look: it reads everything at first and once a cycle, in case
-    something escaped it, and in between only what has happened since it last knew all."""
-
-    cycle: timedelta
-    has_more: bool = False
-    _known_at: datetime | None = None
-    _read_all_at: datetime | None = None
-    _reads_all: bool = True
-
-    def since(self, now: datetime) -> datetime | None:
-        self._reads_all = (
-            self._known_at is None
-            or self._read_all_at is None
-            or now >= self._read_all_at + self.cycle
-        )
-        return None if self._reads_all or self._known_at is None else self._known_at - LATE_COMMITS
-
-    def found(self, began: datetime, count: int, limit: int) -> None:
-        self.has_more = count >= limit
-        if self.has_more:
-            return
-        self._known_at = began
-        if self._reads_all:
-            self._read_all_at = began
-
-    def start_over(self) -> None:
-        self._known_at = None
-
-
 class Planner:
     def __init__(
         self,
         brain: Brain,
-        endpoints: EndpointStore,
+        store: Store,
         analysis_queue: AnalysisQueue,
         quota: Quota,
         clock: Clock,
+        cron: Cron,
         events: Events,
         new_id: Callable[[], UUID],
         options: PlannerOptions | None = None,
         name: str = "planner",
     ) -> None:
         self._brain = brain
-        self._endpoints = endpoints
+        self._store = store
         self._analysis_queue = analysis_queue
         self._quota = quota
         self._clock = clock
+        self._cron = cron
         self._events = events
         self._new_id = new_id
         self._options = options or PlannerOptions()
@@ -201,7 +155,7 @@ class Planner:
         ended = [*checked, *(_raised_or(end) for end in ends)]
         if Skipped.PUT_OFF in ended or Skipped.TOO_LATE in ended:
             self._discovery.start_over()
-        return _round(ended)
+        return round_of(ended)
 
     async def _pre_check_all(
         self, contexts: Sequence[AnalysisContext], begin_by: datetime
@@ -277,12 +231,10 @@ class Planner:
     ) -> Session:
         session_id = self._new_id()
         tools = Toolbox(
-            context,
-            self._endpoints,
-            self._analysis_queue,
-            self._clock,
-            self._options.max_pause,
-            session_id,
+            *(context, self._store, self._analysis_queue, self._clock, self._cron),
+            max_pause=self._options.max_pause,
+            session_id=session_id,
+            brain=self._kind,
         )
         failure: str | None = None
         try:
@@ -309,7 +261,7 @@ class Planner:
         async with self._saving:
             sessions = list(self._unsaved)
             if sessions:
-                await self._analysis_queue.record_analyses(sessions, self._name)
+                await record_analyses(self._store, sessions, self._name)
                 self._unsaved = self._unsaved[len(sessions) :]
 
     async def _think(self, context: AnalysisContext, tools: Toolbox) -> Usage:
@@ -359,6 +311,7 @@ class Planner:
             next_analysis_at=self._next_analysis_at(submission),
             prompt_version=usage.prompt_version,
             fired=usage.fired,
+            forgotten=_forgotten(context),
         )
 
     def _look(self, session_id: UUID, context: AnalysisContext, usage: Usage) -> Session:
@@ -399,15 +352,10 @@ class Planner:
         self._events.emit(Event(now, kind, endpoint.tenant_id, endpoint.id, endpoint.name, data))
 
 
-def _round(ended: Sequence[Session | Skipped]) -> Round:
-    held = [each for each in ended if isinstance(each, Session)]
-    return Round(
-        sessions=len(held),
-        acted=sum(any(call.took_effect for call in each.tool_calls) for each in held),
-        over_quota=ended.count(Skipped.OVER_QUOTA),
-        put_off=ended.count(Skipped.PUT_OFF),
-        suggested=sum(any(call.suggested for call in each.tool_calls) for each in held),
-    )
+def _forgotten(context: AnalysisContext) -> tuple[UUID, ...]:
+    """Rules that once did something, and that their owner has taken out of the job."""
+    declared = {rule.id for rule in context.job.rules}
+    return tuple(rule_id for rule_id in context.fired_at if rule_id not in declared)
 
 
 def _raised_or(end: Session | Skipped | BaseException) -> Session | Skipped:

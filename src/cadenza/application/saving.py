@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from cadenza.application.ports.run_queue import FinishReport, RunQueue
+from cadenza.application.ports.claims import FinishReport, RunQueue
 from cadenza.application.shown_text import shown_error
 from cadenza.domain.errors import StoreUnavailable
 from cadenza.domain.run import Claim, FinishedRun, Outcome, RunStatus

@@ -13,10 +13,10 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from cadenza.application.executions import Execution, Load
+from cadenza.application.ports.claims import ClaimBatch, ClaimRequest, RunQueue
 from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.dispatcher import Dispatcher
 from cadenza.application.ports.events import Event, Events
-from cadenza.application.ports.run_queue import ClaimBatch, ClaimRequest, RunQueue
 from cadenza.application.saving import save
 from cadenza.application.shown_text import shown_error
 from cadenza.application.waiting import end_all, until_set

@@ -1,70 +1,98 @@
 """A person accepts what a planner suggested: the same tool, with the same bounds, as the planner.
 
-Mark and effect are one transaction: of two people who click at once one is told no, and where the
+Mark and effect are one transaction: of two people who click at once one is refused, and where the
 tool refuses, or the process dies, the suggestion is as open as before.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 from cadenza.application.ports.analysis_queue import AnalysisQueue
 from cadenza.application.ports.clock import Clock
-from cadenza.application.ports.endpoints import EndpointStore
-from cadenza.application.ports.suggestions import SuggestionStore
+from cadenza.application.ports.store import JoinedStore, Store
+from cadenza.application.ports.suggestions import SuggestionReads
+from cadenza.application.recording import record
 from cadenza.application.tools import Toolbox
-from cadenza.domain.audit import AuditEntry
-from cadenza.domain.errors import NotFound, Refused
+from cadenza.domain.access import Caller
+from cadenza.domain.analysis import AnalysisContext
+from cadenza.domain.cron import Cron
+from cadenza.domain.errors import CadenzaError, NotFound, Refused
 from cadenza.domain.rule import Mode
 from cadenza.domain.session import kind_of
 from cadenza.domain.suggestion import Suggestion
 
-EntryOf = Callable[..., AuditEntry]
+LEADS_TO_RUNS_FOR = timedelta(days=8)  # what is accepted late acts late
 
 
-class AcceptSuggestion:
+class Suggestions:
     def __init__(
         self,
-        store: SuggestionStore,
-        endpoints: EndpointStore,
+        store: Store,
+        suggestions: SuggestionReads,
         analysis_queue: AnalysisQueue,
         clock: Clock,
+        cron: Cron,
     ) -> None:
         self._store = store
-        self._endpoints = endpoints
+        self._suggestions = suggestions
         self._analysis_queue = analysis_queue
         self._clock = clock
+        self._cron = cron
 
-    async def accept(
-        self, tenant_id: UUID, session_id: UUID, call: int, entry: EntryOf
-    ) -> dict[str, Any]:
+    async def accept(self, caller: Caller, session_id: UUID, call: int) -> dict[str, Any]:
         """What took effect; Refused where it was accepted before, is past its time, or cannot be
-        done any more. `entry` makes the entry of the audit log from an action and its data."""
-        told: dict[str, Any] = {"session_id": str(session_id), "call": call}
-        accepts = entry("suggestion.accept", **told)
-        taken: Suggestion | None = None
+        done any more."""
+        suggestion = await self._suggestions.get_suggestion(caller.tenant_id, session_id, call)
+        suggestion.check_open(self._clock.now())
+        context = await self._context_of(suggestion)
         try:
-            async with self._store.accepting(tenant_id, session_id, call, accepts) as taken:
-                return await self._carry_out(taken)
-        except Exception as error:
-            if taken is not None:
-                undone = entry("suggestion.refused", **told, reason=str(error))
-                await self._store.note_refusal(tenant_id, session_id, undone)
+            return await self._accept(caller, suggestion, context)
+        except CadenzaError as error:
+            await self._note_refusal(caller, suggestion, error)
             raise
 
-    async def _carry_out(self, taken: Suggestion) -> dict[str, Any]:
-        tools = await self._tools(taken.endpoint_id, kind_of(taken.brain), taken.session_id)
-        answer = await tools.call(taken.tool, taken.arguments)
-        if not answer["ok"]:
-            raise Refused(str(answer["error"]))
+    async def _accept(
+        self, caller: Caller, suggestion: Suggestion, context: AnalysisContext
+    ) -> dict[str, Any]:
+        tenant_id, session_id = caller.tenant_id, suggestion.session_id
+        async with self._store.transaction() as tx:
+            locked = await tx.lock_suggestion(tenant_id, session_id, suggestion.call)
+            now = await tx.time()
+            locked.check_open(now)
+            await tx.mark_accepted(locked, caller.actor.name, now + LEADS_TO_RUNS_FOR)
+            data = _data(suggestion)
+            await record(tx, caller.actor, tenant_id, "suggestion.accept", session_id, data=data)
+            tools = Toolbox(
+                *(context, JoinedStore(tx), self._analysis_queue, self._clock, self._cron),
+                session_id=session_id,
+                brain=kind_of(suggestion.brain),
+            )
+            answer = await tools.call(suggestion.tool, suggestion.arguments, suggestion.rule_id)
+            if not answer["ok"]:
+                raise Refused(str(answer["error"]))
         return answer
 
-    async def _tools(self, endpoint_id: UUID, brain: str, session_id: UUID) -> Toolbox:
-        found = await self._analysis_queue.contexts_for([endpoint_id], brain)
-        if not found:
-            raise NotFound(f"no endpoint {endpoint_id}")
-        context = replace(found[0], mode=Mode.ACT)
-        return Toolbox(
-            context, self._endpoints, self._analysis_queue, self._clock, session_id=session_id
-        )
+    async def _context_of(self, suggestion: Suggestion) -> AnalysisContext:
+        brain = kind_of(suggestion.brain)
+        contexts = await self._analysis_queue.contexts_for([suggestion.endpoint_id], brain)
+        if not contexts:
+            raise NotFound(f"no endpoint {suggestion.endpoint_id}")
+        return replace(contexts[0], mode=Mode.ACT)
+
+    async def _note_refusal(
+        self, caller: Caller, suggestion: Suggestion, error: CadenzaError
+    ) -> None:
+        """What somebody accepted could not be done."""
+        data = {**_data(suggestion), "reason": str(error)}
+        async with self._store.transaction() as tx:
+            await record(
+                *(tx, caller.actor, caller.tenant_id, "suggestion.refused"),
+                suggestion.session_id,
+                data=data,
+            )
+
+
+def _data(suggestion: Suggestion) -> dict[str, Any]:
+    return {"session_id": str(suggestion.session_id), "call": suggestion.call}

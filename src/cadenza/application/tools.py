@@ -1,12 +1,12 @@
 """The eight tools of a session: thin, bounded, and the only way a brain can touch a schedule.
 
 Whatever is called, with whatever arguments, the answer is a value: `ok` with what took effect, or
-not `ok` with the reason. Acts concern the analysed endpoint, or a sibling named in the call; ids
+not `ok` with the reason. Changes concern the analysed endpoint, or a sibling named in the call; ids
 are resolved here, inside the tenant and the job, and never come from the brain.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,9 +16,10 @@ from cadenza.application.arguments import Arguments
 from cadenza.application.ports.analysis_queue import AnalysisQueue
 from cadenza.application.ports.brain import Usage
 from cadenza.application.ports.clock import Clock
-from cadenza.application.ports.endpoints import Act, EndpointStore
+from cadenza.application.ports.store import Store, Transaction
 from cadenza.application.shown_state import shown_history, shown_response, shown_sibling
 from cadenza.application.shown_text import plain, shortened
+from cadenza.application.transitions import save_transitions
 from cadenza.domain import steering
 from cadenza.domain.analysis import AnalysisContext
 from cadenza.domain.bounds import (
@@ -29,6 +30,7 @@ from cadenza.domain.bounds import (
     MIN_INTERVAL,
     MIN_NEXT_ANALYSIS,
     MIN_TTL,
+    Bounded,
     bounded,
     longest_ttl,
 )
@@ -54,34 +56,50 @@ class Submission:
     next_analysis_at: datetime | None
 
 
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """An endpoint after a transition: what of it was cut to the bounds, and how long it holds."""
+
+    endpoint: Endpoint
+    holds_until: datetime | None = None
+    clamps: tuple[str, ...] = ()
+
+
+Change = Callable[[Endpoint, datetime], Effect]
+
+
 class Toolbox:
     """The tools of one session, and the record of what was called."""
 
     def __init__(
         self,
         context: AnalysisContext,
-        endpoints: EndpointStore,
+        store: Store,
         analysis_queue: AnalysisQueue,
         clock: Clock,
+        cron: Cron,
         max_pause: timedelta = MAX_PAUSE,
         session_id: UUID | None = None,
+        brain: str | None = None,
     ) -> None:
         self._analysed = context.endpoint
         self._advises = context.mode is not Mode.ACT
         self._waiting = context.waiting
-        self._session_id = session_id
         self._started_at = context.now
-        self._endpoints = endpoints
+        self._store = store
         self._analysis_queue = analysis_queue
         self._clock = clock
+        self._cron = cron
         self._max_pause = max_pause
-        self._took_effect = False
-        self._holds_until: datetime | None = None
-        self._one_at_a_time = asyncio.Lock()  # a model may ask for several tools in one breath
+        self._session_id = session_id
+        self._brain = brain
+        self._one_at_a_time = asyncio.Lock()  # brains may call several tools at once
         self.calls: list[ToolCall] = []
-        self.out_of_calls = False
         self.submission: Submission | None = None
         self.usage = Usage()
+        self.out_of_calls = False
+        self._rule_id: UUID | None = None  # of the call under way
+        self._effect: Effect | None = None  # where it changed something, or would have
         self._tools: dict[str, Callable[[Arguments], Awaitable[Answer]]] = {
             "get_latest_response": self._get_latest_response,
             "get_response_history": self._get_response_history,
@@ -93,28 +111,30 @@ class Toolbox:
             "submit_analysis": self._submit_analysis,
         }
 
-    async def call(self, tool: str, arguments: dict[str, Any]) -> Answer:
+    async def call(
+        self, tool: str, arguments: dict[str, Any], rule_id: UUID | None = None
+    ) -> Answer:
         """Run one tool, within the limits of a session, and keep what happened."""
-        name, given = str(plain(tool))[:100], plain(arguments, MAX_READ)
+        name, cleaned = str(plain(tool))[:100], plain(arguments, MAX_READ)
         async with self._one_at_a_time:
-            self._took_effect = False
+            self._effect, self._rule_id = None, rule_id
             try:
-                answer = await self._answer(name, given)
+                answer = await self._answer(name, cleaned)
             except (InvalidInput, Refused, NotFound) as error:
                 answer = {"ok": False, "error": str(error)}
             if len(self.calls) < MAX_RECORDED:
-                self.calls.append(self._recorded(name, given, answer))
+                self.calls.append(self._recorded(name, cleaned, answer))
         return answer
 
-    def _recorded(self, name: str, given: Any, answer: Answer) -> ToolCall:
-        call = ToolCall(name, shortened(given), answer)
-        if not self._took_effect:
+    def _recorded(self, name: str, arguments: Any, answer: Answer) -> ToolCall:
+        call = ToolCall(name, shortened(arguments), answer, rule_id=self._rule_id)
+        if self._effect is None:
             return call
         if not self._advises:
-            return replace(call, took_effect=True, holds_until=self._holds_until)
+            return replace(call, took_effect=True, holds_until=self._effect.holds_until)
         if is_waiting(name, call.arguments, self._waiting):
             return replace(call, repeated=True)
-        return replace(call, suggested=True, holds_until=self._holds_until)
+        return replace(call, suggested=True, holds_until=self._effect.holds_until)
 
     def report_usage(self, usage: Usage) -> None:
         self.usage = usage
@@ -134,26 +154,26 @@ class Toolbox:
 
     async def _get_latest_response(self, arguments: Arguments) -> Answer:
         arguments.done()
-        found = await self._analysis_queue.responses(self._analysed.id, limit=1)
-        if not found:
+        responses = await self._analysis_queue.responses(self._analysed.id, limit=1)
+        if not responses:
             return {"ok": True, "found": False, "note": "it has not run yet"}
-        return {"ok": True, "found": True, **shown_response(found[0])}
+        return {"ok": True, "found": True, **shown_response(responses[0])}
 
     async def _get_response_history(self, arguments: Arguments) -> Answer:
         limit = arguments.whole("limit", 1, 10, default=10)
         offset = arguments.whole("offset", 0, 100_000, default=0)
         arguments.done()
-        found = await self._analysis_queue.responses(
+        responses = await self._analysis_queue.responses(
             self._analysed.id, limit=limit + 1, offset=offset
         )
-        shown = shown_history(found[:limit])
-        return {"ok": True, "responses": shown, "more": len(found) > limit}
+        history = shown_history(responses[:limit])
+        return {"ok": True, "responses": history, "more": len(responses) > limit}
 
     async def _get_sibling_latest_responses(self, arguments: Arguments) -> Answer:
         arguments.done()
         siblings = await self._analysis_queue.siblings(self._analysed.id)
         now = self._clock.now()
-        return {"ok": True, "siblings": [shown_sibling(each, now) for each in siblings]}
+        return {"ok": True, "siblings": [shown_sibling(sibling, now) for sibling in siblings]}
 
     # --- Act ------------------------------------------------------------------------------
 
@@ -163,23 +183,17 @@ class Toolbox:
         reason, name = arguments.text("reason"), arguments.text("endpoint")
         arguments.done()
         interval = bounded("interval", wanted, MIN_INTERVAL, MAX_INTERVAL)
-        clamps = [interval.clamped]
 
-        def act(endpoint: Endpoint, now: datetime, cron: Cron) -> Endpoint:
-            ttl = bounded("ttl", wanted_ttl, MIN_TTL, longest_ttl(endpoint, now, cron))
-            clamps.append(ttl.clamped)
-            self._holds_until = expires_at = now + ttl.value
-            hint = IntervalHint(
-                interval.value, expires_at, Author.PLANNER, reason, self._session_id
-            )
-            return steering.suggest_interval(endpoint, hint, now, cron)
+        def change(endpoint: Endpoint, now: datetime) -> Effect:
+            ttl = bounded("ttl", wanted_ttl, MIN_TTL, longest_ttl(endpoint, now, self._cron))
+            expires_at = now + ttl.value
+            hint = IntervalHint(interval.value, expires_at, reason=reason, **self._written_by)
+            changed = steering.suggest_interval(endpoint, hint, now, self._cron)
+            return Effect(changed, expires_at, _clamps(interval, ttl))
 
-        changed = await self._act(name, act)
-        hint = changed.interval_hint
-        return {
-            **self._effect(changed, clamps),
-            "expires_at": iso_or_none(hint and hint.expires_at),
-        }
+        effect = await self._act(name, change)
+        hint = effect.endpoint.interval_hint
+        return {**self._shown(effect), "expires_at": iso_or_none(hint and hint.expires_at)}
 
     async def _propose_next_time(self, arguments: Arguments) -> Answer:
         if arguments.has("next_run_at_iso") == arguments.has("next_run_in_ms"):
@@ -193,87 +207,94 @@ class Toolbox:
         wanted_ttl = arguments.minutes("ttl_minutes", default=30)
         reason, name = arguments.text("reason"), arguments.text("endpoint")
         arguments.done()
-        clamps: list[str | None] = []
 
-        def act(endpoint: Endpoint, now: datetime, cron: Cron) -> Endpoint:
+        def change(endpoint: Endpoint, now: datetime) -> Effect:
             if run_at <= now:
                 self._refuse_if_it_ran_meanwhile(endpoint)
-            ttl = bounded("ttl", wanted_ttl, MIN_TTL, longest_ttl(endpoint, now, cron))
-            clamps.append(ttl.clamped)
-            self._holds_until = expires_at = now + ttl.value
-            hint = OneShotHint(run_at, expires_at, Author.PLANNER, reason, self._session_id)
-            return steering.suggest_run_at(endpoint, hint, now, cron)
+            ttl = bounded("ttl", wanted_ttl, MIN_TTL, longest_ttl(endpoint, now, self._cron))
+            expires_at = now + ttl.value
+            hint = OneShotHint(run_at, expires_at, reason=reason, **self._written_by)
+            changed = steering.suggest_run_at(endpoint, hint, now, self._cron)
+            return Effect(changed, expires_at, _clamps(ttl))
 
-        changed = await self._act(name, act)
-        hint = changed.one_shot_hint
-        return {
-            **self._effect(changed, clamps),
-            "expires_at": iso_or_none(hint and hint.expires_at),
-        }
+        effect = await self._act(name, change)
+        hint = effect.endpoint.one_shot_hint
+        return {**self._shown(effect), "expires_at": iso_or_none(hint and hint.expires_at)}
 
     async def _pause_until(self, arguments: Arguments) -> Answer:
-        until_at = None
-        if arguments.has("until_iso"):
-            until_at = arguments.instant("until_iso")
+        until_at = arguments.instant("until_iso") if arguments.has("until_iso") else None
         arguments.anything("until_iso")
         reason, name = arguments.text("reason"), arguments.text("endpoint")
         arguments.done()
-        clamps: list[str | None] = []
 
-        def act(endpoint: Endpoint, now: datetime, cron: Cron) -> Endpoint:
+        def change(endpoint: Endpoint, now: datetime) -> Effect:
             if until_at is None:
-                return steering.resume(endpoint, Author.PLANNER, now, cron)
+                return Effect(steering.resume(endpoint, Author.PLANNER, now, self._cron))
             length = bounded("pause", until_at - now, timedelta.min, self._max_pause)
-            clamps.append(length.clamped)
-            self._holds_until = end = now + length.value if length.clamped else until_at
-            return steering.pause(
-                endpoint, end, Author.PLANNER, reason, now, cron, self._session_id
+            end_at = now + length.value if length.clamped else until_at
+            changed = steering.pause(
+                *(endpoint, end_at, Author.PLANNER, reason, now, self._cron), **self._written_by
             )
+            return Effect(changed, end_at, _clamps(length))
 
-        return self._effect(await self._act(name, act), clamps)
+        return self._shown(await self._act(name, change))
 
     async def _clear_hints(self, arguments: Arguments) -> Answer:
         arguments.text("reason")
         name = arguments.text("endpoint")
         arguments.done()
 
-        def act(endpoint: Endpoint, now: datetime, cron: Cron) -> Endpoint:
-            return steering.clear_hints(endpoint, Author.PLANNER, now, cron)
+        def change(endpoint: Endpoint, now: datetime) -> Effect:
+            return Effect(steering.clear_hints(endpoint, Author.PLANNER, now, self._cron))
 
-        return self._effect(await self._act(name, act), [])
+        return self._shown(await self._act(name, change))
 
-    async def _act(self, name: str, act: Act) -> Endpoint:
-        """Apply an act as the planner, counted, in one transaction of the store.
+    @property
+    def _written_by(self) -> dict[str, Any]:
+        """Who wrote a hint or a pause, as data with it."""
+        return {"session_id": self._session_id, "brain": self._brain, "rule_id": self._rule_id}
+
+    async def _act(self, name: str, change: Change) -> Effect:
+        """Change an endpoint as the planner, counted, in one transaction of the store.
 
         A planner that may only advise is told what would have taken effect; nothing is written.
         """
-        endpoint_id = await self._resolve(name)
-        outcome: list[Endpoint] = []
-
-        def counted(endpoint: Endpoint, now: datetime, cron: Cron) -> Endpoint:
+        async with self._store.transaction() as tx:
+            endpoint_id = await self._resolve(tx, name)
+            stored = await tx.lock_endpoint(self._analysed.tenant_id, endpoint_id)
+            endpoint, now = stored.endpoint, stored.read_at
             if endpoint.archived_at is not None:
                 raise Refused("it is archived")
-            self._holds_until = now + SUGGESTION_TTL
-            changed = steering.counted_for_planner(endpoint, act(endpoint, now, cron), now)
-            self._took_effect = changed != endpoint
-            outcome.append(changed)
-            return endpoint if self._advises else changed
+            effect = change(endpoint, now)
+            changed = steering.counted_for_planner(endpoint, effect.endpoint, now)
+            if changed != endpoint and not self._advises:
+                await save_transitions(tx, [(endpoint, changed)])
+        holds_until = effect.holds_until or now + SUGGESTION_TTL
+        effect = replace(effect, endpoint=changed, holds_until=holds_until)
+        if changed != endpoint:
+            self._effect = effect
+        return effect
 
-        await self._endpoints.change_endpoint(self._analysed.tenant_id, endpoint_id, counted)
-        return outcome[-1]
+    def _shown(self, effect: Effect) -> Answer:
+        endpoint = effect.endpoint
+        plan_clamps = endpoint.plan.clamps if endpoint.plan is not None else ()
+        answer = {
+            "ok": True,
+            "endpoint": endpoint.name,
+            "next_run_at": iso_or_none(endpoint.next_run_at),
+            "source": endpoint.next_source,
+            "in_flight": endpoint.in_flight,
+            "clamped": [*effect.clamps, *plan_clamps],
+        }
+        return {**answer, "suggested_only": True} if self._advises else answer
 
-    def _effect(self, endpoint: Endpoint, clamps: Sequence[str | None]) -> Answer:
-        effect = _effect(endpoint, clamps)
-        return {**effect, "suggested_only": True} if self._advises else effect
-
-    async def _resolve(self, name: str) -> Any:
+    async def _resolve(self, tx: Transaction, name: str) -> UUID:
         if name in ("", self._analysed.name):
             return self._analysed.id
-        siblings = await self._analysis_queue.siblings(self._analysed.id)
-        for sibling in siblings:
-            if sibling.endpoint.name == name:
-                return sibling.endpoint.id
-        names = ", ".join(sorted(each.endpoint.name for each in siblings)) or "no other endpoint"
+        siblings = await tx.sibling_ids(self._analysed)
+        if name in siblings:
+            return siblings[name]
+        names = ", ".join(sorted(siblings)) or "no other endpoint"
         raise InvalidInput("endpoint", name, f"this job has {names}")
 
     def _refuse_if_it_ran_meanwhile(self, endpoint: Endpoint) -> None:
@@ -299,15 +320,5 @@ class Toolbox:
         return {"ok": True, "next_analysis_at": iso_or_none(next_analysis_at), "clamped": clamps}
 
 
-def _effect(endpoint: Endpoint, clamps: Sequence[str | None]) -> Answer:
-    clamped = [each for each in clamps if each]
-    if endpoint.plan is not None:
-        clamped.extend(endpoint.plan.clamps)
-    return {
-        "ok": True,
-        "endpoint": endpoint.name,
-        "next_run_at": iso_or_none(endpoint.next_run_at),
-        "source": endpoint.next_source,
-        "in_flight": endpoint.in_flight,
-        "clamped": clamped,
-    }
+def _clamps(*values: Bounded) -> tuple[str, ...]:
+    return tuple(value.clamped for value in values if value.clamped)

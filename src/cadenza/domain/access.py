@@ -1,4 +1,4 @@
-"""Who may do what: tenants, their users, and the keys that act for a user."""
+"""Who may do what: tenants, their users, and the keys that users call with."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -6,6 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from hashlib import sha256
 from hmac import compare_digest
+from typing import NamedTuple
 from uuid import UUID
 
 from cadenza.domain.rule import Modes
@@ -63,9 +64,21 @@ class ApiKey:
         return self.revoked_at is None and (self.expires_at is None or self.expires_at > now)
 
 
+class Actor(NamedTuple):
+    """Who did something: as the audit log has it, and as everybody of the tenant may read it."""
+
+    name: str
+    public_name: str
+
+
+INSTALLATION_ADMIN = Actor(
+    "operator", "operator"
+)  # the word that audit logs have had from the start
+
+
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """On whose behalf a request acts."""
+    """On whose behalf a request is made."""
 
     tenant_id: UUID
     user_id: UUID
@@ -75,6 +88,11 @@ class Caller:
 
     def may(self, scope: Scope) -> bool:
         return allows(self.scopes, scope)
+
+    @property
+    def actor(self) -> Actor:
+        user = f"user {self.user_name}"
+        return Actor(f"{user} ({self.key_id})", user)  # a key's id is for admins
 
 
 def allows(scopes: Collection[Scope], wanted: Scope) -> bool:

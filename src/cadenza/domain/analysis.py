@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
+from uuid import UUID
 
 from cadenza.domain.endpoint import Endpoint, Job
 from cadenza.domain.health import Health
@@ -71,7 +72,8 @@ class AnalysisContext:
     recent: tuple[Response, ...] = ()  # newest first; a long body is left out
     siblings: tuple[SiblingState, ...] = ()  # by name
     mode: Mode = Mode.ACT  # what this brain may do with the job
-    fired_at: Mapping[str, datetime] = field(default_factory=dict[str, datetime])  # declared rules
+    # Declared rules, by id, and when each last did something.
+    fired_at: Mapping[UUID, datetime] = field(default_factory=dict[UUID, datetime])
     waiting: tuple[Waiting, ...] = ()  # what this brain has suggested about it before
 
 
@@ -89,7 +91,7 @@ class Facts:
 
 
 def changes_its_state(before: Endpoint, after: Endpoint) -> bool:
-    """Whether an act is news for siblings: pauses and hints are, renewing a hint is not."""
+    """Whether a change is news for siblings: pauses and hints are, renewing a hint is not."""
     return _state(before) != _state(after)
 
 

@@ -1,21 +1,22 @@
-"""Who did what: written in the same transaction as the change itself."""
+"""What is written in the same transaction as a change: who did it, and whether it was done before."""
 
 from dataclasses import dataclass, field
 from typing import Any
+from uuid import UUID
 
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """One entry of the audit log; `subject` is what it was done to."""
-
+    tenant_id: UUID
     actor: str
     action: str
+    subject: str  # what it was done to: an id, or a word
     data: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True)
 class IdempotencyRecord:
-    """A create that may be told twice: the same key and content is the same create."""
+    """A create that may be sent twice: the same key and content is the same create."""
 
     key: str
     fingerprint: bytes

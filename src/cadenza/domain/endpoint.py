@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
 from uuid import UUID
 
 from cadenza.domain.hint import IntervalHint, OneShotHint, Pause
@@ -84,6 +85,29 @@ class Endpoint:
             self.job_paused_until,
         )
         return until if until is not None and until > now else None
+
+
+class EndpointState(StrEnum):
+    ACTIVE = "active"
+    PAUSED = "paused"
+    FAILING = "failing"
+    ARCHIVED = "archived"
+
+
+class EndpointOrder(StrEnum):
+    CREATED = "created_at"
+    NAME = "name"
+    NEXT_RUN = "next_run_at"
+
+
+def is_in_state(endpoint: Endpoint, state: EndpointState | None, now: datetime) -> bool:
+    """None: whatever is not archived. A failing one may be active or paused."""
+    if state is EndpointState.ARCHIVED or endpoint.archived_at is not None:
+        return state is EndpointState.ARCHIVED and endpoint.archived_at is not None
+    if state is EndpointState.FAILING:
+        return endpoint.failure_count > 0
+    is_paused = endpoint.paused_until(now) is not None
+    return state is None or is_paused == (state is EndpointState.PAUSED)
 
 
 @dataclass(frozen=True, slots=True)

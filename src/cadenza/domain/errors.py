@@ -5,7 +5,8 @@ CadenzaError
 │   ├── InvalidCron     a cron expression or zone that can never be scheduled
 │   ├── AlreadyThere    a name that is taken
 │   └── NothingThere    an expression asks for a field or element that the values do not have
-├── Refused             an act that the rules forbid right now, with the reason
+├── InvalidFields       several values at once, each an InvalidInput
+├── Refused             an action that the rules forbid right now, with the reason
 │   ├── AlreadyRunning  a run is in flight or waiting
 │   ├── Outdated        somebody else has changed it since it was read
 │   └── NotAllowed      the key may not do this
@@ -17,6 +18,7 @@ CadenzaError
     └── StoreUnavailable  the database does not answer now; trying again may help
 """
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 
@@ -46,8 +48,16 @@ class NothingThere(InvalidInput):
     """An expression asks for a field or an element that the values do not have."""
 
 
+class InvalidFields(CadenzaError):
+    """Several values that cannot be accepted."""
+
+    def __init__(self, problems: Sequence[InvalidInput]) -> None:
+        self.problems = problems
+        super().__init__("; ".join(str(problem) for problem in problems[:5]))
+
+
 class Refused(CadenzaError):
-    """The rules forbid this act now; the text says why."""
+    """The rules forbid this action now; the text says why."""
 
 
 class AlreadyRunning(Refused):

@@ -1,4 +1,8 @@
-"""Hints: advice about the schedule that expires."""
+"""Hints and pauses: advice about the schedule that expires, with who wrote it as data.
+
+A person's has the user's id; a planner's has the kind of its brain, the declared rule that asked
+for it, if one did, and the session it was written in. Nothing is ever read from a reason's text.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -20,6 +24,9 @@ class IntervalHint:
     author: Author = Author.PLANNER
     reason: str = ""
     session_id: UUID | None = None  # the analysis that wrote it
+    brain: str | None = None
+    rule_id: UUID | None = None
+    user_id: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +38,9 @@ class OneShotHint:
     author: Author = Author.PLANNER
     reason: str = ""
     session_id: UUID | None = None  # the analysis that wrote it
+    brain: str | None = None
+    rule_id: UUID | None = None
+    user_id: UUID | None = None
 
 
 Hint = IntervalHint | OneShotHint
@@ -43,3 +53,6 @@ class Pause:
     until_at: datetime
     reason: str = ""
     session_id: UUID | None = None
+    brain: str | None = None
+    rule_id: UUID | None = None
+    user_id: UUID | None = None

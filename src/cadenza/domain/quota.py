@@ -7,6 +7,10 @@ from datetime import datetime
 WARN_AT = (80, 100)  # percent of a limit
 
 
+def month_of(now: datetime) -> str:
+    return f"{now:%Y-%m}"
+
+
 @dataclass(frozen=True, slots=True)
 class Allowance:
     """Tokens and money of one tenant in one month. What is reserved counts until it is settled."""

@@ -1,14 +1,15 @@
-"""Declared rules: when something holds, for so many runs, then one act, for a while.
+"""Declared rules: when something holds, for so many runs, then one action, for a while.
 
 They are the owner's own will: they come before every detector, and no budget limits them.
 """
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from enum import StrEnum
 from functools import lru_cache
+from uuid import UUID
 
 MAX_RULES = 50
 MAX_RUNS = 30
@@ -84,6 +85,24 @@ class Rule:
     ttl: timedelta = DEFAULT_TTL
     cooldown: timedelta = timedelta(0)
     reason: str = ""
+    # Given when it is stored, and kept when it is renamed. The same rule with another id is equal.
+    id: UUID | None = field(default=None, compare=False)
+
+
+def with_ids(
+    rules: Sequence[Rule], stored: Sequence[Rule], new_id: Callable[[], UUID]
+) -> tuple[Rule, ...]:
+    """Each with the id it has: of the stored rule of its name, else of one that was only renamed."""
+    by_name = {rule.name: rule.id for rule in stored}
+    names = {rule.name for rule in rules}
+    renamed = {replace(rule, name=""): rule.id for rule in stored if rule.name not in names}
+    return tuple(
+        replace(
+            rule,
+            id=by_name.get(rule.name) or renamed.pop(replace(rule, name=""), None) or new_id(),
+        )
+        for rule in rules
+    )
 
 
 def left_out(rules: Iterable[Rule]) -> frozenset[str]:

@@ -25,6 +25,7 @@ class ToolCall:
     suggested: bool = False  # it would have taken effect, had the planner been allowed to act
     holds_until: datetime | None = None  # what it wrote; or how long a person may accept it
     accepted_by: str | None = None  # of what was suggested
+    rule_id: UUID | None = None  # the declared rule that it was for
     repeated: bool = False  # the same has been suggested before, and still waits for a person
 
 
@@ -46,7 +47,8 @@ class Session:
     warnings: tuple[str, ...] = ()
     next_analysis_at: datetime | None = None
     prompt_version: str | None = None  # of a brain that is told in words what to do
-    fired: tuple[str, ...] = ()  # the declared rules that did something
+    fired: tuple[UUID, ...] = ()  # the declared rules that did something
+    forgotten: tuple[UUID, ...] = ()  # rules that once did, and that the job has no more
 
     @property
     def kind(self) -> str:

@@ -1,6 +1,6 @@
-"""Acts between runs: hints, pauses, edits and run-now, as pure functions that every store uses.
+"""Transitions between runs: hints, pauses, edits and run-now, as pure functions.
 
-Each takes an endpoint and gives back the endpoint after the act. While a run is in flight an act
+Each takes an endpoint and gives back the endpoint after it. While a run is in flight a transition
 writes only its own fields: the next run belongs to the finish of that run, which sees them.
 """
 
@@ -64,16 +64,20 @@ def pause(
     reason: str,
     now: datetime,
     cron: Cron,
+    *,
     session_id: UUID | None = None,
+    brain: str | None = None,
+    rule_id: UUID | None = None,
+    user_id: UUID | None = None,
 ) -> Endpoint:
     """No scheduled run before an instant; None is until resumed; one already past resumes."""
     until_at = until_at or FOREVER
     if until_at <= now:
         return resume(endpoint, author, now, cron)
-    given = Pause(until_at, reason, session_id)
+    pause = Pause(until_at, reason, session_id, brain, rule_id, user_id)
     if author is Author.PLANNER:
-        return _planned_anew(replace(endpoint, planner_pause=given), now, cron)
-    return _planned_anew(replace(endpoint, person_pause=given), now, cron)
+        return _planned_anew(replace(endpoint, planner_pause=pause), now, cron)
+    return _planned_anew(replace(endpoint, person_pause=pause), now, cron)
 
 
 def resume(endpoint: Endpoint, author: Author, now: datetime, cron: Cron) -> Endpoint:
@@ -145,7 +149,7 @@ def request_run_now(endpoint: Endpoint, now: datetime) -> Endpoint:
 
 
 def given_back(endpoint: Endpoint, now: datetime, cron: Cron) -> Endpoint:
-    """A claim of which nothing was sent is undone; acts that were made meanwhile take effect."""
+    """A claim of which nothing was sent is undone; transitions made meanwhile take effect."""
     manual_slot_at = endpoint.running_slot_at if endpoint.running_is_manual else None
     freed = replace(
         endpoint,
@@ -179,7 +183,7 @@ def _hour(recent: tuple[datetime, ...]) -> str:
     return iso(recent[0] + timedelta(hours=1))
 
 
-# --- What the acts have in common -----------------------------------------------------------
+# --- What the transitions have in common ----------------------------------------------------
 
 
 def _without_expired_hints(endpoint: Endpoint, now: datetime) -> Endpoint:

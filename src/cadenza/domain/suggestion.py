@@ -7,6 +7,8 @@ from typing import Any, cast
 from uuid import UUID
 
 from cadenza.domain.analysis import Waiting
+from cadenza.domain.errors import Refused
+from cadenza.domain.instants import iso
 
 NEARLY = 0.2  # numbers this close ask for the same thing
 ASIDE = "reason"  # said in other words, it is still the same
@@ -25,6 +27,16 @@ class Suggestion:
     reasoning: str
     suggested_at: datetime
     open_until: datetime
+    tenant_id: UUID
+    rule_id: UUID | None = None  # the declared rule that it was for
+    accepted_by: str | None = None
+
+    def check_open(self, now: datetime) -> None:
+        """Refused where somebody was faster, or it took too long."""
+        if self.accepted_by is not None:
+            raise Refused(f"it was accepted by {self.accepted_by}")
+        if self.open_until <= now:
+            raise Refused(f"it could be accepted until {iso(self.open_until)}")
 
 
 def is_waiting(tool: str, arguments: Any, waiting: Iterable[Waiting]) -> bool:

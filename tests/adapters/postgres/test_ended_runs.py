@@ -5,7 +5,7 @@ from uuid import uuid4
 
 from cadenza.adapters.postgres.migrate import migrations
 from cadenza.adapters.postgres.run_queue import PostgresRunQueue
-from cadenza.application.ports.run_queue import ClaimRequest
+from cadenza.application.ports.claims import ClaimRequest
 from cadenza.domain.run import Claim, FinishedRun, Outcome, RunStatus
 from tests.adapters.postgres.support import World
 from tests.factories import CRON, FAILED, OK, seconds

@@ -13,7 +13,7 @@ from cadenza.adapters.postgres import maintenance as module
 from cadenza.adapters.postgres.database import SESSION, Connection, open_database
 from cadenza.adapters.postgres.maintenance import DAYS_AHEAD, Kept, Maintenance
 from cadenza.adapters.postgres.run_queue import PostgresRunQueue
-from cadenza.application.ports.run_queue import ClaimRequest
+from cadenza.application.ports.claims import ClaimRequest
 from cadenza.domain.endpoint import Endpoint, OnDemand
 from cadenza.domain.run import FinishedRun
 from tests.adapters.postgres.support import World, until

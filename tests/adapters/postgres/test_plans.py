@@ -20,7 +20,7 @@ from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.rows import target_json
 from cadenza.adapters.postgres.run_queue import PostgresRunQueue
 from cadenza.application.ports.analysis_queue import AnalysisRequest
-from cadenza.application.ports.run_queue import ClaimRequest
+from cadenza.application.ports.claims import ClaimRequest
 from cadenza.domain.analysis import Attention
 from cadenza.domain.run import Claim, FinishedRun
 from cadenza.domain.target import HttpTarget

@@ -17,7 +17,7 @@ from cadenza.adapters.postgres import run_queue
 from cadenza.adapters.postgres.database import Connection, Database
 from cadenza.adapters.postgres.run_queue import PostgresRunQueue
 from cadenza.adapters.system.ids import new_id
-from cadenza.application.ports.run_queue import ClaimRequest
+from cadenza.application.ports.claims import ClaimRequest
 from cadenza.domain import steering
 from cadenza.domain.endpoint import Every, OnDemand
 from cadenza.domain.errors import StoreUnavailable

@@ -8,7 +8,7 @@ from cadenza.adapters.postgres.run_queue import PostgresRunQueue
 from cadenza.adapters.secrets.box import AesGcmBox
 from cadenza.adapters.secrets.keys import GivenKeys
 from cadenza.application.dispatch import RoutedDispatcher
-from cadenza.application.ports.run_queue import ClaimRequest
+from cadenza.application.ports.claims import ClaimRequest
 from cadenza.domain.endpoint import Job
 from cadenza.domain.run import Claim, Outcome, RunStatus
 from cadenza.domain.target import HttpTarget, Secret

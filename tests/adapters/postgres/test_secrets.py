@@ -29,7 +29,7 @@ from cadenza.adapters.secrets.key_file import KeyFile
 from cadenza.adapters.secrets.keys import GivenKeys, MasterKey
 from cadenza.adapters.signing.standard_webhooks import new_signing_secret
 from cadenza.adapters.system.ids import new_id
-from cadenza.application.ports.run_queue import ClaimRequest
+from cadenza.application.ports.claims import ClaimRequest
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.errors import NotFound, Refused, SecretUnreadable

@@ -2,7 +2,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from cadenza.adapters.memory.tables import Tables
-from cadenza.application.ports.quota import Reservation
+from cadenza.application.ports.planning import Reservation
 from cadenza.domain.quota import Allowance, QuotaWarning, warnings_of
 
 

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from cadenza.adapters.memory.responses import recent_response
 from cadenza.adapters.memory.tables import EndpointRow, Tables, Topic
-from cadenza.application.ports.run_queue import ClaimBatch, ClaimRequest, FinishReport
+from cadenza.application.ports.claims import ClaimBatch, ClaimRequest, FinishReport
 from cadenza.domain.analysis import RECENT_RESPONSES
 from cadenza.domain.outcome import finish_run
 from cadenza.domain.plan import Source

@@ -3,7 +3,7 @@ from uuid import UUID
 
 from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.queries import query
-from cadenza.application.ports.quota import Reservation
+from cadenza.application.ports.planning import Reservation
 from cadenza.domain.quota import Allowance, QuotaWarning, warnings_of
 
 

@@ -21,7 +21,7 @@ from cadenza.adapters.postgres.rows import (
 )
 from cadenza.adapters.postgres.secrets import with_secret_headers
 from cadenza.adapters.postgres.telling import PendingEvents
-from cadenza.application.ports.run_queue import ClaimBatch, ClaimRequest, FinishReport
+from cadenza.application.ports.claims import ClaimBatch, ClaimRequest, FinishReport
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import MAX_SPREAD

@@ -1,4 +1,4 @@
-"""What a planner reads and leaves behind: who needs a look, the context for it, and the record."""
+"""Which endpoints need an analysis, leased to one planner at a time, and what it reads of them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,6 @@ from typing import Protocol
 from uuid import UUID
 
 from cadenza.domain.analysis import AnalysisContext, Attention, Response, SiblingState
-from cadenza.domain.session import Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +45,6 @@ class AnalysisQueue(Protocol):
 
     async def siblings(self, endpoint_id: UUID) -> Sequence[SiblingState]:
         """The other endpoints of the same job, each with its latest response."""
-        ...
-
-    async def record_analyses(self, sessions: Sequence[Session], holder: str) -> None:
-        """Remember that endpoints were looked at, keep the sessions worth it, end the leases."""
         ...
 
     async def release(self, endpoint_ids: Sequence[UUID], brain: str, holder: str) -> None:

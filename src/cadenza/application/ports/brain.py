@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from typing import Any, Protocol
+from uuid import UUID
 
 from cadenza.domain.analysis import AnalysisContext, Attention
 
@@ -14,12 +15,15 @@ class Usage:
     cost: float = 0.0
     prompt_version: str | None = None
     warnings: tuple[str, ...] = ()
-    fired: tuple[str, ...] = ()  # the declared rules that did something
+    fired: tuple[UUID, ...] = ()  # the declared rules that did something
 
 
 class Tools(Protocol):
-    async def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Run one tool. A bad call is answered with `ok: false` and the reason, never raised."""
+    async def call(
+        self, tool: str, arguments: dict[str, Any], rule_id: UUID | None = None
+    ) -> dict[str, Any]:
+        """Run one tool, perhaps for a declared rule. A bad call is answered with `ok: false` and
+        the reason, never raised."""
         ...
 
     def report_usage(self, usage: Usage) -> None:

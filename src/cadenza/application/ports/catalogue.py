@@ -1,42 +1,39 @@
-"""What owners have declared: jobs and endpoints with their targets, found, read and changed.
+"""Jobs and endpoints as they are stored, and how their owners look for them."""
 
-Each method is one transaction. `revision` is what the caller has seen; Outdated where it differs.
-"""
-
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from enum import StrEnum
 from typing import Protocol
 from uuid import UUID
 
-from cadenza.application.ports.endpoints import Act
-from cadenza.domain.audit import AuditEntry, IdempotencyRecord
 from cadenza.domain.definition import EndpointDefinition
-from cadenza.domain.endpoint import Endpoint, Job
+from cadenza.domain.endpoint import Endpoint, EndpointOrder, EndpointState, Job
 from cadenza.domain.plan import Source
-from cadenza.domain.target import Target
+from cadenza.domain.target import HttpTarget, Secret, Target, masking_secrets
 
 
 @dataclass(frozen=True, slots=True)
 class StoredJob:
     job: Job
-    revision: int
     created_at: datetime
-    endpoint_count: int
+    read_at: datetime
+    revision: int = 1
+    endpoint_count: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class StoredEndpoint:
-    """Its secret headers are there by name only, and in a list it has no plan."""
+    """The secret headers of its target are there by name only; in a list it has no plan."""
 
     endpoint: Endpoint
     target: Target
-    revision: int
     job_name: str
     read_at: datetime
     next_run_at: datetime | None
     next_source: Source | None
+    revision: int = 1
+    # Only where they were asked for; one that does not open is not among them.
+    secrets: Mapping[str, Secret] = field(default_factory=dict[str, Secret], repr=False)
 
     @property
     def definition(self) -> EndpointDefinition:
@@ -49,18 +46,24 @@ class StoredEndpoint:
             endpoint.max_interval,
         )
 
+    @property
+    def opened_target(self) -> Target:
+        """With its secrets, as far as they open."""
+        if not isinstance(self.target, HttpTarget) or not self.secrets:
+            return self.target
+        headers = {**self.target.secret_headers, **self.secrets}
+        return replace(self.target, secret_headers=headers)
 
-class EndpointState(StrEnum):
-    ACTIVE = "active"
-    PAUSED = "paused"
-    FAILING = "failing"
-    ARCHIVED = "archived"
-
-
-class EndpointOrder(StrEnum):
-    CREATED = "created_at"
-    NAME = "name"
-    NEXT_RUN = "next_run_at"
+    def after(self, endpoint: Endpoint, target: Target | None = None) -> "StoredEndpoint":
+        """As it is once these are stored; a definition that changed is a new revision."""
+        return replace(
+            self,
+            endpoint=endpoint,
+            target=self.target if target is None else masking_secrets(target),
+            next_run_at=endpoint.next_run_at,
+            next_source=endpoint.next_source,
+            secrets={},
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,67 +86,19 @@ class EndpointSearch:
     limit: int = 50
 
 
-# From what is stored, and the time, to what is wanted.
-Redefine = Callable[[StoredEndpoint], EndpointDefinition]
-ChangeJob = Callable[[Job, datetime], Job]
-
-
-class Jobs(Protocol):
+class JobReads(Protocol):
     async def list_jobs(self, tenant_id: UUID, search: JobSearch) -> Sequence[StoredJob]: ...
 
     async def get_job(self, tenant_id: UUID, job_id: UUID) -> StoredJob: ...
 
-    async def create_job(
-        self, job: Job, entry: AuditEntry, once: IdempotencyRecord | None = None
-    ) -> UUID: ...
 
-    async def change_job(
-        self,
-        tenant_id: UUID,
-        job_id: UUID,
-        change: ChangeJob,
-        entry: AuditEntry,
-        seen: Collection[int] | None = None,
-    ) -> StoredJob:
-        """What happens to a job (a pause, its end) happens to its endpoints with it.
-
-        Outdated where revisions are given and its own is none of them.
-        """
-        ...
-
-
-class Endpoints(Protocol):
+class EndpointReads(Protocol):
     async def list_endpoints(
         self, tenant_id: UUID, search: EndpointSearch
     ) -> Sequence[StoredEndpoint]: ...
 
-    async def get_endpoint(self, tenant_id: UUID, endpoint_id: UUID) -> StoredEndpoint: ...
-
-    async def create_endpoint(
-        self,
-        endpoint: Endpoint,
-        target: Target,
-        entry: AuditEntry,
-        once: IdempotencyRecord | None = None,
-    ) -> UUID: ...
-
-    async def redefine_endpoint(
-        self,
-        tenant_id: UUID,
-        endpoint_id: UUID,
-        redefine: Redefine,
-        entry: AuditEntry,
-        seen: Collection[int] | None = None,
-    ) -> StoredEndpoint: ...
-
-    async def steer_endpoint(
-        self, tenant_id: UUID, endpoint_id: UUID, act: Act, entry: AuditEntry
-    ) -> StoredEndpoint: ...
-
-    async def ask_for_analysis(
-        self, tenant_id: UUID, endpoint_id: UUID, entry: AuditEntry
-    ) -> None: ...
-
-    async def target_to_call(self, tenant_id: UUID, endpoint_id: UUID) -> StoredEndpoint:
-        """With its secrets, for a test call."""
+    async def get_endpoint(
+        self, tenant_id: UUID, endpoint_id: UUID, *, with_secrets: bool = False
+    ) -> StoredEndpoint:
+        """SecretUnreadable where a secret that is asked for does not open."""
         ...

@@ -1,13 +1,11 @@
 """What planners suggested and nobody has accepted yet."""
 
 from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from cadenza.domain.audit import AuditEntry
 from cadenza.domain.suggestion import Suggestion
 
 
@@ -23,22 +21,13 @@ class LedTo:
     status: str
 
 
-class SuggestionStore(Protocol):
+class SuggestionReads(Protocol):
     async def open_suggestions(self, tenant_id: UUID, limit: int) -> Sequence[Suggestion]:
         """Those that can still be accepted, the newest first."""
         ...
 
-    def accepting(
-        self, tenant_id: UUID, session_id: UUID, call: int, entry: AuditEntry
-    ) -> AbstractAsyncContextManager[Suggestion]:
-        """Mark one as accepted, once; Refused where it was before, or is past its time.
-
-        What is done inside is of one piece with the mark: both hold, or neither does.
-        """
-        ...
-
-    async def note_refusal(self, tenant_id: UUID, session_id: UUID, entry: AuditEntry) -> None:
-        """What somebody accepted could not be done."""
+    async def get_suggestion(self, tenant_id: UUID, session_id: UUID, call: int) -> Suggestion:
+        """NotFound where there is no such session, or it suggested nothing in this call."""
         ...
 
     async def runs_of_session(

@@ -14,7 +14,7 @@ from cadenza.adapters.simulated.log import EventLog
 from cadenza.adapters.system.ids import new_id
 from cadenza.application.planner import Planner
 from cadenza.application.ports.brain import Brain
-from cadenza.application.ports.run_queue import ClaimRequest
+from cadenza.application.ports.claims import ClaimRequest
 from cadenza.domain.definition import JobDefinition
 from cadenza.domain.endpoint import Endpoint, Job
 from cadenza.domain.errors import BrainFailed, InstallationError

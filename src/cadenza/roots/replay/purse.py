@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from cadenza.adapters.system.ids import new_id
-from cadenza.application.ports.quota import Reservation
+from cadenza.application.ports.planning import Reservation
 from cadenza.domain.quota import QuotaWarning
 
 

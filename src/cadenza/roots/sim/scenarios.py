@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from cadenza.adapters.simulated.brains import FunctionBrain
 from cadenza.adapters.simulated.dispatcher import Reply
 from cadenza.application.ports.brain import Tools
-from cadenza.application.ports.run_queue import ClaimRequest
+from cadenza.application.ports.claims import ClaimRequest
 from cadenza.domain import steering
 from cadenza.domain.analysis import AnalysisContext
 from cadenza.domain.endpoint import Every

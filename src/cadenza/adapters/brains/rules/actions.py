@@ -64,8 +64,8 @@ def wrote(rules: Sequence[Rule], endpoint: Endpoint, now: datetime) -> bool:
         present.append(endpoint.planner_pause)
     if not present:
         return False
-    marks = tuple(f"{_mark(rule)}:" for rule in rules)
-    return any(f"{each.reason}:".startswith(marks) for each in present)
+    ids = {rule.id for rule in rules}
+    return any(each.rule_id is not None and each.rule_id in ids for each in present)
 
 
 def _interval(
@@ -163,14 +163,9 @@ def _proposal(
 ) -> Proposal:
     other = {} if target.id == context.endpoint.id else {"endpoint": target.name}
     whose = f"{target.name}: " if other else ""
-    reason = f"{_mark(rule)}: {rule.reason}" if rule.reason else _mark(rule)
+    reason = f"Rule {rule.name}: {rule.reason}" if rule.reason else f"Rule {rule.name}"
     sentence = f"{reason} ({whose}{said})"
-    return Proposal(tool, {**arguments, **other, "reason": reason}, sentence, rule=rule.name)
-
-
-def _mark(rule: Rule) -> str:
-    """What a hint's reason begins with, by which it is known again."""
-    return f"Rule {rule.name}"
+    return Proposal(tool, {**arguments, **other, "reason": reason}, sentence, rule_id=rule.id)
 
 
 def _is_a_persons(hint: Hint) -> bool:

@@ -6,6 +6,7 @@ the context: two planners, or one that was started anew, decide alike.
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from uuid import UUID
 
 from cadenza.adapters.brains.rules.pace import Pace
 from cadenza.adapters.brains.rules.proposal import DeclaredRules, Proposal, Ruling
@@ -94,17 +95,17 @@ class RulesBrain:
         )
 
 
-def _usage(thought: _Thought, fired: tuple[str, ...] = ()) -> Usage:
+def _usage(thought: _Thought, fired: tuple[UUID, ...] = ()) -> Usage:
     return Usage(warnings=thought.warnings, fired=fired) if thought.warnings or fired else NO_USE
 
 
-async def _carry_out(thought: _Thought, tools: Tools) -> tuple[str, ...]:
+async def _carry_out(thought: _Thought, tools: Tools) -> tuple[UUID, ...]:
     """All of it; gives back the declared rules whose act was not refused."""
-    proposals, fired = thought.proposals, list[str]()
+    proposals, fired = thought.proposals, list[UUID]()
     for proposal in proposals:
-        answer = await tools.call(proposal.tool, proposal.arguments)
-        if proposal.rule is not None and answer["ok"]:
-            fired.append(proposal.rule)
+        answer = await tools.call(proposal.tool, proposal.arguments, proposal.rule_id)
+        if proposal.rule_id is not None and answer["ok"]:
+            fired.append(proposal.rule_id)
     reasons = thought.found or [each.sentence for each in proposals]
     confidence = min((each.confidence for each in proposals), default=None)
     await tools.call(

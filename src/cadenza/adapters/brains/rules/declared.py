@@ -120,7 +120,7 @@ def _endpoints(context: AnalysisContext) -> dict[str, Endpoint]:
 
 def _rests(rule: Rule, context: AnalysisContext) -> bool:
     """Within its cooldown; it keeps its target, or a weaker rule would undo what it did."""
-    fired_at = context.fired_at.get(rule.name)
+    fired_at = context.fired_at.get(rule.id) if rule.id is not None else None
     return fired_at is not None and context.now < fired_at + rule.cooldown
 
 

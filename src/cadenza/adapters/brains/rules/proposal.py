@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from typing import Any, Protocol
+from uuid import UUID
 
 from cadenza.domain.analysis import AnalysisContext
 
@@ -12,7 +13,7 @@ class Proposal:
     arguments: dict[str, Any]
     sentence: str
     confidence: float = 1.0
-    rule: str | None = None  # the declared rule that it comes from
+    rule_id: UUID | None = None  # the declared rule that it comes from
 
 
 @dataclass(frozen=True, slots=True)

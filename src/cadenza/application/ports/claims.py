@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Protocol
 from uuid import UUID
 
+from cadenza.domain.claiming import Limits
 from cadenza.domain.run import Claim, FinishedRun
 
 
@@ -22,6 +23,12 @@ class ClaimRequest:
     busy_tenants: Mapping[UUID, int] = field(default_factory=dict[UUID, int])
     busy_hosts: Mapping[str, int] = field(default_factory=dict[str, int])
 
+    @property
+    def limits(self) -> Limits:
+        return Limits(
+            self.limit, self.per_tenant, self.per_host, self.busy_tenants, self.busy_hosts
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class ClaimBatch:
@@ -36,8 +43,8 @@ class FinishReport:
     next_due_at: datetime | None = None  # the earliest of the next runs that were planned
 
 
-class RunQueue(Protocol):
-    """Each method is one transaction; StoreUnavailable may mean that it happened or not."""
+class Claims(Protocol):
+    """Each method is one statement; StoreUnavailable may mean that it happened or not."""
 
     async def claim_due(self, request: ClaimRequest) -> ClaimBatch:
         """Lease due endpoints and record their runs as running; also slots of lost workers."""
@@ -50,6 +57,10 @@ class RunQueue(Protocol):
     async def renew(self, claims: Sequence[Claim], lease: timedelta) -> frozenset[UUID]:
         """Extend the leases that are still ours; gives back the run ids of those."""
         ...
+
+
+class RunQueue(Claims, Protocol):
+    """What a scheduler works off."""
 
     async def finish(self, finished: Sequence[FinishedRun]) -> FinishReport:
         """Fence, apply outcomes to fresh endpoints, plan next runs, close runs, free leases."""

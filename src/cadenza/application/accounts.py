@@ -1,0 +1,208 @@
+"""Tenants, their users and their keys: made by the installation's admin, kept by each tenant."""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from cadenza.application.ports.store import Store
+from cadenza.application.recording import created_before, record
+from cadenza.domain.access import (
+    INSTALLATION_ADMIN,
+    Actor,
+    ApiKey,
+    Caller,
+    Scope,
+    Tenant,
+    User,
+    hash_of,
+    token_of,
+)
+from cadenza.domain.audit import IdempotencyRecord
+from cadenza.domain.definition import check_name
+from cadenza.domain.errors import InvalidInput, NotFound, Refused
+from cadenza.domain.rule import Mode, Modes
+
+INSTALLATION = UUID(int=0)  # in whose name tenants are created; no tenant has this id
+MAX_OVERLAP = timedelta(days=30)
+
+
+@dataclass(frozen=True, slots=True)
+class TenantChange:
+    """What is left out stays as it is."""
+
+    fields: dict[str, Any]  # as they were sent, for the audit log
+    rules_mode: Mode | None = None
+    llm_mode: Mode | None = None
+
+    def applied_to(self, tenant: Tenant) -> Tenant:
+        modes = Modes(self.rules_mode or tenant.modes.rules, self.llm_mode or tenant.modes.llm)
+        days: int | None = self.fields.get("retention_days", tenant.retention_days)
+        return replace(tenant, retention_days=days, modes=modes)
+
+
+class Tenants:
+    def __init__(
+        self, store: Store, new_id: Callable[[], UUID], forget_keys: Callable[[], None]
+    ) -> None:
+        self._store = store
+        self._new_id = new_id
+        self._forget_keys = forget_keys
+
+    async def create(
+        self, name: str, retention_days: int | None, sent: IdempotencyRecord | None = None
+    ) -> tuple[UUID, bool]:
+        """Its id, and whether the same request had made it before."""
+        check_name("name", name)
+        tenant_id = self._new_id()
+        async with self._store.transaction() as tx:
+            existing = await created_before(tx, INSTALLATION, sent, tenant_id)
+            if existing is not None:
+                return existing, True
+            await tx.insert_tenant(Tenant(tenant_id, name, await tx.time(), retention_days))
+            admin, data = INSTALLATION_ADMIN, {"name": name}
+            await record(tx, admin, tenant_id, "tenant.create", tenant_id, data=data)
+        return tenant_id, False
+
+    async def change(self, caller: Caller, change: TenantChange) -> Tenant:
+        async with self._store.transaction() as tx:
+            tenant, _ = await tx.lock_tenant(caller.tenant_id)
+            changed = change.applied_to(tenant)
+            await tx.save_tenant(changed)
+            await record(
+                *(tx, caller.actor, tenant.id, "tenant.change", tenant.id), data=change.fields
+            )
+        return changed
+
+    async def delete(self, tenant_id: UUID, confirmation: str) -> None:
+        """With its users, keys, jobs, endpoints and all that was recorded."""
+        async with self._store.transaction() as tx:
+            tenant, _ = await tx.lock_tenant(tenant_id)
+            if confirmation != tenant.name:
+                fix = f"the name of the tenant, {tenant.name!r}, to be sure"
+                raise InvalidInput("confirm", confirmation, fix)
+            await tx.delete_tenant(tenant_id)
+        self._forget_keys()
+
+    async def create_user(
+        self, tenant_id: UUID, name: str, sent: IdempotencyRecord | None = None
+    ) -> tuple[User, bool]:
+        check_name("name", name)
+        user_id = self._new_id()
+        async with self._store.transaction() as tx:
+            existing = await created_before(tx, tenant_id, sent, user_id)
+            if existing is not None:
+                return await tx.get_user(tenant_id, existing), True
+            user = User(user_id, tenant_id, name, await tx.time())
+            await tx.insert_user(user)
+            admin, data = INSTALLATION_ADMIN, {"name": name}
+            await record(tx, admin, tenant_id, "user.create", user_id, data=data)
+        return user, False
+
+    async def delete_user(self, tenant_id: UUID, user_id: UUID) -> None:
+        """With their keys."""
+        async with self._store.transaction() as tx:
+            await tx.delete_user(tenant_id, user_id)
+            await record(tx, INSTALLATION_ADMIN, tenant_id, "user.delete", user_id)
+        self._forget_keys()
+
+
+@dataclass(frozen=True, slots=True)
+class NewKey:
+    name: str
+    scopes: Collection[Scope]
+    user_id: UUID
+    expires_at: datetime | None = None
+
+
+class Keys:
+    """Each gives back the key and its token, which is never seen again."""
+
+    def __init__(
+        self,
+        store: Store,
+        new_id: Callable[[], UUID],
+        new_secret: Callable[[], str],
+        forget_keys: Callable[[], None],
+    ) -> None:
+        self._store = store
+        self._new_id = new_id
+        self._new_secret = new_secret
+        self._forget_keys = forget_keys
+
+    async def create(
+        self, caller: Caller, wanted: NewKey, sent: IdempotencyRecord | None = None
+    ) -> tuple[ApiKey, str]:
+        details = {"scopes": list(_in_order(wanted.scopes)), "user_id": str(wanted.user_id)}
+        data = {"name": wanted.name, **details}
+        return await self._create(caller.actor, caller.tenant_id, wanted, data, sent)
+
+    async def create_for(self, tenant_id: UUID, wanted: NewKey) -> tuple[ApiKey, str]:
+        """By the installation's admin, for a user of a tenant."""
+        data = {"name": wanted.name}
+        return await self._create(INSTALLATION_ADMIN, tenant_id, wanted, data)
+
+    async def _create(
+        self,
+        actor: Actor,
+        tenant_id: UUID,
+        wanted: NewKey,
+        data: dict[str, Any],
+        sent: IdempotencyRecord | None = None,
+    ) -> tuple[ApiKey, str]:
+        check_name("name", wanted.name)
+        async with self._store.transaction() as tx:
+            key, token = self._new_key(tenant_id, wanted, await tx.time())
+            existing = await created_before(tx, tenant_id, sent, key.id)
+            if existing is not None:
+                raise Refused(
+                    f"it was created as {existing}, and shown then; rotate it for a new one"
+                )
+            await tx.insert_key(key)
+            await record(tx, actor, tenant_id, "key.create", key.id, data=data)
+        return key, token
+
+    async def rotate(self, caller: Caller, key_id: UUID, overlap: timedelta) -> tuple[ApiKey, str]:
+        """A new key in the place of another, which goes on for a while."""
+        if overlap > MAX_OVERLAP:
+            raise InvalidInput("overlap", str(overlap), f"at most {MAX_OVERLAP.days} days")
+        tenant_id = caller.tenant_id
+        async with self._store.transaction() as tx:
+            old, now = await tx.lock_key(tenant_id, key_id)
+            if not old.in_force(now):
+                raise NotFound(f"no key {key_id} that is in force")
+            key, token = self._new_key(tenant_id, NewKey(old.name, old.scopes, old.user_id), now)
+            ends_at = now + overlap
+            sooner = old.expires_at is not None and old.expires_at < ends_at
+            await tx.save_key(old if sooner else replace(old, expires_at=ends_at))
+            await tx.insert_key(key)
+            await record(tx, caller.actor, tenant_id, "key.rotate", key_id)
+        self._forget_keys()
+        return key, token
+
+    async def revoke(self, caller: Caller, key_id: UUID) -> ApiKey:
+        """It opens nothing from now on; one that was revoked before keeps its time."""
+        async with self._store.transaction() as tx:
+            key, now = await tx.lock_key(caller.tenant_id, key_id)
+            revoked = replace(key, revoked_at=key.revoked_at or now)
+            await tx.save_key(revoked)
+            await record(tx, caller.actor, caller.tenant_id, "key.revoke", key_id)
+        self._forget_keys()
+        return revoked
+
+    def _new_key(self, tenant_id: UUID, wanted: NewKey, now: datetime) -> tuple[ApiKey, str]:
+        if wanted.expires_at is not None and wanted.expires_at <= now:
+            raise InvalidInput("expires_at", wanted.expires_at.isoformat(), "an instant to come")
+        key_id = self._new_id()
+        token = token_of(key_id, self._new_secret())
+        scopes = _in_order(wanted.scopes)
+        key = ApiKey(
+            *(key_id, tenant_id, wanted.user_id, wanted.name, scopes, hash_of(token), now),
+            expires_at=wanted.expires_at,
+        )
+        return key, token
+
+
+def _in_order(scopes: Collection[Scope]) -> tuple[Scope, ...]:
+    return tuple(scope for scope in Scope if scope in scopes)

@@ -1,0 +1,206 @@
+"""What owners do to the definition of an endpoint: create, redefine, archive, test."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Protocol
+from uuid import UUID
+
+from cadenza.application.jobs import Revisions
+from cadenza.application.ports.catalogue import EndpointReads, StoredEndpoint, StoredJob
+from cadenza.application.ports.clock import Clock
+from cadenza.application.ports.dispatcher import Dispatcher
+from cadenza.application.ports.store import Channel, EndpointChange, Store, Transaction
+from cadenza.application.recording import check_revision, created_before, record
+from cadenza.application.transitions import moves_plan, save_transitions
+from cadenza.domain import steering
+from cadenza.domain.access import Caller
+from cadenza.domain.analysis import changes_its_state
+from cadenza.domain.audit import IdempotencyRecord
+from cadenza.domain.cron import Cron
+from cadenza.domain.definition import EndpointDefinition, ValidationPolicy, check_endpoint
+from cadenza.domain.endpoint import Endpoint
+from cadenza.domain.errors import Refused
+from cadenza.domain.plan import Source
+from cadenza.domain.run import Claim, Outcome
+from cadenza.domain.target import Target, keeping_secrets, masking_secrets
+
+
+class EndpointPatch(Protocol):
+    def applied_to(self, definition: EndpointDefinition) -> EndpointDefinition: ...
+
+    @property
+    def fields(self) -> list[str]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class CreatedEndpoint:
+    stored: StoredEndpoint
+    replayed: bool = False  # it was created when the same request was first sent
+
+
+class Endpoints:
+    def __init__(
+        self,
+        store: Store,
+        cron: Cron,
+        policy: ValidationPolicy,
+        clock: Clock,
+        new_id: Callable[[], UUID],
+    ) -> None:
+        self._store = store
+        self._cron = cron
+        self._policy = policy
+        self._clock = clock
+        self._new_id = new_id
+
+    async def create(
+        self,
+        caller: Caller,
+        job_id: UUID,
+        definition: EndpointDefinition,
+        sent: IdempotencyRecord | None = None,
+    ) -> CreatedEndpoint:
+        check_endpoint(definition, self._policy, self._clock.now(), self._cron)
+        endpoint_id, tenant_id = self._new_id(), caller.tenant_id
+        target = keeping_secrets(definition.target, None)
+        async with self._store.transaction() as tx:
+            if (existing := await created_before(tx, tenant_id, sent, endpoint_id)) is not None:
+                return CreatedEndpoint(await tx.get_endpoint(tenant_id, existing), replayed=True)
+            job = await tx.share_job(tenant_id, job_id)
+            endpoint = new_endpoint(endpoint_id, job, definition)
+            stored = await add_endpoint(tx, job, endpoint, target, self._cron)
+            await record(
+                *(tx, caller.actor, tenant_id, "endpoint.create", endpoint_id),
+                job_id=job_id,
+                endpoint_id=endpoint_id,
+                data={"name": endpoint.name},
+            )
+        return CreatedEndpoint(stored)
+
+    async def redefine(
+        self, caller: Caller, endpoint_id: UUID, patch: EndpointPatch, expected: Revisions = None
+    ) -> StoredEndpoint:
+        async with self._store.transaction() as tx:
+            stored = await tx.lock_endpoint(caller.tenant_id, endpoint_id, with_secrets=True)
+            check_revision(stored.revision, expected)
+            if stored.endpoint.archived_at is not None:
+                raise Refused("it is archived, and can no longer be changed")
+            definition = patch.applied_to(stored.definition)
+            check_endpoint(definition, self._policy, stored.read_at, self._cron)
+            target = keeping_secrets(definition.target, stored.opened_target)
+            if replace(definition, target=target) == stored.definition:
+                return stored
+            change = redefinition(stored, replace(definition, target=target), self._cron)
+            await tx.save_endpoints([change])
+            if moves_plan(stored.endpoint, change.endpoint):
+                await tx.notify(Channel.DUE)
+            await record(
+                *(tx, caller.actor, caller.tenant_id, "endpoint.change", endpoint_id),
+                job_id=stored.endpoint.job_id,
+                endpoint_id=endpoint_id,
+                data={"fields": patch.fields},
+            )
+        return replace(stored.after(change.endpoint, target), revision=stored.revision + 1)
+
+    async def archive(self, caller: Caller, endpoint_id: UUID) -> StoredEndpoint:
+        async with self._store.transaction() as tx:
+            stored = await tx.lock_endpoint(caller.tenant_id, endpoint_id)
+            archived = steering.archive(stored.endpoint, stored.read_at, self._cron)
+            if archived == stored.endpoint:
+                return stored
+            await save_transitions(tx, [(stored.endpoint, archived)])
+            await record(
+                *(tx, caller.actor, caller.tenant_id, "endpoint.archive", endpoint_id),
+                job_id=archived.job_id,
+                endpoint_id=endpoint_id,
+            )
+        return replace(stored.after(archived), revision=stored.revision + 1)
+
+
+def new_endpoint(endpoint_id: UUID, job: StoredJob, definition: EndpointDefinition) -> Endpoint:
+    return Endpoint(
+        id=endpoint_id,
+        tenant_id=job.job.tenant_id,
+        job_id=job.job.id,
+        name=definition.name,
+        baseline=definition.baseline,
+        created_at=job.read_at,
+        min_interval=definition.min_interval,
+        max_interval=definition.max_interval,
+    )
+
+
+async def add_endpoint(
+    tx: Transaction, job: StoredJob, endpoint: Endpoint, target: Target, cron: Cron
+) -> StoredEndpoint:
+    """Into a job that is held, with its first plan."""
+    if job.job.archived_at is not None:
+        raise Refused("the job is archived")
+    paused = replace(endpoint, job_paused_until=job.job.paused_until)
+    planned = steering.begin(paused, job.read_at, cron)
+    await tx.insert_endpoints([(planned, target)])
+    await tx.notify(Channel.DUE)
+    return StoredEndpoint(
+        planned,
+        masking_secrets(target),
+        job.job.name,
+        job.read_at,
+        planned.next_run_at,
+        planned.next_source,
+    )
+
+
+def redefinition(
+    stored: StoredEndpoint, definition: EndpointDefinition, cron: Cron
+) -> EndpointChange:
+    """Of an endpoint that is locked; the target's secrets are those to be stored."""
+    endpoint = steering.edit(
+        replace(stored.endpoint, name=definition.name),
+        baseline=definition.baseline,
+        min_interval=definition.min_interval,
+        max_interval=definition.max_interval,
+        now=stored.read_at,
+        cron=cron,
+    )
+    is_news = changes_its_state(stored.endpoint, endpoint)
+    return EndpointChange(endpoint, is_news, definition.target, raises_revision=True)
+
+
+class EndpointTest:
+    """Calls a target once. It is no run, and counts for nothing."""
+
+    def __init__(
+        self,
+        endpoints: EndpointReads,
+        dispatcher: Dispatcher,
+        clock: Clock,
+        new_id: Callable[[], UUID],
+    ) -> None:
+        self._endpoints = endpoints
+        self._dispatcher = dispatcher
+        self._clock = clock
+        self._new_id = new_id
+
+    async def call(self, caller: Caller, endpoint_id: UUID) -> tuple[Outcome, int]:
+        """How it ended, and how many milliseconds that took."""
+        stored = await self._endpoints.get_endpoint(
+            caller.tenant_id, endpoint_id, with_secrets=True
+        )
+        endpoint, started_at = stored.endpoint, self._clock.now()
+        claim = Claim(
+            run_id=self._new_id(),
+            endpoint_id=endpoint.id,
+            tenant_id=endpoint.tenant_id,
+            job_id=endpoint.job_id,
+            endpoint_name=endpoint.name,
+            target=stored.opened_target,
+            slot_at=started_at,
+            source=Source.MANUAL,
+            epoch=1,
+            first_claimed_at=started_at,
+            host=stored.target.host,
+            is_manual=True,
+        )
+        outcome = await self._dispatcher.dispatch(claim)
+        took = self._clock.now() - started_at
+        return outcome, int(took.total_seconds() * 1000)

@@ -1,0 +1,121 @@
+"""The end of a run: its outcome and the next plan are stored in one transaction for a batch.
+
+Results whose epoch still counts are applied to the endpoint as it is now, with the hints and
+pauses that were written meanwhile; a result with an old epoch is kept to be seen, and changes
+nothing.
+"""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from cadenza.application.ports.claims import (
+    ClaimBatch,
+    ClaimRequest,
+    Claims,
+    FinishReport,
+)
+from cadenza.application.ports.store import Channel, EndpointChange, HeldRuns, Store
+from cadenza.domain.cron import Cron
+from cadenza.domain.event import PendingEvent
+from cadenza.domain.instants import iso
+from cadenza.domain.outcome import Finish, finish_run
+from cadenza.domain.run import Claim, FinishedRun, RunStatus
+from cadenza.domain.steering import given_back
+
+
+class ClaimedRuns:
+    """The RunQueue of a scheduler: claims are the store's, and what ends them is decided here."""
+
+    def __init__(self, claims: Claims, store: Store, cron: Cron) -> None:
+        self._claims = claims
+        self._store = store
+        self._cron = cron
+
+    async def claim_due(self, request: ClaimRequest) -> ClaimBatch:
+        return await self._claims.claim_due(request)
+
+    async def claim_lost(self, request: ClaimRequest) -> Sequence[Claim]:
+        return await self._claims.claim_lost(request)
+
+    async def renew(self, claims: Sequence[Claim], lease: timedelta) -> frozenset[UUID]:
+        return await self._claims.renew(claims, lease)
+
+    async def finish(self, finished: Sequence[FinishedRun]) -> FinishReport:
+        """Fence, apply outcomes to fresh endpoints, plan next runs, close runs, free leases."""
+        async with self._store.transaction() as tx:
+            held = await tx.lock_held([each.claim for each in finished])
+            finishes, stale = self._settle(finished, held)
+            if finishes:
+                await tx.close_runs(finishes, held.now)
+                if events := _events(finishes, held):
+                    await tx.add_events(events)
+            late = await tx.note_late(stale) if stale else frozenset[UUID]()
+        due = [finish.plan.next_run_at for _, finish in finishes]
+        return FinishReport(late, min((at for at in due if at is not None), default=None))
+
+    async def give_back(self, claims: Sequence[Claim]) -> None:
+        """Undo claims of which nothing was sent; transitions made meanwhile take effect."""
+        async with self._store.transaction() as tx:
+            held = await tx.lock_held(claims, with_plans=True)
+            still_ours = [claim for claim in claims if claim.run_id in held.endpoints]
+            await tx.undo_claims(still_ours)
+            changes = [
+                EndpointChange(
+                    given_back(held.endpoints[claim.run_id], held.now, self._cron), is_news=False
+                )
+                for claim in still_ours
+                if claim.attempt == 1  # an earlier worker's attempt stays for the next one
+            ]
+            if changes:
+                await tx.save_endpoints(changes)
+            if still_ours:
+                await tx.notify(Channel.DUE)
+
+    def _settle(
+        self, finished: Sequence[FinishedRun], held: HeldRuns
+    ) -> tuple[list[tuple[FinishedRun, Finish]], list[FinishedRun]]:
+        """What each result does to its endpoint, and those that came too late."""
+        endpoints = dict(held.endpoints)
+        finishes: list[tuple[FinishedRun, Finish]] = []
+        stale: list[FinishedRun] = []
+        for run in finished:
+            endpoint = endpoints.pop(run.claim.run_id, None)
+            if endpoint is None:
+                stale.append(run)
+            else:
+                finishes.append((run, finish_run(endpoint, run, held.now, self._cron)))
+        return finishes, stale
+
+
+def _events(finishes: Sequence[tuple[FinishedRun, Finish]], held: HeldRuns) -> list[PendingEvent]:
+    """Failures and recoveries always; other runs where somebody watches their tenant."""
+    events: list[PendingEvent] = []
+    for run, finish in finishes:
+        claim = run.claim
+        kinds: list[str] = []
+        if run.outcome.failed:
+            kinds.append("run.failed")
+        elif claim.tenant_id in held.watched_tenants:
+            kinds.append("run.finished")
+        was_failing = held.endpoints[claim.run_id].failure_count > 0
+        if was_failing and run.outcome.status is RunStatus.SUCCESS:
+            kinds.append("endpoint.recovered")
+        ids = (claim.tenant_id, claim.job_id, claim.endpoint_id)
+        events += [PendingEvent(kind, *ids, _data(run, finish)) for kind in kinds]
+    return events
+
+
+def _data(run: FinishedRun, finish: Finish) -> dict[str, Any]:
+    claim, outcome = run.claim, run.outcome
+    return {
+        "run_id": str(claim.run_id),
+        "endpoint_name": claim.endpoint_name,
+        "slot_at": iso(claim.slot_at),
+        "source": claim.source,
+        "status": outcome.status,
+        "status_code": outcome.status_code,
+        "error_kind": outcome.error_kind,
+        "failure_count": finish.settled.failure_count,
+    }

@@ -1,0 +1,91 @@
+"""What planners keep: the state of analyses, sessions, suggestions and quotas."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+from cadenza.domain.quota import Allowance, QuotaWarning
+from cadenza.domain.session import Session
+from cadenza.domain.suggestion import Suggestion
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    id: UUID
+    tenant_id: UUID
+    month: str
+    tokens: int
+    cost: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisState:
+    """What one brain remembers of an endpoint after an analysis."""
+
+    endpoint_id: UUID
+    brain: str  # its kind
+    analysed_at: datetime
+    next_analysis_at: datetime | None
+    reasoning: str
+    is_idle: bool  # counted, not kept as a session
+    fired: Mapping[UUID, datetime]  # declared rules that did something; those before are kept,
+    forgotten: Sequence[UUID] = ()  # but for these
+
+
+class Quota(Protocol):
+    """What a planner asks before and after a session that costs something."""
+
+    async def reserve(self, tenant_id: UUID, tokens: int, cost: float = 0.0) -> Reservation | None:
+        """Set tokens and money aside; None where the tenant has not enough left."""
+        ...
+
+    async def settle(
+        self, reservation: Reservation, used: int, cost: float = 0.0
+    ) -> Sequence[QuotaWarning]:
+        """Turn what was set aside into what was used; settling it again changes nothing."""
+        ...
+
+
+class AnalysisRows(Protocol):
+    async def save_analysis_states(
+        self, states: Sequence[AnalysisState], holder: str
+    ) -> frozenset[UUID]:
+        """End the leases of this holder; gives the endpoints that are still there."""
+        ...
+
+    async def insert_sessions(self, sessions: Sequence[Session]) -> None:
+        """One that is there already stays as it is."""
+        ...
+
+
+class SuggestionRows(Protocol):
+    async def lock_suggestion(self, tenant_id: UUID, session_id: UUID, call: int) -> Suggestion:
+        """NotFound where there is no such session, or it suggested nothing in this call."""
+        ...
+
+    async def mark_accepted(self, suggestion: Suggestion, actor: str, until_at: datetime) -> None:
+        """The runs it leads to are looked for until then."""
+        ...
+
+
+class QuotaRows(Protocol):
+    async def lock_allowance(self, tenant_id: UUID, month: str) -> Allowance:
+        """An empty one where nothing was used in that month."""
+        ...
+
+    async def save_allowance(self, tenant_id: UUID, month: str, allowance: Allowance) -> None: ...
+
+    async def insert_reservation(self, reservation: Reservation) -> None: ...
+
+    async def take_reservation(self, reservation_id: UUID) -> Reservation | None:
+        """It is there no more; None where it was not."""
+        ...
+
+    async def take_old_reservations(
+        self, tenant_id: UUID, before: datetime
+    ) -> Sequence[Reservation]: ...
+
+
+class PlannerRows(AnalysisRows, SuggestionRows, QuotaRows, Protocol): ...

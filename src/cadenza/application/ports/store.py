@@ -1,0 +1,176 @@
+"""The store: a transaction with plain verbs. It locks, reads and writes, and knows no rule.
+
+What a use case does in one transaction is all there at its end, or none of it is. A row that is
+locked stays as it was read until then; rows are locked in one order everywhere (tenant, job,
+endpoints by id), so that no two transactions wait for each other in a circle. StoreUnavailable at
+the end may mean that it was stored or not.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+from uuid import UUID
+
+from cadenza.application.ports.accounts import AccountRows
+from cadenza.application.ports.catalogue import StoredEndpoint, StoredJob
+from cadenza.application.ports.planning import PlannerRows
+from cadenza.domain.audit import AuditEntry, IdempotencyRecord
+from cadenza.domain.endpoint import Endpoint
+from cadenza.domain.event import PendingEvent
+from cadenza.domain.outcome import Finish
+from cadenza.domain.run import Claim, FinishedRun
+from cadenza.domain.target import Target
+
+
+class Channel(StrEnum):
+    """Who is woken when a transaction has been stored."""
+
+    DUE = "due"  # schedulers: something may run sooner than was known
+    FINISHED = "finished"  # planners: runs have ended, or a person asked for an analysis
+
+
+class Records(Protocol):
+    """What goes along with a change."""
+
+    async def time(self) -> datetime:
+        """By the store's clock, the only one that counts."""
+        ...
+
+    async def add_audit(self, entry: AuditEntry) -> None: ...
+
+    async def add_events(self, events: Sequence[PendingEvent]) -> None: ...
+
+    async def notify(self, channel: Channel) -> None: ...
+
+    async def take_idempotency_key(
+        self, tenant_id: UUID, record: IdempotencyRecord, created_id: UUID
+    ) -> tuple[bytes, UUID] | None:
+        """None where it was free, and is taken now; else the fingerprint and the id it was taken
+        for. Of two at once the second waits here for the first."""
+        ...
+
+
+class JobRows(Protocol):
+    """AlreadyThere where a name is taken, NotFound for what is not there or of another tenant."""
+
+    async def insert_jobs(self, jobs: Sequence[StoredJob]) -> None: ...
+
+    async def get_job(self, tenant_id: UUID, job_id: UUID) -> StoredJob: ...
+
+    async def lock_job(self, tenant_id: UUID, job_id: UUID) -> StoredJob: ...
+
+    async def share_job(self, tenant_id: UUID, job_id: UUID) -> StoredJob:
+        """Locked against changes of it, not against others who share it."""
+        ...
+
+    async def save_jobs(self, jobs: Sequence[StoredJob]) -> None: ...
+
+    async def declared_jobs(self, tenant_id: UUID) -> Sequence[StoredJob]:
+        """Those that are not archived, by name."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointChange:
+    """An endpoint as it is to be stored; its definition only where that changed."""
+
+    endpoint: Endpoint
+    is_news: bool  # for its siblings' analyses
+    target: Target | None = None  # a secret that is KEPT stays as it is stored
+    raises_revision: bool = False
+
+
+class EndpointRows(Protocol):
+    async def insert_endpoints(self, endpoints: Sequence[tuple[Endpoint, Target]]) -> None: ...
+
+    async def get_endpoint(self, tenant_id: UUID, endpoint_id: UUID) -> StoredEndpoint: ...
+
+    async def lock_endpoint(
+        self, tenant_id: UUID, endpoint_id: UUID, *, with_secrets: bool = False
+    ) -> StoredEndpoint: ...
+
+    async def lock_endpoints(self, endpoint_ids: Sequence[UUID]) -> Sequence[StoredEndpoint]:
+        """Those that are there, without what they call."""
+        ...
+
+    async def lock_endpoints_of_job(
+        self, tenant_id: UUID, job_id: UUID
+    ) -> Sequence[StoredEndpoint]:
+        """Those that are not archived."""
+        ...
+
+    async def declared_endpoints(self, tenant_id: UUID) -> Sequence[StoredEndpoint]:
+        """Those that are not archived, by name, with their secrets."""
+        ...
+
+    async def save_endpoints(self, changes: Sequence[EndpointChange]) -> None: ...
+
+    async def sibling_ids(self, endpoint: Endpoint) -> Mapping[str, UUID]:
+        """By name, of those in the same job that are not archived."""
+        ...
+
+    async def ask_for_analysis(self, endpoint_id: UUID) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class HeldRuns:
+    """The endpoints whose claims are still held, by run, locked; and whose tenants are watched."""
+
+    now: datetime
+    endpoints: Mapping[UUID, Endpoint]
+    watched_tenants: frozenset[UUID] = frozenset()
+
+
+class RunRows(Protocol):
+    """Set-based: each is one statement, however many runs there are."""
+
+    async def lock_held(self, claims: Sequence[Claim], *, with_plans: bool = False) -> HeldRuns:
+        """Those whose epoch still counts. A finish replaces the plan of a scheduled run, and
+        does not ask for it."""
+        ...
+
+    async def close_runs(
+        self, finishes: Sequence[tuple[FinishedRun, Finish]], now: datetime
+    ) -> None:
+        """Store outcomes and next plans, free the leases, and wake the planners."""
+        ...
+
+    async def note_late(self, finished: Sequence[FinishedRun]) -> frozenset[UUID]:
+        """Keep results that came with an old epoch, but not the same result a second time."""
+        ...
+
+    async def undo_claims(self, claims: Sequence[Claim]) -> None:
+        """Free the leases; a run that nobody ever sent is forgotten, another one waits for the
+        next worker."""
+        ...
+
+
+class Transaction(Records, JobRows, EndpointRows, RunRows, PlannerRows, AccountRows, Protocol): ...
+
+
+class Store(Protocol):
+    def transaction(self) -> AbstractAsyncContextManager[Transaction]: ...
+
+
+class JoinedStore:
+    """A store whose transactions are all part of one that is under way."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._transaction = transaction
+
+    def transaction(self) -> "_Joined":
+        return _Joined(self._transaction)
+
+
+class _Joined(AbstractAsyncContextManager[Transaction]):
+    def __init__(self, transaction: Transaction) -> None:
+        self._transaction = transaction
+
+    async def __aenter__(self) -> Transaction:
+        return self._transaction
+
+    async def __aexit__(self, *_: object) -> None:
+        return None

@@ -1,0 +1,55 @@
+"""What goes along with a change: its audit entry, the event that tells of it, and its record."""
+
+from typing import Any
+from uuid import UUID
+
+from cadenza.application.ports.store import Records
+from cadenza.domain.access import Actor
+from cadenza.domain.audit import AuditEntry, IdempotencyRecord
+from cadenza.domain.errors import InvalidInput, Outdated
+from cadenza.domain.event import PendingEvent
+
+# Followers of a tenant's events hear of these. Keys and users are the admins' matter.
+_PUBLIC = ("job.", "endpoint.", "manifest.")
+
+
+async def record(
+    tx: Records,
+    actor: Actor,
+    tenant_id: UUID,
+    action: str,
+    subject: UUID | str,
+    *,
+    job_id: UUID | None = None,
+    endpoint_id: UUID | None = None,
+    data: dict[str, Any] | None = None,
+) -> None:
+    data = data or {}
+    await tx.add_audit(AuditEntry(tenant_id, actor.name, action, str(subject), data))
+    if action.startswith(_PUBLIC):
+        told = {**data, "by": actor.public_name}
+        await tx.add_events([PendingEvent(action, tenant_id, job_id, endpoint_id, told)])
+
+
+async def created_before(
+    tx: Records, tenant_id: UUID, sent: IdempotencyRecord | None, new_id: UUID
+) -> UUID | None:
+    """What the same create made when it was first sent; None where this is the first time."""
+    if sent is None:
+        return None
+    taken = await tx.take_idempotency_key(tenant_id, sent, new_id)
+    if taken is None:
+        return None
+    fingerprint, created_id = taken
+    if fingerprint != sent.fingerprint:
+        fix = "it was used for another request; take a new key for a new one"
+        raise InvalidInput("Idempotency-Key", sent.key, fix)
+    return created_id
+
+
+def check_revision(revision: int, expected: frozenset[int] | None) -> None:
+    """None: the caller does not care what it has read."""
+    if expected is not None and revision not in expected:
+        raise Outdated(
+            f"it has changed: its revision is {revision}, not what you gave; read it again"
+        )

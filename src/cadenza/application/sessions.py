@@ -1,0 +1,49 @@
+"""What is kept of analyses: the state of each endpoint, the sessions worth it, their events."""
+
+from collections.abc import Iterator, Sequence
+
+from cadenza.application.ports.planning import AnalysisState
+from cadenza.application.ports.store import Store
+from cadenza.domain.event import PendingEvent
+from cadenza.domain.session import Session
+
+
+async def record_analyses(store: Store, sessions: Sequence[Session], holder: str) -> None:
+    """Sessions of endpoints that were deleted meanwhile are gone with them."""
+    async with store.transaction() as tx:
+        states = [_state(session) for session in sessions]
+        present = await tx.save_analysis_states(states, holder)
+        kept = [
+            session
+            for session in sessions
+            if session.worth_keeping and session.endpoint_id in present
+        ]
+        if kept:
+            await tx.insert_sessions(kept)
+            if events := [event for session in kept for event in _events(session)]:
+                await tx.add_events(events)
+
+
+def _state(session: Session) -> AnalysisState:
+    return AnalysisState(
+        session.endpoint_id,
+        session.kind,
+        session.started_at,
+        session.next_analysis_at,
+        session.reasoning,
+        is_idle=not session.worth_keeping,
+        fired=dict.fromkeys(session.fired, session.started_at),
+        forgotten=session.forgotten,
+    )
+
+
+def _events(session: Session) -> Iterator[PendingEvent]:
+    tools_by_kind = {
+        "planner.acted": [call.tool for call in session.tool_calls if call.took_effect],
+        "planner.suggested": [call.tool for call in session.tool_calls if call.suggested],
+    }
+    for kind, tools in tools_by_kind.items():
+        if tools:
+            ids = (session.tenant_id, session.job_id, session.endpoint_id)
+            data = {"session_id": str(session.id), "brain": session.brain, "tools": tools}
+            yield PendingEvent(kind, *ids, data)

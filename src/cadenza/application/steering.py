@@ -1,0 +1,152 @@
+"""Steering by hand: pauses, hints, run now, reset, and asking for an analysis."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from cadenza.application.ports.catalogue import StoredEndpoint
+from cadenza.application.ports.store import Channel, Store
+from cadenza.application.recording import record
+from cadenza.application.transitions import save_transitions
+from cadenza.domain import steering
+from cadenza.domain.access import Caller
+from cadenza.domain.bounds import LONGEST_TTL, MAX_INTERVAL, MIN_INTERVAL, MIN_TTL
+from cadenza.domain.cron import Cron
+from cadenza.domain.endpoint import Endpoint
+from cadenza.domain.errors import InvalidInput, Refused
+from cadenza.domain.hint import Author, IntervalHint, OneShotHint
+from cadenza.domain.instants import humanize
+
+Transition = Callable[[Endpoint, datetime], Endpoint]
+
+
+class Steering:
+    def __init__(self, store: Store, cron: Cron) -> None:
+        self._store = store
+        self._cron = cron
+
+    async def pause(
+        self, caller: Caller, endpoint_id: UUID, until_at: datetime | None, reason: str
+    ) -> StoredEndpoint:
+        """No scheduled run before an instant, or until it is resumed."""
+
+        def paused(endpoint: Endpoint, now: datetime) -> Endpoint:
+            return steering.pause(
+                *(endpoint, until_at, Author.PERSON, reason, now, self._cron),
+                user_id=caller.user_id,
+            )
+
+        data = {"until": str(until_at), "reason": reason}
+        return await self._steer(caller, endpoint_id, "pause", paused, data)
+
+    async def resume(self, caller: Caller, endpoint_id: UUID) -> StoredEndpoint:
+        """Lift a person's pause and a planner's; that of the job stays."""
+
+        def resumed(endpoint: Endpoint, now: datetime) -> Endpoint:
+            return steering.resume(endpoint, Author.PERSON, now, self._cron)
+
+        return await self._steer(caller, endpoint_id, "resume", resumed)
+
+    async def hint_interval(
+        self, caller: Caller, endpoint_id: UUID, interval: timedelta, ttl: timedelta, reason: str
+    ) -> StoredEndpoint:
+        """Run at another interval for a while."""
+        _check_between("interval", interval, MIN_INTERVAL, MAX_INTERVAL)
+        _check_between("ttl", ttl, MIN_TTL, LONGEST_TTL)
+
+        def hinted(endpoint: Endpoint, now: datetime) -> Endpoint:
+            hint = IntervalHint(interval, now + ttl, Author.PERSON, reason, user_id=caller.user_id)
+            return steering.suggest_interval(endpoint, hint, now, self._cron)
+
+        data = {"interval": humanize(interval), "ttl": humanize(ttl), "reason": reason}
+        return await self._steer(caller, endpoint_id, "hint.interval", hinted, data)
+
+    async def hint_run(
+        self,
+        caller: Caller,
+        endpoint_id: UUID,
+        run_at: datetime | timedelta,
+        ttl: timedelta,
+        reason: str,
+    ) -> StoredEndpoint:
+        """Run once at an instant, or so long from now, if the baseline does not come first."""
+        _check_between("ttl", ttl, MIN_TTL, LONGEST_TTL)
+
+        def hinted(endpoint: Endpoint, now: datetime) -> Endpoint:
+            at = now + run_at if isinstance(run_at, timedelta) else max(run_at, now)
+            hint = OneShotHint(at, at + ttl, Author.PERSON, reason, user_id=caller.user_id)
+            return steering.suggest_run_at(endpoint, hint, now, self._cron)
+
+        when = humanize(run_at) if isinstance(run_at, timedelta) else str(run_at)
+        data = {"at": when, "ttl": humanize(ttl), "reason": reason}
+        return await self._steer(caller, endpoint_id, "hint.one-shot", hinted, data)
+
+    async def clear_hints(self, caller: Caller, endpoint_id: UUID) -> StoredEndpoint:
+        """Drop both hints; the baseline returns at once."""
+
+        def cleared(endpoint: Endpoint, now: datetime) -> Endpoint:
+            return steering.clear_hints(endpoint, Author.PERSON, now, self._cron)
+
+        return await self._steer(caller, endpoint_id, "hints.clear", cleared)
+
+    async def reset_failures(self, caller: Caller, endpoint_id: UUID) -> StoredEndpoint:
+        """Forget the failures, and with them the back-off."""
+
+        def reset(endpoint: Endpoint, now: datetime) -> Endpoint:
+            return steering.reset_failures(endpoint, now, self._cron)
+
+        return await self._steer(caller, endpoint_id, "reset-failures", reset)
+
+    async def run_now(self, caller: Caller, endpoint_id: UUID) -> datetime:
+        """A run now, whatever min and pause say; its slot."""
+        stored = await self._steer(caller, endpoint_id, "run", steering.request_run_now)
+        assert stored.endpoint.manual_slot_at is not None
+        return stored.endpoint.manual_slot_at
+
+    async def ask_for_analysis(self, caller: Caller, endpoint_id: UUID) -> None:
+        """As soon as the planner can."""
+        async with self._store.transaction() as tx:
+            stored = await tx.lock_endpoint(caller.tenant_id, endpoint_id)
+            _check_not_archived(stored.endpoint)
+            await tx.ask_for_analysis(endpoint_id)
+            await record(
+                *(tx, caller.actor, caller.tenant_id, "endpoint.analyse", endpoint_id),
+                job_id=stored.endpoint.job_id,
+                endpoint_id=endpoint_id,
+            )
+            await tx.notify(Channel.FINISHED)
+
+    async def _steer(
+        self,
+        caller: Caller,
+        endpoint_id: UUID,
+        action: str,
+        transition: Transition,
+        data: dict[str, Any] | None = None,
+    ) -> StoredEndpoint:
+        async with self._store.transaction() as tx:
+            stored = await tx.lock_endpoint(caller.tenant_id, endpoint_id)
+            _check_not_archived(stored.endpoint)
+            endpoint = transition(stored.endpoint, stored.read_at)
+            if endpoint == stored.endpoint:
+                return stored
+            await save_transitions(tx, [(stored.endpoint, endpoint)])
+            await record(
+                *(tx, caller.actor, caller.tenant_id, f"endpoint.{action}", endpoint_id),
+                job_id=endpoint.job_id,
+                endpoint_id=endpoint_id,
+                data=data,
+            )
+        return stored.after(endpoint)
+
+
+def _check_not_archived(endpoint: Endpoint) -> None:
+    if endpoint.archived_at is not None:
+        raise Refused("it is archived")
+
+
+def _check_between(field: str, value: timedelta, least: timedelta, most: timedelta) -> None:
+    if not least <= value <= most:
+        fix = f"from {humanize(least)} to {humanize(most)}"
+        raise InvalidInput(field, humanize(value), fix)

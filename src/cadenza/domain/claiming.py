@@ -1,0 +1,66 @@
+"""What a worker may claim, and how a claim is shared out among tenants and hosts.
+
+The memory store runs this code. PostgreSQL says the same in one statement, and a contract test
+holds the two against each other on random data.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from cadenza.domain.endpoint import Endpoint
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    endpoint_id: UUID
+    tenant_id: UUID
+    host: str
+    slot_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much may run at once, and how much of it this worker is running already."""
+
+    total: int
+    per_tenant: int = 100
+    per_host: int = 20
+    busy_tenants: Mapping[UUID, int] = field(default_factory=dict[UUID, int])
+    busy_hosts: Mapping[str, int] = field(default_factory=dict[str, int])
+
+
+def slot_to_claim(
+    endpoint: Endpoint, lease_until: datetime | None, now: datetime, horizon: datetime
+) -> datetime | None:
+    """The slot that may be claimed now, up to a little ahead of its time; None where none may.
+
+    A run whose worker was lost is taken over; a person's is not sent again, the sweep closes it.
+    """
+    if lease_until is not None and lease_until > now:
+        return None
+    if endpoint.running_slot_at is not None:
+        return None if endpoint.running_is_manual else endpoint.running_slot_at
+    if endpoint.archived_at is not None:
+        return None
+    if endpoint.manual_slot_at is not None:
+        return endpoint.manual_slot_at
+    if endpoint.next_run_at is None or endpoint.next_run_at > horizon:
+        return None
+    return None if endpoint.paused_until(now) is not None else endpoint.next_run_at
+
+
+def fair_shares(candidates: Iterable[Candidate], limits: Limits) -> list[Candidate]:
+    """Every tenant's first slot before anybody's second; none beyond its tenant's or host's limit."""
+    tenants, hosts = Counter(limits.busy_tenants), Counter(limits.busy_hosts)
+    ranked: list[tuple[int, datetime, UUID, Candidate]] = []
+    for candidate in sorted(candidates, key=lambda each: (each.slot_at, each.endpoint_id)):
+        tenants[candidate.tenant_id] += 1
+        hosts[candidate.host] += 1
+        rank = tenants[candidate.tenant_id]
+        if rank <= limits.per_tenant and hosts[candidate.host] <= limits.per_host:
+            ranked.append((rank, candidate.slot_at, candidate.endpoint_id, candidate))
+    ranked.sort(key=lambda entry: entry[:3])
+    return [entry[3] for entry in ranked[: limits.total]]
