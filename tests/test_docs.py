@@ -9,7 +9,7 @@ import pytest
 from cadenza.manifest.files import read_manifest
 from cadenza.roots.files import checks
 from cadenza.roots.settings import PREFIX, Settings
-from cadenza.roots.sim.scenarios import SCENARIOS
+from cadenza.sim.scenarios import SCENARIOS
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -5,11 +5,14 @@ from functools import cache
 
 import pytest
 
-from cadenza.roots.sim import play as playing
-from cadenza.roots.sim.play import Played, play
-from cadenza.roots.sim.scenarios import SCENARIOS, Scenario, on_rules
+from cadenza.roots.brain import rules_brain
+from cadenza.roots.examples import example_job
+from cadenza.sim import play as playing
+from cadenza.sim.play import Played, play
+from cadenza.sim.scenarios import SCENARIOS, DeclaredRules, Scenario, on_rules
 
 ON_RULES = " on rules"
+RULES = DeclaredRules(rules_brain, example_job)
 SEEDS = (1, 2, 3, 42, 20_251_029)
 
 
@@ -28,7 +31,7 @@ def live(name: str, seed: int = 1) -> Played:
 def _scenario(name: str) -> Scenario:
     if not name.endswith(ON_RULES):
         return SCENARIOS[name]
-    scenario = on_rules(SCENARIOS[name.removesuffix(ON_RULES)])
+    scenario = on_rules(SCENARIOS[name.removesuffix(ON_RULES)], RULES)
     assert scenario is not None
     return scenario
 

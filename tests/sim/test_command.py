@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from cadenza.domain.instants import from_iso
 from cadenza.domain.plan import Source
 from cadenza.roots.main import app
-from cadenza.roots.sim.scenarios import SCENARIOS
+from cadenza.sim.scenarios import SCENARIOS
 from tests.factories import seconds
 from tests.sim.test_flash_sale import ACTIONS, HOW_OFTEN, INVESTIGATIONS, MIN, NAMES
 

@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
+from cadenza.demo.shop import Shop
+from cadenza.demo.stage import scaled
 from cadenza.domain.endpoint import Every
-from cadenza.roots.demo.shop import Shop
-from cadenza.roots.demo.stage import scaled
 from cadenza.roots.examples import example_job
 from tests.factories import seconds
 

@@ -11,7 +11,7 @@ import pytest
 
 from cadenza.domain.instants import from_iso
 from cadenza.domain.run import Run
-from cadenza.roots.sim.world import START, World
+from cadenza.sim.world import START, World
 from tests.factories import minutes, seconds
 from tests.sim.lives import ON_RULES, SEEDS, broken, lived
 

@@ -14,9 +14,9 @@ from cadenza.domain.endpoint import Every
 from cadenza.domain.rule import Mode
 from cadenza.domain.run import RunStatus
 from cadenza.domain.target import HttpTarget
-from cadenza.roots.replay.compare import compare
-from cadenza.roots.replay.history import History, differ
-from cadenza.roots.replay.life import relive
+from cadenza.replay.compare import compare
+from cadenza.replay.history import History, differ
+from cadenza.replay.life import relive
 from tests.cli.called import Called, call
 from tests.factories import NOON, minutes
 

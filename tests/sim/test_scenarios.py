@@ -15,11 +15,11 @@ import pytest
 from cadenza.adapters.memory.run_queue import MemoryRunQueue
 from cadenza.domain import governor, outcome, steering
 from cadenza.domain.endpoint import Endpoint
-from cadenza.roots.sim import flash_sale
-from cadenza.roots.sim.play import play
-from cadenza.roots.sim.report import write_report
-from cadenza.roots.sim.scenarios import SCENARIOS
-from cadenza.roots.sim.world import always_true
+from cadenza.sim import flash_sale
+from cadenza.sim.play import play
+from cadenza.sim.report import write_report
+from cadenza.sim.scenarios import SCENARIOS
+from cadenza.sim.world import always_true
 from tests.sim.lives import SEEDS, broken, live, lived
 
 

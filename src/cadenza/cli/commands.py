@@ -8,6 +8,7 @@ import inspect
 import sys
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
+from functools import partial
 from typing import Annotated, Any, get_type_hints
 
 import typer
@@ -56,7 +57,10 @@ def group(name: str, what: str) -> typer.Typer:
 def add(
     to: typer.Typer, name: str, function: Callable[..., None], *, is_read_in_logs: bool = False
 ) -> None:
-    """JSON where there is no terminal, unless people read there what it says, as with `apply`."""
+    """JSON where there is no terminal, unless people read there what it says, as with `apply`.
+
+    What a root hands in comes first, bound by `functools.partial`.
+    """
     parameters = inspect.signature(function, eval_str=True).parameters.values()
     given = {each.name: each.annotation for each in parameters if each.annotation in _GIVEN}
     records: dict[str, Any] = {
@@ -85,7 +89,7 @@ def add(
         function(**told, **options)
 
     _say_parameters(command, own)
-    command.__doc__ = function.__doc__
+    command.__doc__ = (function.func if isinstance(function, partial) else function).__doc__
     to.command(name)(command)
 
 

@@ -84,7 +84,7 @@ COMMANDS = {
     ),
     "rules": Later("cadenza.roots.rules", "Declared rules: tried on answers of the past.", CODE),
     "replay": Later(
-        "cadenza.roots.replay.command",
+        "cadenza.roots.replay",
         "Run a brain, or other rules, over the recorded history, and show what it would have done.",
         CODE,
     ),
@@ -141,9 +141,9 @@ COMMANDS = {
         RUN,
     ),
     "demo": Later(
-        "cadenza.roots.demo.command",
+        "cadenza.roots.demo",
         "Watch a schedule tighten, act and relax, and why: a small shop, a rush of visitors.",
         RUN,
     ),
-    "sim": Later("cadenza.roots.sim.command", "Live through a scenario in simulated time.", RUN),
+    "sim": Later("cadenza.roots.sim", "Live through a scenario in simulated time.", RUN),
 }

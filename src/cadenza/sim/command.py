@@ -11,10 +11,10 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
-from cadenza.roots.sim.play import Played, play, summary
-from cadenza.roots.sim.report import write_report
-from cadenza.roots.sim.scenarios import SCENARIOS, Scenario, on_rules
-from cadenza.roots.sim.terminal import show
+from cadenza.sim.play import Played, play, summary
+from cadenza.sim.report import write_report
+from cadenza.sim.scenarios import SCENARIOS, DeclaredRules, Scenario, on_rules
+from cadenza.sim.terminal import show
 
 
 class SimBrain(StrEnum):
@@ -22,42 +22,49 @@ class SimBrain(StrEnum):
     RULES = "rules"
 
 
-def sim(
-    scenario: Annotated[str | None, typer.Argument(help="Which scenario to live through.")] = None,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same life.")] = 1,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    report: Annotated[
-        Path | None, typer.Option(help="Write a picture of the life to this HTML file.")
-    ] = None,
-    brain: Annotated[
-        SimBrain, typer.Option(help="What thinks: the scenario's own script, or declared rules.")
-    ] = SimBrain.SCRIPTED,
-    list_all: Annotated[bool, typer.Option("--list", help="Name all scenarios.")] = False,
-) -> None:
-    """Live through a scenario in simulated time.
+def register(app: typer.Typer, rules: DeclaredRules) -> None:
+    @app.command()
+    def sim(
+        scenario: Annotated[
+            str | None, typer.Argument(help="Which scenario to live through.")
+        ] = None,
+        seed: Annotated[int, typer.Option(help="The same seed gives the same life.")] = 1,
+        as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+        report: Annotated[
+            Path | None, typer.Option(help="Write a picture of the life to this HTML file.")
+        ] = None,
+        brain: Annotated[
+            SimBrain,
+            typer.Option(help="What thinks: the scenario's own script, or declared rules."),
+        ] = SimBrain.SCRIPTED,
+        list_all: Annotated[bool, typer.Option("--list", help="Name all scenarios.")] = False,
+    ) -> None:
+        """Live through a scenario in simulated time.
 
-    Example: cadenza sim flash-sale --report sale.html (or sale.svg, the picture alone)
-    """
-    if list_all:
-        _list(as_json)
-        return
-    chosen = SCENARIOS.get(scenario or "")
-    if chosen is None:
-        _refuse(scenario)
-    assert chosen is not None
-    if brain is SimBrain.RULES:
-        chosen = _on_rules(chosen)
-    played = play(chosen, seed) if as_json else _play_with_progress(chosen, seed)
-    if report is not None:
-        _write(played, report)
-    if as_json:
-        typer.echo(json.dumps(summary(played), indent=2))
-    else:
-        _forgive_old_terminals()
-        show(played, Console())
+        Example: cadenza sim flash-sale --report sale.html (or sale.svg, the picture alone)
+        """
+        if list_all:
+            _list(as_json)
+            return
+        chosen = SCENARIOS.get(scenario or "")
+        if chosen is None:
+            _refuse(scenario)
+        assert chosen is not None
+        if brain is SimBrain.RULES:
+            chosen = _on_rules(chosen, rules)
+        played = play(chosen, seed) if as_json else _play_with_progress(chosen, seed)
         if report is not None:
-            typer.echo(f"Report: {report}")
-    raise typer.Exit(0 if played.ok else 1)
+            _write(played, report)
+        if as_json:
+            typer.echo(json.dumps(summary(played), indent=2))
+        else:
+            _forgive_old_terminals()
+            show(played, Console())
+            if report is not None:
+                typer.echo(f"Report: {report}")
+        raise typer.Exit(0 if played.ok else 1)
+
+    del sim  # registered by its decorator
 
 
 def _play_with_progress(scenario: Scenario, seed: int) -> Played:
@@ -90,8 +97,8 @@ def _refuse(scenario: str | None) -> None:
     raise typer.Exit(2)
 
 
-def _on_rules(scenario: Scenario) -> Scenario:
-    chosen = on_rules(scenario)
+def _on_rules(scenario: Scenario, rules: DeclaredRules) -> Scenario:
+    chosen = on_rules(scenario, rules)
     if chosen is None:
         able = ", ".join(each.name for each in SCENARIOS.values() if each.on_rules)
         typer.echo(
@@ -107,7 +114,3 @@ def _write(played: Played, report: Path) -> None:
     except OSError as error:
         typer.echo(f"The report cannot be written to {report}: {error.strerror}.", err=True)
         raise typer.Exit(1) from error
-
-
-def register(app: typer.Typer) -> None:
-    app.command()(sim)

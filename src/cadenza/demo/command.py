@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Annotated, Any
 
@@ -10,16 +11,16 @@ import typer
 from rich.console import Console, Group
 from rich.live import Live
 
+from cadenza.application.ports.brain import Brain
+from cadenza.demo.shop import CALM, Shop, part_of_story, served
+from cadenza.demo.stage import Stage, scaled
+from cadenza.demo.story import Line, clock, line_of, summary
+from cadenza.demo.view import picture, summed_up
 from cadenza.domain.definition import JobDefinition
 from cadenza.domain.endpoint import Every
 from cadenza.domain.errors import InvalidInput
 from cadenza.domain.instants import humanize
 from cadenza.manifest.durations import parse_duration
-from cadenza.roots.demo.shop import CALM, Shop, part_of_story, served
-from cadenza.roots.demo.stage import Stage, scaled
-from cadenza.roots.demo.story import Line, clock, line_of, summary
-from cadenza.roots.demo.view import picture, summed_up
-from cadenza.roots.examples import example_job
 
 FULL_LENGTH = timedelta(seconds=150)
 SHORTEST = timedelta(seconds=15)
@@ -27,32 +28,47 @@ _REFRESH = timedelta(milliseconds=250)
 Show = Callable[[Stage, str, timedelta, list[Line]], None]
 
 
-def demo(
-    length: Annotated[str, typer.Option(help="How long it takes, from 15s to 1h.")] = "150s",
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Only print a JSON object at the end.")
-    ] = False,
+@dataclass(frozen=True, slots=True)
+class Story:
+    job: JobDefinition
+    brain: Brain
+    lasts: timedelta
+
+
+def register(
+    app: typer.Typer, new_brain: Callable[[], Brain], example_job: Callable[[], JobDefinition]
 ) -> None:
-    """Watch a schedule tighten, act and relax, and why: a small shop, a rush of visitors.
+    @app.command()
+    def demo(
+        length: Annotated[str, typer.Option(help="How long it takes, from 15s to 1h.")] = "150s",
+        as_json: Annotated[
+            bool, typer.Option("--json", help="Only print a JSON object at the end.")
+        ] = False,
+    ) -> None:
+        """Watch a schedule tighten, act and relax, and why: a small shop, a rush of visitors.
 
-    A local HTTP service, the real scheduler, planner and governor, in real time with short
-    intervals; nothing is stored and nothing outside this machine is called. The jobs and rules are
-    in examples/demo.yaml.
+        A local HTTP service, the real scheduler, planner and governor, in real time with short
+        intervals; nothing is stored and nothing outside this machine is called. The jobs and
+        rules are in examples/demo.yaml.
 
-    Example: cadenza demo --length 60s
-    """
-    lasts = _length(length)
-    console = Console()
-    if as_json:
-        typer.echo(json.dumps(asyncio.run(play(lasts, _show_nothing)), indent=2))
-        return
-    _say(_opening(lasts), console)
-    found = _play_live(lasts, console) if console.is_terminal else _play_in_lines(lasts)
-    console.print(summed_up(found))
-    _say(_moral(found), console)
+        Example: cadenza demo --length 60s
+        """
+        lasts = _length(length)
+        job = scaled(example_job(), lasts / FULL_LENGTH)
+        story = Story(job, new_brain(), lasts)
+        console = Console()
+        if as_json:
+            typer.echo(json.dumps(asyncio.run(play(story, _show_nothing)), indent=2))
+            return
+        _say(_opening(story), console)
+        found = _play_live(story, console) if console.is_terminal else _play_in_lines(story)
+        console.print(summed_up(found))
+        _say(_moral(found), console)
+
+    del demo  # registered by its decorator
 
 
-async def play(lasts: timedelta, show: Show) -> dict[str, Any]:
+async def play(story: Story, show: Show) -> dict[str, Any]:
     """The whole story; `show` is called a few times a second."""
     loop = asyncio.get_running_loop()
     began, lines = loop.time(), list[Line]()
@@ -60,9 +76,12 @@ async def play(lasts: timedelta, show: Show) -> dict[str, Any]:
     def passed() -> timedelta:
         return timedelta(seconds=loop.time() - began)
 
+    lasts = story.lasts
     shop = Shop(lambda: passed() / lasts)
     async with served(shop) as address:
-        stage = Stage(_job(lasts), address, lambda event: lines.append(line_of(event, passed())))
+        stage = Stage(
+            story.job, story.brain, address, lambda event: lines.append(line_of(event, passed()))
+        )
         async with stage.playing():
             while passed() < lasts:
                 show(stage, part_of_story(passed() / lasts), passed(), lines)
@@ -70,22 +89,22 @@ async def play(lasts: timedelta, show: Show) -> dict[str, Any]:
     return summary(stage, lines)
 
 
-def _play_live(lasts: timedelta, console: Console) -> dict[str, Any]:
+def _play_live(story: Story, console: Console) -> dict[str, Any]:
     whole = Group()
     with Live(console=console, refresh_per_second=4) as live:
 
         def show(stage: Stage, part: str, passed: timedelta, lines: list[Line]) -> None:
             nonlocal whole
-            heading = f"{clock(passed)} of {clock(lasts)}  {part}"
+            heading = f"{clock(passed)} of {clock(story.lasts)}  {part}"
             whole = picture(stage, heading, lines)
             live.update(picture(stage, heading, lines, console))
 
-        found = asyncio.run(play(lasts, show))
+        found = asyncio.run(play(story, show))
         live.update(whole)  # what had no room may scroll now
     return found
 
 
-def _play_in_lines(lasts: timedelta) -> dict[str, Any]:
+def _play_in_lines(story: Story) -> dict[str, Any]:
     """Without a terminal: each part of the story, and each act, as it comes."""
     told, parts = 0, [""]
 
@@ -98,7 +117,7 @@ def _play_in_lines(lasts: timedelta) -> dict[str, Any]:
             typer.echo(str(line))
         told = len(lines)
 
-    return asyncio.run(play(lasts, show))
+    return asyncio.run(play(story, show))
 
 
 def _show_nothing(_stage: Stage, _part: str, _passed: timedelta, _lines: list[Line]) -> None:
@@ -119,18 +138,14 @@ def _say(text: str, console: Console) -> None:
     console.print(text, highlight=False, soft_wrap=not console.is_terminal)
 
 
-def _opening(lasts: timedelta) -> str:
-    shop = next(each for each in _job(lasts).endpoints if each.name == "shop")
+def _opening(story: Story) -> str:
+    shop = next(each for each in story.job.endpoints if each.name == "shop")
     assert isinstance(shop.baseline, Every)
     return (
         f"A shop on this machine is looked at every {humanize(shop.baseline.interval)}. "
-        f"Within {humanize(lasts)} a rush of visitors comes and goes: "
+        f"Within {humanize(story.lasts)} a rush of visitors comes and goes: "
         "see how often it is looked at, what is done, and why. Ctrl-C ends it.\n"
     )
-
-
-def _job(lasts: timedelta) -> JobDefinition:
-    return scaled(example_job("demo.yaml"), lasts / FULL_LENGTH)
 
 
 def _moral(found: dict[str, Any]) -> str:
@@ -138,7 +153,3 @@ def _moral(found: dict[str, Any]) -> str:
         f"{len(found['acts'])} acts, each within your limits and with its reason. "
         "The rules: examples/demo.yaml. Next: cadenza sim flash-sale --brain rules, or cadenza up."
     )
-
-
-def register(app: typer.Typer) -> None:
-    app.command()(demo)

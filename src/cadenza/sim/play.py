@@ -8,8 +8,8 @@ from typing import Any
 
 from cadenza.adapters.simulated.time import run_simulated
 from cadenza.domain.instants import humanize, iso, iso_or_none
-from cadenza.roots.sim.scenarios import Scenario
-from cadenza.roots.sim.world import Check, Progress, World, always_true
+from cadenza.sim.scenarios import Scenario
+from cadenza.sim.world import Check, Progress, World, always_true
 
 REAL_TIME_LIMIT = timedelta(milliseconds=500)
 

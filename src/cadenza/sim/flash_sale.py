@@ -15,12 +15,11 @@ from cadenza.adapters.simulated.dispatcher import Reply
 from cadenza.application.planner import BETWEEN_ROUNDS, PlannerOptions
 from cadenza.application.ports.brain import Brain, Tools
 from cadenza.domain.analysis import AnalysisContext
+from cadenza.domain.definition import JobDefinition
 from cadenza.domain.endpoint import Every, OnDemand
 from cadenza.domain.instants import from_iso
 from cadenza.domain.run import Claim, Outcome, Run, RunStatus
-from cadenza.roots.brain import rules_brain
-from cadenza.roots.examples import example_job
-from cadenza.roots.sim.world import START, Action, Check, World, at_minute
+from cadenza.sim.world import START, Action, Check, World, at_minute
 
 Metrics = dict[str, int]
 LENGTH = timedelta(minutes=40)
@@ -101,15 +100,14 @@ async def play(world: World) -> list[Check]:
     return await _live(world, FunctionBrain(think, name="flash-sale"))
 
 
-async def play_on_rules(world: World) -> list[Check]:
+async def play_on_rules(world: World, brain: Brain, job: JobDefinition) -> list[Check]:
     """The same life with the rules brain, and endpoints and rules as they stand in a file."""
-    job = example_job("flash-sale.yaml")
     world.job = replace(world.job, name=job.name, rules=job.rules)
     for each in job.endpoints:
         await world.add(each.name, each.baseline, least=each.min_interval, most=each.max_interval)
     world.cooldowns |= {remedy.name: remedy.cooldown for remedy in REMEDIES}
     gathering = PlannerOptions(between_rounds=BETWEEN_ROUNDS)  # as `cadenza planner` does
-    return await _live(world, rules_brain(), gathering)
+    return await _live(world, brain, gathering)
 
 
 async def _live(world: World, brain: Brain, options: PlannerOptions | None = None) -> list[Check]:

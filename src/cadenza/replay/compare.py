@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from itertools import zip_longest
 from typing import Any
 
-from cadenza.roots.replay.history import History
-from cadenza.roots.replay.life import Life
+from cadenza.replay.history import History
+from cadenza.replay.life import Life
 
 WIDTH = 60
 _BARS = " ▁▂▃▄▅▆▇█"

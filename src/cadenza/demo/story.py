@@ -6,9 +6,9 @@ from itertools import pairwise
 from typing import Any
 
 from cadenza.application.ports.events import Event
+from cadenza.demo.stage import Stage
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.instants import humanize
-from cadenza.roots.demo.stage import Stage
 
 TIGHTENED, ACTED, RELAXED = "tightened", "acted", "relaxed"
 

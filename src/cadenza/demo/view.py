@@ -10,11 +10,11 @@ from rich.table import Table
 from rich.text import Text
 
 from cadenza.application.shown_state import shown_baseline
+from cadenza.demo.stage import Stage
+from cadenza.demo.story import ACTED, TIGHTENED, Line
 from cadenza.domain.endpoint import Endpoint, Every
 from cadenza.domain.instants import humanize
 from cadenza.domain.outcome import fresh_hints
-from cadenza.roots.demo.stage import Stage
-from cadenza.roots.demo.story import ACTED, TIGHTENED, Line
 
 _COLOURS = {TIGHTENED: "magenta", ACTED: "red"}
 

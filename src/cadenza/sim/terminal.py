@@ -9,8 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from cadenza.domain.instants import humanize
-from cadenza.roots.sim.play import Played, cooldown_kept, first_action
-from cadenza.roots.sim.world import START, World
+from cadenza.sim.play import Played, cooldown_kept, first_action
+from cadenza.sim.world import START, World
 
 COLOURS = {
     "baseline-cron": "blue",

@@ -8,7 +8,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from cadenza.cli.times import lasting
-from cadenza.roots.replay.compare import Comparison, Lane, against, buckets, sparkline
+from cadenza.replay.compare import Comparison, Lane, against, buckets, sparkline
 
 _LEFT, _WIDE, _HIGH = 90, 900, 26
 

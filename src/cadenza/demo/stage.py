@@ -20,6 +20,7 @@ from cadenza.adapters.memory.tables import Tables, Topic
 from cadenza.adapters.system.clock import SystemClock
 from cadenza.adapters.system.ids import new_id
 from cadenza.application.planner import Planner
+from cadenza.application.ports.brain import Brain
 from cadenza.application.ports.events import Event
 from cadenza.application.scheduler import Scheduler
 from cadenza.domain.definition import EndpointDefinition, JobDefinition
@@ -27,7 +28,6 @@ from cadenza.domain.endpoint import PLATFORM_MIN_INTERVAL, Endpoint, Every, Job
 from cadenza.domain.rule import Rule, RuleAction
 from cadenza.domain.run import Run
 from cadenza.domain.target import HttpTarget
-from cadenza.roots.brain import rules_brain
 
 
 class Heard:
@@ -54,10 +54,13 @@ class Unsigned:
 
 
 class Stage:
-    def __init__(self, job: JobDefinition, address: str, tell: Callable[[Event], None]) -> None:
+    def __init__(
+        self, job: JobDefinition, brain: Brain, address: str, tell: Callable[[Event], None]
+    ) -> None:
         self.clock = SystemClock()
         self.tables = Tables(self.clock, CronsimCron(), new_id)
         self._definition = job
+        self._brain = brain
         self._address = address
         self._events = Heard(tell)
         self._job = Job(new_id(), new_id(), job.name, job.description, rules=job.rules)
@@ -73,7 +76,7 @@ class Stage:
         )
         worker = Scheduler("demo", MemoryRunQueue(self.tables), http, self.clock, self._events)
         planner = Planner(
-            rules_brain(), self._endpoints, MemoryAnalysisQueue(self.tables),
+            self._brain, self._endpoints, MemoryAnalysisQueue(self.tables),
             MemoryQuota(self.tables),
             self.clock, self._events, new_id,
         )  # fmt: skip

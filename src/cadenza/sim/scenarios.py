@@ -6,15 +6,16 @@ from datetime import datetime, timedelta
 
 from cadenza.adapters.simulated.brains import FunctionBrain
 from cadenza.adapters.simulated.dispatcher import Reply
-from cadenza.application.ports.brain import Tools
+from cadenza.application.ports.brain import Brain, Tools
 from cadenza.application.ports.claims import ClaimRequest
 from cadenza.domain import steering
 from cadenza.domain.analysis import AnalysisContext
+from cadenza.domain.definition import JobDefinition
 from cadenza.domain.endpoint import Every
 from cadenza.domain.hint import Author, IntervalHint
 from cadenza.domain.run import Claim, FinishedRun, Outcome, RunStatus
-from cadenza.roots.sim import flash_sale
-from cadenza.roots.sim.world import Check, World, at_minute
+from cadenza.sim import flash_sale
+from cadenza.sim.world import Check, World, at_minute
 
 MINUTE = timedelta(minutes=1)
 SECOND = timedelta(seconds=1)
@@ -29,15 +30,29 @@ class Scenario:
     length: timedelta
     play: Callable[[World], Awaitable[list[Check]]]
     phases: tuple[tuple[int, str], ...] = ()  # the minute at which each part of the story begins
-    on_rules: Callable[[World], Awaitable[list[Check]]] | None = None  # by declared rules
+    on_rules: Callable[[World, Brain, JobDefinition], Awaitable[list[Check]]] | None = None
 
 
-def on_rules(scenario: Scenario) -> Scenario | None:
+@dataclass(frozen=True, slots=True)
+class DeclaredRules:
+    """What a scenario needs to be played by the rules brain: the brain, and a job of examples/."""
+
+    new_brain: Callable[[], Brain]
+    example_job: Callable[[str], JobDefinition]
+
+
+def on_rules(scenario: Scenario, rules: DeclaredRules) -> Scenario | None:
     """The same life with the rules brain, within the same real time, though it looks at every
     sibling of what has run, which is eight times as many looks."""
-    if scenario.on_rules is None:
+    by_rules = scenario.on_rules
+    if by_rules is None:
         return None
-    return replace(scenario, play=scenario.on_rules)
+    job = rules.example_job(f"{scenario.name}.yaml")
+
+    async def play(world: World) -> list[Check]:
+        return await by_rules(world, rules.new_brain(), job)
+
+    return replace(scenario, play=play)
 
 
 async def queue_spike(world: World) -> list[Check]:

@@ -22,8 +22,8 @@ from cadenza.domain.rule import Mode
 from cadenza.domain.run import Claim, FinishedRun, Outcome, RunStatus
 from cadenza.domain.session import Session, SessionEnd
 from cadenza.domain.target import HttpTarget
-from cadenza.roots.replay.history import History
-from cadenza.roots.replay.purse import Purse
+from cadenza.replay.history import History
+from cadenza.replay.purse import Purse
 
 MOST_ROUNDS = 200_000
 FAILURES_IN_A_ROW = 3

@@ -1,8 +1,10 @@
 """`cadenza replay`: another brain, or other rules, over the recorded history."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,13 +23,11 @@ from cadenza.domain.definition import JobDefinition
 from cadenza.domain.errors import BrainFailed
 from cadenza.manifest.checking import check_manifest
 from cadenza.manifest.files import read_manifest
-from cadenza.roots.brain import llm_brain, rules_brain
-from cadenza.roots.replay.compare import Comparison, compare, record
-from cadenza.roots.replay.history import History
-from cadenza.roots.replay.life import FAILURES_IN_A_ROW, Life, relive
-from cadenza.roots.replay.purse import Purse
-from cadenza.roots.replay.view import picture, table
-from cadenza.roots.settings import read_settings
+from cadenza.replay.compare import Comparison, compare, record
+from cadenza.replay.history import History
+from cadenza.replay.life import FAILURES_IN_A_ROW, Life, relive
+from cadenza.replay.purse import Purse
+from cadenza.replay.view import picture, table
 
 NOTE = (
     "Known is only what was asked then: between two probes the state is that of the earlier one, "
@@ -40,7 +40,11 @@ class ReplayBrain(StrEnum):
     LLM = "llm"
 
 
+OpenBrain = Callable[[ReplayBrain], AbstractAsyncContextManager[Brain]]
+
+
 def replay(
+    open_brain: OpenBrain,
     api: Api,
     out: Output,
     outside: Outside,
@@ -94,7 +98,7 @@ def replay(
     }
     shown, purse = [only] if only else names, Purse(sessions)
     with out.working(f"Living through the answers of {name} again"):
-        found, life = asyncio.run(_replayed(wanted, histories, brain, shown, purse))
+        found, life = asyncio.run(_replayed(wanted, histories, open_brain(brain), shown, purse))
     if svg is not None:
         _draw(found, svg)
     _show(found, life, purse, out)
@@ -103,22 +107,18 @@ def replay(
 async def _replayed(
     job: JobDefinition,
     histories: Mapping[str, History],
-    who: ReplayBrain,
+    opened_brain: AbstractAsyncContextManager[Brain],
     shown: list[str],
     purse: Purse,
 ) -> tuple[list[Comparison], Life]:
-    if who is ReplayBrain.RULES:
-        return await _compared(job, histories, rules_brain(), shown, purse)
-    model = llm_brain(read_settings())
     try:
-        return await _compared(job, histories, model, shown, purse)
+        async with opened_brain as brain:
+            return await _compared(job, histories, brain, shown, purse)
     except BrainFailed as error:
         raise CommandError(
             f"The replay ended: {error.reason}, {FAILURES_IN_A_ROW} times in a row. "
             f"It had cost {purse}. Check the CADENZA_LLM settings, or try again later"
         ) from error
-    finally:
-        await model.close()
 
 
 async def _compared(
@@ -192,5 +192,5 @@ def _spent(life: Life, purse: Purse) -> dict[str, Any]:
     }
 
 
-def register(app: typer.Typer) -> None:
-    add(app, "replay", replay, is_read_in_logs=True)
+def register(app: typer.Typer, open_brain: OpenBrain) -> None:
+    add(app, "replay", partial(replay, open_brain), is_read_in_logs=True)

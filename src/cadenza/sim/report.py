@@ -10,8 +10,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 
 from cadenza.domain.instants import humanize
 from cadenza.domain.run import Run
-from cadenza.roots.sim.play import Played
-from cadenza.roots.sim.world import START, World
+from cadenza.sim.play import Played
+from cadenza.sim.world import START, World
 
 LEFT, RIGHT, WIDTH = 196, 1180, 1200
 METRIC_HEIGHT, LANE_HEIGHT = 44, 30
@@ -44,7 +44,7 @@ class MetricLine:
 
 def write_report(played: Played, path: Path) -> None:
     environment = Environment(
-        loader=PackageLoader("cadenza.roots.sim", "."),
+        loader=PackageLoader("cadenza.sim", "."),
         autoescape=select_autoescape(default=True),
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -1,0 +1,28 @@
+"""`cadenza replay`, with the brains that it can ask."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+import typer
+
+from cadenza.application.ports.brain import Brain
+from cadenza.replay import command
+from cadenza.replay.command import ReplayBrain
+from cadenza.roots.brain import llm_brain, rules_brain
+from cadenza.roots.settings import read_settings
+
+
+def register(app: typer.Typer) -> None:
+    command.register(app, _opened_brain)
+
+
+@asynccontextmanager
+async def _opened_brain(kind: ReplayBrain) -> AsyncGenerator[Brain]:
+    if kind is ReplayBrain.RULES:
+        yield rules_brain()
+        return
+    model = llm_brain(read_settings())
+    try:
+        yield model
+    finally:
+        await model.close()
