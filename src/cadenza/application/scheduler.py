@@ -275,9 +275,9 @@ class Scheduler:
             return 0
         asked = asyncio.get_running_loop().time()
         held = await self._queue.renew(
-            [execution.claim for execution in flights], self._options.lease
+            [execution.claim for execution in executions], self._options.lease
         )
-        for execution in flights:
+        for execution in executions:
             execution.hold_until(
                 self._lease_end(asked) if execution.claim.run_id in held else asked
             )
