@@ -11,5 +11,5 @@ def no_fast_path(_route: APIRoute) -> None:
 
 
 if __name__ == "__main__":
-    routes.reading = no_fast_path
+    routes.fast_read = no_fast_path
     main()
