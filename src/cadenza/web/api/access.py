@@ -16,11 +16,11 @@ from cadenza.web.api.problems import SEND_A_KEY, TooManyRequests, Unauthorised
 _bearer = HTTPBearer(
     auto_error=False, scheme_name="ApiKey", description="A key of a user: `cdz_…`."
 )
-_operator_bearer = HTTPBearer(
-    auto_error=False, scheme_name="OperatorKey", description="The operator's key."
+_admin_bearer = HTTPBearer(
+    auto_error=False, scheme_name="OperatorKey", description="The installation admin's key."
 )
 Credentials = Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]
-OperatorCredentials = Annotated[HTTPAuthorizationCredentials | None, Security(_operator_bearer)]
+AdminCredentials = Annotated[HTTPAuthorizationCredentials | None, Security(_admin_bearer)]
 ApiDependencies = Annotated[Dependencies, Depends(dependencies_of)]
 
 
@@ -30,27 +30,27 @@ def _caller(scope: Scope) -> Callable[..., Awaitable[Caller]]:
         if credentials is None:
             raise Unauthorised(SEND_A_KEY)
         dependencies = await dependencies_of(request)
-        found = await _caller_of(dependencies, credentials.credentials)
-        allowance = dependencies.rate_limit.take(found.key_id, dependencies.monotonic())
+        known = await _caller_of(dependencies, credentials.credentials)
+        allowance = dependencies.rate_limit.take(known.key_id, dependencies.monotonic())
         if not allowance.allowed:
             raise TooManyRequests(
                 f"the limit is {allowance.limit} requests a minute for one key", allowance.headers
             )
         response.headers.update(allowance.headers)
-        request.state.caller = found
-        if not found.may(scope):
+        request.state.caller = known
+        if not known.may(scope):
             raise NotAllowed(f"this needs a key with the scope {scope}")
-        return found
+        return known
 
     return caller
 
 
 async def _caller_of(dependencies: Dependencies, token: str) -> Caller:
     key_id = key_id_of(token)
-    found = await dependencies.keys.find_key(key_id) if key_id else None
-    if found is None or not found[0].opens_with(token, found[2]):
+    match = await dependencies.keys.find_key(key_id) if key_id else None
+    if match is None or not match[0].opens_with(token, match[2]):
         raise Unauthorised("this key is unknown, revoked or expired")
-    key, user, now = found
+    key, user, now = match
     await dependencies.keys.note_use(key, now)
     return Caller(key.tenant_id, user.id, key.id, user.name, key.scopes)
 
@@ -60,24 +60,25 @@ Operator = Annotated[Caller, Depends(_caller(Scope.OPERATE))]
 Admin = Annotated[Caller, Depends(_caller(Scope.ADMIN))]
 
 
-async def _installation_operator(
-    dependencies: ApiDependencies, credentials: OperatorCredentials
+async def _for_installation_admin(
+    dependencies: ApiDependencies, credentials: AdminCredentials
 ) -> Dependencies:
-    given = credentials.credentials if credentials else ""
-    if dependencies.operator_hash is None or not compare_digest(
-        hash_of(given), dependencies.operator_hash
+    token = credentials.credentials if credentials else ""
+    if dependencies.admin_key_hash is None or not compare_digest(
+        hash_of(token), dependencies.admin_key_hash
     ):
-        raise Unauthorised("this needs the operator's key, `CADENZA_OPERATOR_KEY`")
+        raise Unauthorised(
+            "this needs the installation admin's key, `CADENZA_ADMIN_KEY` "
+            "(or `CADENZA_OPERATOR_KEY`)"
+        )
     return dependencies
 
 
-# The one who runs the installation, not a tenant's key with the scope to operate.
-AdminDependencies = Annotated[Dependencies, Depends(_installation_operator)]
+# Only for who runs the installation; a tenant's key, even with the scope admin, does not do.
+InstallationDependencies = Annotated[Dependencies, Depends(_for_installation_admin)]
+INSTALLATION_ADMIN = "operator"  # who acted, in the audit log; it has had this name from the start
 
 
 def audit_entry(caller: Caller, action: str, **data: object) -> AuditEntry:
     """What goes into the audit log."""
     return AuditEntry(f"user {caller.user_name} ({caller.key_id})", action, data)
-
-
-OPERATOR_DID = "operator"

@@ -1,4 +1,4 @@
-"""What the API is made of; a root puts it together."""
+"""What the routes depend on; a root puts it together."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,14 +13,17 @@ from cadenza.application.ports.dispatcher import Dispatcher
 from cadenza.application.ports.expressions import Expressions
 from cadenza.application.ports.latest_answers import LatestAnswers
 from cadenza.application.ports.manifests import Manifests
+from cadenza.application.ports.records import Records
+from cadenza.application.ports.run_search import RunReads
 from cadenza.application.ports.signing_keys import SigningKeyStore
 from cadenza.application.ports.suggestions import SuggestionStore
+from cadenza.application.ports.usage import Readiness, UsageReads
 from cadenza.application.suggestions import AcceptSuggestion
 from cadenza.domain.cron import Cron
 from cadenza.domain.definition import ValidationPolicy
 from cadenza.domain.target import Secret
 from cadenza.web.api.rate_limit import RateLimit
-from cadenza.web.api.reads import Reads
+from cadenza.web.api.streams import Streams
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +36,15 @@ class Dependencies:
     signing_keys: SigningKeyStore
     suggestions: SuggestionStore
     acceptance: AcceptSuggestion
-    reads: Reads
+    runs: RunReads
+    records: Records
+    usage: UsageReads
+    readiness: Readiness
+    streams: Streams
     latest_answers: LatestAnswers
     expressions: Expressions
     dispatcher: Dispatcher  # for test calls
-    door: ValidationPolicy
+    validation_policy: ValidationPolicy
     cron: Cron
     clock: Clock
     rate_limit: RateLimit
@@ -45,7 +52,7 @@ class Dependencies:
     new_secret: Callable[[], str]  # 43 characters of chance
     new_signing_secret: Callable[[], Secret]
     monotonic: Callable[[], float]
-    operator_hash: bytes | None = None  # of the key that makes tenants
+    admin_key_hash: bytes | None = None  # of the installation admin's key, which makes tenants
 
 
 async def dependencies_of(request: Request) -> Dependencies:

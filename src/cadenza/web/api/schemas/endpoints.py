@@ -1,53 +1,29 @@
-"""What an answer says of jobs and endpoints."""
+"""Endpoints as they are sent, with their baseline, target, hints and pauses."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from cadenza.application.ports.catalogue import StoredEndpoint, StoredJob
+from cadenza.application.ports.catalogue import StoredEndpoint
 from cadenza.domain.endpoint import Baseline, CronLine, Every
 from cadenza.domain.hint import Hint, IntervalHint, Pause
-from cadenza.domain.instants import FOREVER, milliseconds
+from cadenza.domain.instants import milliseconds
 from cadenza.domain.preview import Upcoming
 from cadenza.domain.target import HttpTarget, Target
-from cadenza.manifest.rules import rule_document
+from cadenza.web.api.schemas.base import ResponseSchema, null_if_endless
 
 
-class Shown(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class JobShown(Shown):
-    id: UUID
-    name: str
-    description: str
-    created_at: datetime
-    paused: bool
-    paused_until: datetime | None = Field(description="null: not paused, or until resumed.")
-    archived_at: datetime | None
-    endpoint_count: int
-    revision: int
-    rules: list[dict[str, Any]] = Field(description="As they are written.")
-    planner_mode: str | None = Field(description="null: what the tenant's owner has set.")
-    probe_budget: float
-
-
-class JobChanged(JobShown):
-    warnings: list[str] = Field(
-        description="Rules that speak of fields which the endpoints did not answer last."
-    )
-
-
-class BaselineShown(Shown):
+class BaselineResponse(ResponseSchema):
     every_ms: int | None = None
     cron: str | None = None
     timezone: str | None = None
     on_demand: bool = False
 
 
-class TargetShown(Shown):
+class TargetResponse(ResponseSchema):
     kind: str
     timeout_ms: int
     url: str | None = None
@@ -64,7 +40,7 @@ class TargetShown(Shown):
     folder: str | None = None
 
 
-class HintShown(Shown):
+class HintResponse(ResponseSchema):
     kind: str = Field(description="interval or one-shot")
     interval_ms: int | None = None
     run_at: datetime | None = None
@@ -73,13 +49,13 @@ class HintShown(Shown):
     reason: str
 
 
-class PauseShown(Shown):
+class PauseResponse(ResponseSchema):
     by: str = Field(description="person, planner or job")
     until: datetime | None = Field(description="null: until resumed")
     reason: str = ""
 
 
-class EndpointShown(Shown):
+class EndpointResponse(ResponseSchema):
     id: UUID
     job_id: UUID
     job_name: str
@@ -87,68 +63,66 @@ class EndpointShown(Shown):
     created_at: datetime
     archived_at: datetime | None
     revision: int
-    baseline: BaselineShown
+    baseline: BaselineResponse
     min_interval_ms: int | None
     max_interval_ms: int | None
-    target: TargetShown
+    target: TargetResponse
     next_run_at: datetime | None
     next_source: str | None
     last_run_at: datetime | None
     running: bool
     failure_count: int
     not_before_at: datetime | None = Field(description="The target's Retry-After.")
-    hints: list[HintShown]
-    pauses: list[PauseShown]
+    hints: list[HintResponse]
+    pauses: list[PauseResponse]
 
 
-class UpcomingShown(Shown):
+class UpcomingRunResponse(ResponseSchema):
     at: datetime
     source: str
 
 
-class EndpointCreated(EndpointShown):
-    next_runs: list[UpcomingShown]
+class EndpointDetailResponse(EndpointResponse):
+    next_runs: list[UpcomingRunResponse]
     warnings: list[str] = Field(description="Where baseline and guardrails fight each other.")
 
 
-def job_shown(stored: StoredJob, now: datetime) -> JobShown:
-    job = stored.job
-    paused_until = job.paused_until if job.paused_until and job.paused_until > now else None
-    return JobShown(
-        id=job.id,
-        name=job.name,
-        description=job.description,
-        created_at=stored.created_at,
-        paused=paused_until is not None,
-        paused_until=_until(paused_until),
-        archived_at=job.archived_at,
-        endpoint_count=stored.endpoint_count,
-        revision=stored.revision,
-        rules=[rule_document(each) for each in job.rules],
-        planner_mode=job.planner_mode,
-        probe_budget=job.probe_budget,
-    )
+class TestCallResponse(ResponseSchema):
+    status: str
+    status_code: int | None
+    error_kind: str | None
+    error_message: str | None
+    duration_ms: int
+    body: Any
 
 
-def endpoint_shown(stored: StoredEndpoint) -> EndpointShown:
-    return EndpointShown(**_fields(stored))
+class RequestedRunResponse(ResponseSchema):
+    endpoint_id: UUID
+    slot_at: datetime
 
 
-def endpoint_created(
-    stored: StoredEndpoint, upcoming: list[Upcoming], warnings: list[str]
-) -> EndpointCreated:
-    return EndpointCreated(**_fields(stored), next_runs=upcoming_shown(upcoming), warnings=warnings)
+class RequestedAnalysisResponse(ResponseSchema):
+    endpoint_id: UUID
 
 
-def upcoming_shown(upcoming: list[Upcoming]) -> list[UpcomingShown]:
-    return [UpcomingShown(at=each.at, source=each.source) for each in upcoming]
+def endpoint_response(stored: StoredEndpoint) -> EndpointResponse:
+    return EndpointResponse(**_fields(stored))
+
+
+def endpoint_detail_response(
+    stored: StoredEndpoint, upcoming: Sequence[Upcoming], warnings: list[str]
+) -> EndpointDetailResponse:
+    next_runs = upcoming_run_responses(upcoming)
+    return EndpointDetailResponse(**_fields(stored), next_runs=next_runs, warnings=warnings)
+
+
+def upcoming_run_responses(upcoming: Sequence[Upcoming]) -> list[UpcomingRunResponse]:
+    return [UpcomingRunResponse(at=run.at, source=run.source) for run in upcoming]
 
 
 def _fields(stored: StoredEndpoint) -> dict[str, Any]:
     endpoint = stored.endpoint
     least, most = endpoint.min_interval, endpoint.max_interval
-    next_run_at = stored.next_run_at
-    endless = next_run_at is not None and next_run_at >= FOREVER
     return {
         "id": endpoint.id,
         "job_id": endpoint.job_id,
@@ -161,7 +135,7 @@ def _fields(stored: StoredEndpoint) -> dict[str, Any]:
         "min_interval_ms": milliseconds(least) if least else None,
         "max_interval_ms": milliseconds(most) if most else None,
         "target": _target(stored.target),
-        "next_run_at": None if endless else next_run_at,
+        "next_run_at": null_if_endless(stored.next_run_at),
         "next_source": stored.next_source,
         "last_run_at": endpoint.last_run_at,
         "running": endpoint.in_flight,
@@ -172,24 +146,24 @@ def _fields(stored: StoredEndpoint) -> dict[str, Any]:
     }
 
 
-def _baseline(baseline: Baseline) -> BaselineShown:
+def _baseline(baseline: Baseline) -> BaselineResponse:
     if isinstance(baseline, Every):
-        return BaselineShown(every_ms=milliseconds(baseline.interval))
+        return BaselineResponse(every_ms=milliseconds(baseline.interval))
     if isinstance(baseline, CronLine):
-        return BaselineShown(cron=baseline.expression, timezone=baseline.timezone)
-    return BaselineShown(on_demand=True)
+        return BaselineResponse(cron=baseline.expression, timezone=baseline.timezone)
+    return BaselineResponse(on_demand=True)
 
 
-def _target(target: Target) -> TargetShown:
+def _target(target: Target) -> TargetResponse:
     timeout_ms = milliseconds(target.timeout)
     if not isinstance(target, HttpTarget):
-        return TargetShown(
+        return TargetResponse(
             kind="shell",
             timeout_ms=timeout_ms,
             command=list(target.command),
             folder=target.folder,
         )
-    return TargetShown(
+    return TargetResponse(
         kind="http",
         timeout_ms=timeout_ms,
         url=target.url,
@@ -203,37 +177,34 @@ def _target(target: Target) -> TargetShown:
     )
 
 
-def _hints(stored: StoredEndpoint) -> list[HintShown]:
+def _hints(stored: StoredEndpoint) -> list[HintResponse]:
     endpoint = stored.endpoint
     hints = (endpoint.interval_hint, endpoint.one_shot_hint)
-    return [_hint(each) for each in hints if each is not None and each.expires_at > stored.read_at]
+    return [_hint(hint) for hint in hints if hint is not None and hint.expires_at > stored.read_at]
 
 
-def _hint(hint: Hint) -> HintShown:
-    told: dict[str, Any] = {
-        "expires_at": hint.expires_at,
-        "author": hint.author,
-        "reason": hint.reason,
-    }
-    if isinstance(hint, IntervalHint):
-        return HintShown(kind="interval", interval_ms=milliseconds(hint.interval), **told)
-    return HintShown(kind="one-shot", run_at=hint.run_at, **told)
+def _hint(hint: Hint) -> HintResponse:
+    is_interval = isinstance(hint, IntervalHint)
+    return HintResponse(
+        kind="interval" if is_interval else "one-shot",
+        interval_ms=milliseconds(hint.interval) if is_interval else None,
+        run_at=None if is_interval else hint.run_at,
+        expires_at=hint.expires_at,
+        author=hint.author,
+        reason=hint.reason,
+    )
 
 
-def _pauses(stored: StoredEndpoint) -> list[PauseShown]:
+def _pauses(stored: StoredEndpoint) -> list[PauseResponse]:
     endpoint, now = stored.endpoint, stored.read_at
-    job = endpoint.job_paused_until
+    job_until = endpoint.job_paused_until
     pauses = (
         ("person", endpoint.person_pause),
         ("planner", endpoint.planner_pause),
-        ("job", Pause(job) if job else None),
+        ("job", Pause(job_until) if job_until else None),
     )
     return [
-        PauseShown(by=author, until=_until(pause.until_at), reason=pause.reason)
+        PauseResponse(by=author, until=null_if_endless(pause.until_at), reason=pause.reason)
         for author, pause in pauses
         if pause is not None and pause.until_at > now
     ]
-
-
-def _until(instant: datetime | None) -> datetime | None:
-    return None if instant is None or instant >= FOREVER else instant

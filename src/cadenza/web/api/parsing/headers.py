@@ -1,4 +1,4 @@
-"""Headers that make a change conditional: ETag and If-Match, and Idempotency-Key."""
+"""The headers that routes read (If-Match, Idempotency-Key, Last-Event-ID) and answer with."""
 
 import json
 import re
@@ -15,7 +15,7 @@ _TAGS = re.compile(
     r'\s*(?:W/)?"[\x21\x23-\x7e]{0,64}"(?:\s*,\s*(?:W/)?"[\x21\x23-\x7e]{0,64}")*\s*'
 )
 _TAG = re.compile(r'(W/)?"([^"]*)"')
-_OURS = re.compile(r"[1-9][0-9]{0,9}")  # another's tag is none of a revision, and refused as such
+_REVISION = re.compile(r"[1-9][0-9]{0,9}")  # a tag that is no revision of ours matches none
 
 
 def tag(response: Response, revision: int) -> None:
@@ -34,7 +34,7 @@ async def _if_match(
     if _TAGS.fullmatch(if_match) is None:
         raise InvalidInput("If-Match", if_match, 'write an ETag as it was given, like "3"')
     strong = [value for weak, value in _TAG.findall(if_match) if not weak]
-    return frozenset(int(each) for each in strong if _OURS.fullmatch(each))
+    return frozenset(int(value) for value in strong if _REVISION.fullmatch(value))
 
 
 IfMatch = Annotated[frozenset[int] | None, Depends(_if_match)]
@@ -55,9 +55,14 @@ async def _idempotency_key(
 
 
 IdempotencyKey = Annotated[str | None, Depends(_idempotency_key)]
+LastEventId = Annotated[
+    str | None, Header(max_length=60, description="Where a stream that broke off had come to.")
+]
 
 
-def once(request: Request, key: str | None, body: BaseModel) -> IdempotencyRecord | None:
+def idempotency_record(
+    request: Request, key: str | None, body: BaseModel
+) -> IdempotencyRecord | None:
     if key is None:
         return None
     content: Any = {"to": request.url.path, "body": body.model_dump(mode="json")}

@@ -9,12 +9,12 @@ EXPECTED = "write an instant with its zone, like 2026-03-01T12:00:00Z"
 _LAST_YEAR = 9998  # the far instants beyond mean "until resumed"
 
 
-def parse_instant(given: Any) -> datetime:
+def parse_instant(text: Any) -> datetime:
     """ValueError with the fix where it cannot be read."""
-    if not isinstance(given, str) or len(given) > 40 or not given.isascii():
+    if not isinstance(text, str) or len(text) > 40 or not text.isascii():
         raise ValueError(EXPECTED)
     try:
-        instant = datetime.fromisoformat(given)
+        instant = datetime.fromisoformat(text)
         if instant.tzinfo is None or instant.year > _LAST_YEAR:
             raise ValueError(EXPECTED)
         return instant.astimezone(UTC)
