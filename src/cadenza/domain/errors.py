@@ -5,6 +5,7 @@ CadenzaError
 │   ├── InvalidCron     a cron expression or zone that can never be scheduled
 │   ├── AlreadyThere    a name that is taken
 │   └── NothingThere    an expression asks for a field or element that the values do not have
+├── Invalid             several values at once, each as InvalidInput
 ├── Refused             an act that the rules forbid right now, with the reason
 │   ├── AlreadyRunning  a run is in flight or waiting
 │   ├── Outdated        somebody else has changed it since it was read
@@ -17,6 +18,7 @@ CadenzaError
     └── StoreUnavailable  the database does not answer now; trying again may help
 """
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 
@@ -44,6 +46,14 @@ class AlreadyThere(InvalidInput):
 
 class NothingThere(InvalidInput):
     """An expression asks for a field or an element that the values do not have."""
+
+
+class Invalid(CadenzaError):
+    """Several values at once."""
+
+    def __init__(self, problems: Sequence[InvalidInput]) -> None:
+        self.problems = problems
+        super().__init__("; ".join(str(problem) for problem in problems[:5]))
 
 
 class Refused(CadenzaError):

@@ -1,13 +1,16 @@
 """Targets: what an endpoint calls."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from urllib.parse import urlsplit
+
+from cadenza.domain.errors import InvalidInput
 
 DEFAULT_TIMEOUT = timedelta(seconds=30)
 MAX_TIMEOUT = timedelta(minutes=30)
 KEPT = "***"  # in place of a secret: the one that is stored
+_WRITE_IT = "write the secret, or ${NAME}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,3 +58,55 @@ class ShellTarget:
 
 
 Target = HttpTarget | ShellTarget
+
+
+def secrets_of(target: Target | None) -> Mapping[str, Secret]:
+    return target.secret_headers if isinstance(target, HttpTarget) else {}
+
+
+def masking_secrets(target: Target) -> Target:
+    """That there are secrets, and under which names."""
+    if not isinstance(target, HttpTarget) or not target.secret_headers:
+        return target
+    return replace(target, secret_headers=dict.fromkeys(target.secret_headers, Secret(KEPT)))
+
+
+def keeping_secrets(wanted: Target, stored: Target | None, path: str = "secret_headers") -> Target:
+    """The target to write: `Secret(KEPT)` leaves the ciphertext of exactly this header name alone.
+
+    Every other secret is to be sealed. A stored secret that does not open is `Secret(KEPT)`, too.
+    InvalidInput where there is no secret to keep.
+    """
+    for error in secrets_missing(wanted, stored, path):
+        raise error
+    if not isinstance(wanted, HttpTarget) or not wanted.secret_headers:
+        return wanted
+    present = secrets_of(stored)
+    secrets = {name: _to_write(name, each, present) for name, each in wanted.secret_headers.items()}
+    return replace(wanted, secret_headers=secrets)
+
+
+def secrets_missing(wanted: Target, stored: Target | None, path: str) -> Iterator[InvalidInput]:
+    """Every secret that should be kept and cannot be."""
+    present = secrets_of(stored)
+    for name, secret in secrets_of(wanted).items():
+        if secret.value != KEPT or name in present:
+            continue
+        other = _in_another_case(name, present)
+        if other is None:
+            fix = f"there is no stored secret to keep; {_WRITE_IT}"
+            yield InvalidInput(f"{path}.{name}", Secret(""), fix)
+        elif other.value == KEPT:  # sealed for the other spelling, and nobody can open it
+            fix = f"the stored secret cannot be read, so its header keeps its case; {_WRITE_IT}"
+            yield InvalidInput(f"{path}.{name}", Secret(""), fix)
+
+
+def _to_write(name: str, wanted: Secret, stored: Mapping[str, Secret]) -> Secret:
+    if wanted.value == KEPT:
+        return wanted if name in stored else _in_another_case(name, stored) or wanted
+    return Secret(KEPT) if stored.get(name) == wanted else wanted
+
+
+def _in_another_case(name: str, secrets: Mapping[str, Secret]) -> Secret | None:
+    """Upper and lower case are the same in the name of a header."""
+    return next((each for other, each in secrets.items() if other.lower() == name.lower()), None)

@@ -10,9 +10,10 @@ from fastapi import Query
 from pydantic import Field
 
 from cadenza.application.rule_fit import misfits_of_jobs
-from cadenza.domain.definition import JobDefinition
-from cadenza.manifest.checking import Checked, Checks, check_manifest
-from cadenza.manifest.difference import Change, difference, kept_secrets_missing, merged_jobs
+from cadenza.domain.definition import EndpointDefinition, JobDefinition
+from cadenza.domain.difference import Change, ChangeKind, difference
+from cadenza.manifest.checking import Checked, Checks, check_documents
+from cadenza.manifest.difference_view import field_changes
 from cadenza.manifest.models import JobDocument, ManifestDocument
 from cadenza.manifest.writing import job_document
 from cadenza.web.api.access import ApiDependencies, Operator, Reader, audit_entry
@@ -66,12 +67,12 @@ async def apply_manifest(
     checked = replace(checked, warnings=(*checked.warnings, *misfits))
     if dry_run:
         present = await dependencies.manifests.all_jobs(caller.tenant_id)
-        return _applied(_changes(present, checked.jobs, prune=prune), checked, dry_run=True)
+        return _applied(difference(present, checked.jobs, prune=prune), checked, dry_run=True)
     changes: list[Change] = []
 
     def rewrite(present: Sequence[JobDefinition]) -> Sequence[JobDefinition]:
-        changes[:] = _changes(present, checked.jobs, prune=prune)
-        return merged_jobs(present, checked.jobs, prune=prune)
+        changes[:] = difference(present, checked.jobs, prune=prune)
+        return _rewritten(present, changes)
 
     done = audit_entry(caller, "manifest.apply", jobs=len(checked.jobs), prune=prune)
     await dependencies.manifests.rewrite(caller.tenant_id, rewrite, done)
@@ -88,36 +89,49 @@ async def export_manifest(caller: Reader, dependencies: ApiDependencies) -> Mani
 
 def _checked(body: ManifestDocument, dependencies: Dependencies) -> Checked:
     checks = Checks(dependencies.door, dependencies.cron, dependencies.clock.now())
-    checked = check_manifest(body.model_dump(exclude_unset=True), checks)
+    checked = check_documents(body, checks)
     if checked.errors:
         raise Invalid(checked.errors)
     return checked
 
 
-def _changes(
-    present: Sequence[JobDefinition], wanted: Sequence[JobDefinition], *, prune: bool
-) -> list[Change]:
-    if missing := kept_secrets_missing(present, wanted):
-        raise Invalid(missing)
-    return difference(present, wanted, prune=prune)
+def _rewritten(
+    present: Sequence[JobDefinition], changes: Sequence[Change]
+) -> Sequence[JobDefinition]:
+    """What there is after the changes, until the store writes from the changes themselves."""
+    jobs = {job.name: job for job in present}
+    endpoints = {job.name: {each.name: each for each in job.endpoints} for job in present}
+    for change in changes:
+        if change.kind is ChangeKind.UNCHANGED:
+            continue  # its secrets are masked there, and open here
+        if isinstance(change.after, EndpointDefinition):
+            endpoints[change.job][change.after.name] = change.after
+        elif isinstance(change.after, JobDefinition):
+            jobs[change.job] = change.after
+            endpoints.setdefault(change.job, {})
+        elif change.endpoint is not None:
+            del endpoints[change.job][change.endpoint]
+        else:
+            del jobs[change.job]
+    return [replace(job, endpoints=tuple(endpoints[job.name].values())) for job in jobs.values()]
 
 
 def _applied(changes: Sequence[Change], checked: Checked, *, dry_run: bool) -> Applied:
     return Applied(
         dry_run=dry_run,
-        counts=Counter(str(each.act) for each in changes),
-        changes=[_shown(each) for each in changes if each.act != "unchanged"],
+        counts=Counter(str(each.kind) for each in changes),
+        changes=[_shown(each) for each in changes if each.kind is not ChangeKind.UNCHANGED],
         warnings=[WarningShown(field=field, text=text) for field, text in checked.warnings],
     )
 
 
 def _shown(change: Change) -> ChangeShown:
     return ChangeShown(
-        act=change.act,
+        act=change.kind,
         job=change.job,
         endpoint=change.endpoint,
         fields=[
             FieldChangeShown(field=each.field, before=each.before, after=each.after)
-            for each in change.fields
+            for each in field_changes(change)
         ],
     )

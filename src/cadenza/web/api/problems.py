@@ -14,6 +14,7 @@ from starlette.responses import Response
 from cadenza.domain.errors import (
     AlreadyThere,
     CadenzaError,
+    Invalid,
     InvalidInput,
     NotAllowed,
     NotFound,
@@ -69,14 +70,6 @@ class Malformed(CadenzaError):
     def __init__(self, problem: InvalidInput) -> None:
         self.problem = problem
         super().__init__(str(problem))
-
-
-class Invalid(CadenzaError):
-    """Several fields at once."""
-
-    def __init__(self, problems: Sequence[InvalidInput]) -> None:
-        self.problems = problems
-        super().__init__("; ".join(str(each) for each in problems[:5]))
 
 
 _KINDS: tuple[tuple[type[CadenzaError], int, str, str], ...] = (
