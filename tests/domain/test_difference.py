@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from cadenza.domain.definition import EndpointDefinition, JobDefinition
 from cadenza.domain.difference import Change, ChangeKind, difference
 from cadenza.domain.endpoint import Every
-from cadenza.domain.errors import Invalid, InvalidInput
+from cadenza.domain.errors import InvalidFields, InvalidInput
 from cadenza.domain.target import HttpTarget, Secret, ShellTarget, keeping_secrets, masking_secrets
 from tests.manifest.drawn import jobs
 
@@ -197,7 +197,7 @@ def test_nothing_can_be_kept_where_nothing_is_stored(
 def test_every_secret_that_cannot_be_kept_is_told_at_once_by_its_path() -> None:
     two = replace(WEB, secret_headers={"Key": KEPT, "Other": KEPT, "New": Secret("x")})
     wanted = JobDefinition("b", "", (DEPTH, replace(DEPTH, name="c", target=two)))
-    with pytest.raises(Invalid) as raised:
+    with pytest.raises(InvalidFields) as raised:
         difference([SHOP], [with_target(secured("***")), wanted], prune=False)
     assert [error.field for error in raised.value.problems] == [
         "jobs[0].endpoints[0].secret_headers.Key",

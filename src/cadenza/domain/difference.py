@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from cadenza.domain.definition import EndpointDefinition, JobDefinition
-from cadenza.domain.errors import Invalid, InvalidInput
+from cadenza.domain.errors import InvalidFields, InvalidInput
 from cadenza.domain.target import keeping_secrets, masking_secrets, secrets_missing
 
 Definition = JobDefinition | EndpointDefinition
@@ -38,11 +38,11 @@ def difference(
 ) -> tuple[Change, ...]:
     """What is wanted in its order, a job before its endpoints; then what is archived.
 
-    Stored secrets are open, or `Secret(KEPT)` where they do not open. Invalid with every secret
-    that should be kept and is not stored.
+    Stored secrets are open, or `Secret(KEPT)` where they do not open. InvalidFields with every
+    secret that should be kept and is not stored.
     """
     if missing := list(_secrets_missing(stored, wanted)):
-        raise Invalid(missing)
+        raise InvalidFields(missing)
     present = {job.name: job for job in stored}
     changes: list[Change] = []
     for job in wanted:

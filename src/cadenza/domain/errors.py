@@ -5,8 +5,8 @@ CadenzaError
 │   ├── InvalidCron     a cron expression or zone that can never be scheduled
 │   ├── AlreadyThere    a name that is taken
 │   └── NothingThere    an expression asks for a field or element that the values do not have
-├── Invalid             several values at once, each as InvalidInput
-├── Refused             an act that the rules forbid right now, with the reason
+├── InvalidFields       several values at once, each an InvalidInput
+├── Refused             an action that the rules forbid right now, with the reason
 │   ├── AlreadyRunning  a run is in flight or waiting
 │   ├── Outdated        somebody else has changed it since it was read
 │   └── NotAllowed      the key may not do this
@@ -48,8 +48,8 @@ class NothingThere(InvalidInput):
     """An expression asks for a field or an element that the values do not have."""
 
 
-class Invalid(CadenzaError):
-    """Several values at once."""
+class InvalidFields(CadenzaError):
+    """Several values that cannot be accepted."""
 
     def __init__(self, problems: Sequence[InvalidInput]) -> None:
         self.problems = problems
@@ -57,7 +57,7 @@ class Invalid(CadenzaError):
 
 
 class Refused(CadenzaError):
-    """The rules forbid this act now; the text says why."""
+    """The rules forbid this action now; the text says why."""
 
 
 class AlreadyRunning(Refused):

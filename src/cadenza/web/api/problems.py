@@ -14,7 +14,7 @@ from starlette.responses import Response
 from cadenza.domain.errors import (
     AlreadyThere,
     CadenzaError,
-    Invalid,
+    InvalidFields,
     InvalidInput,
     NotAllowed,
     NotFound,
@@ -72,6 +72,7 @@ class Malformed(CadenzaError):
         super().__init__(str(problem))
 
 
+Invalid = InvalidFields
 _KINDS: tuple[tuple[type[CadenzaError], int, str, str], ...] = (
     (AlreadyThere, 409, "already-there", "It exists already"),
     (InvalidInput, 422, "invalid-input", "A value is not valid"),
