@@ -7,8 +7,7 @@ from typing import Annotated
 from fastapi import Depends, Request, Response, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
-from cadenza.domain.access import Caller, Scope, hash_of, key_id_of
-from cadenza.domain.audit import AuditEntry
+from cadenza.domain.access import Caller, Scope, hash_of
 from cadenza.domain.errors import NotAllowed
 from cadenza.web.api.dependencies import Dependencies, dependencies_of
 from cadenza.web.api.problems import SEND_A_KEY, TooManyRequests, Unauthorised
@@ -30,8 +29,11 @@ def _caller(scope: Scope) -> Callable[..., Awaitable[Caller]]:
         if credentials is None:
             raise Unauthorised(SEND_A_KEY)
         dependencies = await dependencies_of(request)
-        known = await _caller_of(dependencies, credentials.credentials)
-        allowance = dependencies.rate_limit.take(known.key_id, dependencies.monotonic())
+        around = dependencies.around
+        known = await dependencies.authentication.caller_of(credentials.credentials)
+        if known is None:
+            raise Unauthorised("this key is unknown, revoked or expired")
+        allowance = around.rate_limit.take(known.key_id, around.monotonic())
         if not allowance.allowed:
             raise TooManyRequests(
                 f"the limit is {allowance.limit} requests a minute for one key", allowance.headers
@@ -45,16 +47,6 @@ def _caller(scope: Scope) -> Callable[..., Awaitable[Caller]]:
     return caller
 
 
-async def _caller_of(dependencies: Dependencies, token: str) -> Caller:
-    key_id = key_id_of(token)
-    match = await dependencies.keys.find_key(key_id) if key_id else None
-    if match is None or not match[0].opens_with(token, match[2]):
-        raise Unauthorised("this key is unknown, revoked or expired")
-    key, user, now = match
-    await dependencies.keys.note_use(key, now)
-    return Caller(key.tenant_id, user.id, key.id, user.name, key.scopes)
-
-
 Reader = Annotated[Caller, Depends(_caller(Scope.READ))]
 Operator = Annotated[Caller, Depends(_caller(Scope.OPERATE))]
 Admin = Annotated[Caller, Depends(_caller(Scope.ADMIN))]
@@ -64,9 +56,8 @@ async def _for_installation_admin(
     dependencies: ApiDependencies, credentials: AdminCredentials
 ) -> Dependencies:
     token = credentials.credentials if credentials else ""
-    if dependencies.admin_key_hash is None or not compare_digest(
-        hash_of(token), dependencies.admin_key_hash
-    ):
+    admin_key_hash = dependencies.around.admin_key_hash
+    if admin_key_hash is None or not compare_digest(hash_of(token), admin_key_hash):
         raise Unauthorised(
             "this needs the installation admin's key, `CADENZA_ADMIN_KEY` "
             "(or `CADENZA_OPERATOR_KEY`)"
@@ -76,9 +67,3 @@ async def _for_installation_admin(
 
 # Only for who runs the installation; a tenant's key, even with the scope admin, does not do.
 InstallationDependencies = Annotated[Dependencies, Depends(_for_installation_admin)]
-INSTALLATION_ADMIN = "operator"  # who acted, in the audit log; it has had this name from the start
-
-
-def audit_entry(caller: Caller, action: str, **data: object) -> AuditEntry:
-    """What goes into the audit log."""
-    return AuditEntry(f"user {caller.user_name} ({caller.key_id})", action, data)

@@ -63,7 +63,7 @@ def create_app(dependencies: Dependencies) -> FastAPI:
     routes = [route for resource in RESOURCES for route in resource.routes]
     app.router.routes.extend(sorted(routes, key=_is_write))
     handle_problems(app)
-    app.add_middleware(RequestMiddleware, new_id=dependencies.new_id)
+    app.add_middleware(RequestMiddleware, new_id=dependencies.around.new_id)
     _complete_schema(app)
     return app
 

@@ -41,14 +41,13 @@ async def follow_events(
 ) -> Response:
     """What happens now: failed and recovered runs, actions of people and of the planner; and while
     somebody follows, every finished run. From `Last-Event-ID` on, nothing is left out."""
-    streams = dependencies.streams
+    streams = dependencies.around.streams
     with streams.open_for(caller.key_id):
         position = await _begin(streams, caller, last_event_id)
         await streams.log.watch(caller.tenant_id)
 
     async def key_in_force() -> bool:
-        match = await dependencies.keys.find_key(caller.key_id)
-        return match is not None and match[0].in_force(match[2])
+        return await dependencies.authentication.is_open(caller.key_id)
 
     wanted = EventFilter(caller.tenant_id, frozenset(kind or ()), job_id, endpoint_id)
     return EventStream(streams, caller.key_id, streams.follow(wanted, position, key_in_force))

@@ -19,7 +19,7 @@ async def healthz() -> AliveResponse:
 )
 async def readyz(response: Response, dependencies: ApiDependencies) -> ReadyResponse:
     """The database answers, and its schema is the one that this version needs."""
-    checks = await dependencies.readiness.check()
+    checks = await dependencies.reads.readiness.check()
     ready = all(result == "ok" for result in checks.values())
     response.status_code = 200 if ready else 503
     return ReadyResponse(ready=ready, parts=dict(checks))

@@ -14,6 +14,7 @@ from starlette.responses import Response
 from cadenza.domain.errors import (
     AlreadyThere,
     CadenzaError,
+    InvalidFields,
     InvalidInput,
     NotAllowed,
     NotFound,
@@ -71,18 +72,10 @@ class Malformed(CadenzaError):
         super().__init__(str(problem))
 
 
-class Invalid(CadenzaError):
-    """Several fields at once."""
-
-    def __init__(self, problems: Sequence[InvalidInput]) -> None:
-        self.problems = problems
-        super().__init__("; ".join(str(problem) for problem in problems[:5]))
-
-
 _KINDS: tuple[tuple[type[CadenzaError], int, str, str], ...] = (
     (AlreadyThere, 409, "already-there", "It exists already"),
     (InvalidInput, 422, "invalid-input", "A value is not valid"),
-    (Invalid, 422, "invalid-input", "Some values are not valid"),
+    (InvalidFields, 422, "invalid-input", "Some values are not valid"),
     (Malformed, 400, "malformed", "The request cannot be read"),
     (Unauthorised, 401, "unauthorised", "A valid API key is needed"),
     (NotAllowed, 403, "not-allowed", "The key may not do this"),
@@ -154,7 +147,7 @@ def _fields(error: CadenzaError | Exception) -> Sequence[InvalidInput]:
         return (error,)
     if isinstance(error, Malformed):
         return (error.problem,)
-    return error.problems if isinstance(error, Invalid) else ()
+    return error.problems if isinstance(error, InvalidFields) else ()
 
 
 def _headers(error: Exception) -> dict[str, str] | None:

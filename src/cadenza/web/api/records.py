@@ -54,7 +54,7 @@ async def list_sessions(
     check_order(from_at, to)
     after = read_time_cursor(cursor)
     criteria = SessionSearch(endpoint_id, job_id, brain, search, from_at, to, after, limit)
-    sessions = await dependencies.records.search_sessions(caller.tenant_id, criteria)
+    sessions = await dependencies.reads.records.search_sessions(caller.tenant_id, criteria)
     return time_page_response(sessions, session_response)
 
 
@@ -62,8 +62,8 @@ async def list_sessions(
 async def get_session(
     session_id: UUID, caller: Reader, dependencies: ApiDependencies
 ) -> SessionDetailResponse:
-    session = await dependencies.records.get_session(caller.tenant_id, session_id)
-    runs = await dependencies.suggestions.runs_of_session(
+    session = await dependencies.reads.records.get_session(caller.tenant_id, session_id)
+    runs = await dependencies.reads.suggestions.runs_of_session(
         caller.tenant_id, session_id, RUNS_OF_A_SESSION
     )
     return session_detail_response(session, runs)
@@ -86,7 +86,7 @@ async def list_audit(
     subjects = (subject,) if subject is not None else ()
     after = read_time_cursor(cursor)
     criteria = AuditSearch(actor, action, subjects, from_at, to, after, limit)
-    records = await dependencies.records.search_audit(caller.tenant_id, criteria)
+    records = await dependencies.reads.records.search_audit(caller.tenant_id, criteria)
     return time_page_response(records, audit_entry_response)
 
 
@@ -102,8 +102,8 @@ async def get_timeline(
 ) -> TimePage[TimelineEntryResponse]:
     """Runs, actions of people and sessions of the planner, merged by time, newest first."""
     check_order(from_at, to)
-    await dependencies.jobs.get_job(caller.tenant_id, job_id)
+    await dependencies.reads.jobs.get_job(caller.tenant_id, job_id)
     span = Span(from_at, to, read_time_cursor(cursor), limit)
-    runs, records = dependencies.runs, dependencies.records
+    runs, records = dependencies.reads.runs, dependencies.reads.records
     entries = await job_timeline(runs, records, caller.tenant_id, job_id, span)
     return time_page_response(entries, timeline_entry_response)

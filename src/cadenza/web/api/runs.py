@@ -47,13 +47,13 @@ async def list_runs(
         after=read_time_cursor(cursor),
         limit=limit,
     )
-    runs = await dependencies.runs.search_runs(caller.tenant_id, criteria)
+    runs = await dependencies.reads.runs.search_runs(caller.tenant_id, criteria)
     return time_page_response(runs, run_response)
 
 
 @routes.get("/runs/{run_id}")
 async def get_run(run_id: UUID, caller: Reader, dependencies: ApiDependencies) -> RunDetailResponse:
-    return run_detail_response(await dependencies.runs.get_run(caller.tenant_id, run_id))
+    return run_detail_response(await dependencies.reads.runs.get_run(caller.tenant_id, run_id))
 
 
 @routes.get("/endpoints/{endpoint_id}/health")
@@ -61,5 +61,5 @@ async def get_health(
     endpoint_id: UUID, caller: Reader, dependencies: ApiDependencies
 ) -> HealthResponse:
     """How its runs ended over the last hour, four hours and day."""
-    health = await dependencies.runs.health_of(caller.tenant_id, endpoint_id)
+    health = await dependencies.reads.runs.health_of(caller.tenant_id, endpoint_id)
     return health_response(endpoint_id, health)

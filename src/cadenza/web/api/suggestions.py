@@ -1,9 +1,8 @@
 """What planners suggest, accepted with one call; and the runs that a session led to."""
 
-from functools import partial
 from uuid import UUID
 
-from cadenza.web.api.access import ApiDependencies, Operator, Reader, audit_entry
+from cadenza.web.api.access import ApiDependencies, Operator, Reader
 from cadenza.web.api.parsing.bodies import AcceptBody
 from cadenza.web.api.parsing.query import Few
 from cadenza.web.api.routes import router
@@ -23,7 +22,7 @@ async def list_suggestions(
     caller: Reader, dependencies: ApiDependencies, limit: Few = 50
 ) -> SuggestionsResponse:
     """Those that can be accepted now, the newest first."""
-    suggestions = await dependencies.suggestions.open_suggestions(caller.tenant_id, limit)
+    suggestions = await dependencies.reads.suggestions.open_suggestions(caller.tenant_id, limit)
     return suggestions_response(suggestions)
 
 
@@ -32,8 +31,7 @@ async def accept(
     session_id: UUID, body: AcceptBody, caller: Operator, dependencies: ApiDependencies
 ) -> AcceptedSuggestionResponse:
     """Do what was suggested, within the planner's bounds; 409 where it was accepted before."""
-    entry = partial(audit_entry, caller)
-    effect = await dependencies.acceptance.accept(caller.tenant_id, session_id, body.call, entry)
+    effect = await dependencies.suggestions.accept(caller, session_id, body.call)
     return AcceptedSuggestionResponse(session_id=session_id, call=body.call, effect=effect)
 
 
@@ -42,5 +40,6 @@ async def runs_of_session(
     session_id: UUID, caller: Reader, dependencies: ApiDependencies, limit: Few = 50
 ) -> SessionRunsResponse:
     """The runs whose slots its hints and pauses chose, the oldest first."""
-    runs = await dependencies.suggestions.runs_of_session(caller.tenant_id, session_id, limit)
+    suggestions = dependencies.reads.suggestions
+    runs = await suggestions.runs_of_session(caller.tenant_id, session_id, limit)
     return session_runs_response(runs)

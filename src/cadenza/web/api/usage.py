@@ -15,13 +15,13 @@ routes = router("Tenants", "/tenant")
 @routes.get("/usage")
 async def get_usage(caller: Reader, dependencies: ApiDependencies) -> UsageResponse:
     """Runs by how they ended, and what there is."""
-    usage = await dependencies.usage.usage(caller.tenant_id)
-    _, allowance = await dependencies.usage.quota(caller.tenant_id)
+    usage = await dependencies.reads.usage.usage(caller.tenant_id)
+    _, allowance = await dependencies.reads.usage.quota(caller.tenant_id)
     return usage_response(usage, allowance)
 
 
 @routes.get("/quota")
 async def get_quota(caller: Reader, dependencies: ApiDependencies) -> QuotaResponse:
     """Tokens and money for analysis this month, and since when there is not enough."""
-    month, allowance = await dependencies.usage.quota(caller.tenant_id)
+    month, allowance = await dependencies.reads.usage.quota(caller.tenant_id)
     return quota_response(month, allowance)

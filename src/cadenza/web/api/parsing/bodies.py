@@ -1,5 +1,6 @@
 """The request bodies that are not documents of the manifest, and what they mean."""
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Annotated, Any, TypeVar
 from uuid import UUID
@@ -8,18 +9,16 @@ from fastapi import Body
 from pydantic import BaseModel, Field, ValidationError
 
 from cadenza.domain.access import Scope
-from cadenza.domain.bounds import LONGEST_TTL, MAX_INTERVAL, MIN_INTERVAL, MIN_TTL
-from cadenza.domain.errors import InvalidInput
-from cadenza.domain.instants import humanize
+from cadenza.domain.definition import EndpointDefinition, JobDefinition
+from cadenza.domain.errors import InvalidFields, InvalidInput
 from cadenza.domain.rule import Mode
 from cadenza.domain.signing import DEFAULT_OVERLAP
 from cadenza.manifest.durations import format_duration, parse_duration
-from cadenza.manifest.models import Document, Duration, EndpointDocument, Name
-from cadenza.manifest.reading import errors_of
+from cadenza.manifest.models import Document, Duration, EndpointDocument, JobFields, Name
+from cadenza.manifest.reading import errors_of, merged, read_endpoint, read_job_fields
+from cadenza.manifest.writing import endpoint_document, job_document
 from cadenza.web.api.parsing.instants import Instant
-from cadenza.web.api.problems import Invalid
 
-MAX_OVERLAP = timedelta(days=30)
 Model = TypeVar("Model", bound=BaseModel)
 Reason = Annotated[str, Field(max_length=500)]
 RetentionDays = Annotated[int, Field(ge=1, le=3650)]
@@ -30,11 +29,11 @@ Scopes = Annotated[
 
 
 def validated(model: type[Model], document: dict[str, Any]) -> Model:
-    """A document that was put together here; Invalid with every field that is wrong."""
+    """A document that was put together here; InvalidFields with every field that is wrong."""
     try:
         return model.model_validate(document)
     except ValidationError as error:
-        raise Invalid(errors_of(error)) from error
+        raise InvalidFields(errors_of(error)) from error
 
 
 # --- Jobs and endpoints -----------------------------------------------------------------------
@@ -73,6 +72,33 @@ EndpointPatch = Annotated[
 ]
 
 
+@dataclass(frozen=True, slots=True)
+class JobMergePatch:
+    patch: dict[str, Any]
+
+    @property
+    def fields(self) -> list[str]:
+        return sorted(self.patch)
+
+    def applied_to(self, definition: JobDefinition) -> JobDefinition:
+        patched = {**job_document(definition), **self.patch}
+        document = {name: value for name, value in patched.items() if value is not None}
+        return read_job_fields(validated(JobFields, document))
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointMergePatch:
+    patch: dict[str, Any]
+
+    @property
+    def fields(self) -> list[str]:
+        return sorted(self.patch)
+
+    def applied_to(self, definition: EndpointDefinition) -> EndpointDefinition:
+        document = merged(endpoint_document(definition), self.patch)
+        return read_endpoint(validated(EndpointDocument, document))
+
+
 # --- Steering ---------------------------------------------------------------------------------
 
 
@@ -88,8 +114,7 @@ class IntervalHintBody(Document):
 
     def parsed(self) -> tuple[timedelta, timedelta]:
         """The interval, and how long it holds."""
-        interval = _between("interval", self.interval, MIN_INTERVAL, MAX_INTERVAL)
-        return interval, _between("ttl", self.ttl, MIN_TTL, LONGEST_TTL)
+        return parse_duration(self.interval), parse_duration(self.ttl)
 
 
 class OneShotHintBody(Document):
@@ -106,7 +131,7 @@ class OneShotHintBody(Document):
             raise InvalidInput("at", str(self.at), "give `at` or `in`, one of the two")
         when = parse_duration(self.within) if self.within is not None else self.at
         assert when is not None
-        return when, _between("ttl", self.ttl, MIN_TTL, LONGEST_TTL)
+        return when, parse_duration(self.ttl)
 
 
 NewOneShotHint = Annotated[OneShotHintBody, Body(examples=[{"in": "10m"}])]
@@ -116,13 +141,6 @@ class AcceptBody(Document):
     call: int = Field(
         ge=0, le=100, examples=[0], description="The place of the call in the session, from 0."
     )
-
-
-def _between(field: str, text: int | str, least: timedelta, most: timedelta) -> timedelta:
-    duration = parse_duration(text)
-    if not least <= duration <= most:
-        raise InvalidInput(field, text, f"from {humanize(least)} to {humanize(most)}")
-    return duration
 
 
 # --- Accounts ---------------------------------------------------------------------------------
@@ -171,10 +189,7 @@ class KeyRotationBody(Document):
     )
 
     def parsed(self) -> timedelta:
-        overlap = parse_duration(self.overlap) if self.overlap is not None else timedelta(0)
-        if overlap > MAX_OVERLAP:
-            raise InvalidInput("overlap", self.overlap, "at most 30 days")
-        return overlap
+        return parse_duration(self.overlap) if self.overlap is not None else timedelta(0)
 
 
 class SigningKeyBody(Document):

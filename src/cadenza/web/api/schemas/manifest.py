@@ -6,7 +6,8 @@ from typing import Any
 
 from pydantic import Field
 
-from cadenza.manifest.difference import Change
+from cadenza.domain.difference import Change, ChangeKind
+from cadenza.manifest.difference_view import field_changes
 from cadenza.web.api.schemas.base import ResponseSchema
 
 
@@ -40,16 +41,16 @@ def applied_manifest_response(
 ) -> AppliedManifestResponse:
     return AppliedManifestResponse(
         dry_run=dry_run,
-        counts=Counter(str(change.act) for change in changes),
-        changes=[_change(change) for change in changes if change.act != "unchanged"],
+        counts=Counter(str(change.kind) for change in changes),
+        changes=[_change(change) for change in changes if change.kind is not ChangeKind.UNCHANGED],
         warnings=[WarningResponse(field=field, text=text) for field, text in warnings],
     )
 
 
 def _change(change: Change) -> ChangeResponse:
     return ChangeResponse(
-        act=change.act,
+        act=change.kind,
         job=change.job,
         endpoint=change.endpoint,
-        fields=[FieldChangeResponse.model_validate(field) for field in change.fields],
+        fields=[FieldChangeResponse.model_validate(field) for field in field_changes(change)],
     )
