@@ -45,9 +45,7 @@ class PostgresClaims:
     async def claim_due(self, request: ClaimRequest) -> ClaimBatch:
         """In the order of slots; with a backlog, a share for each tenant."""
         ids = self._enough_ids(request.limit)
-        walk = (self._last_tenant_id, TENANTS_AT_ONCE) if self._backlog else (None, 0)
-        async with self._database.connection() as connection:
-            rows = await connection.fetch(query("claim_due"), *_values(request, ids), *walk)
+        rows = await self._claim(request, ids, is_sweep=False)
         meta = rows[0]
         self._on_time(meta["now"])
         self._last_tenant_id = meta["last_tenant_id"] or FIRST_TENANT
@@ -59,10 +57,17 @@ class PostgresClaims:
         return ClaimBatch(claims, meta["next_due_at"], self._backlog)
 
     async def claim_lost(self, request: ClaimRequest) -> Sequence[Claim]:
-        values = request.limit, request.lease, request.ahead, request.worker
+        rows = await self._claim(request, [], is_sweep=True)  # what is lost has an id
+        return [self._claim_of(row) for row in rows if row["run_id"] is not None]
+
+    async def _claim(
+        self, request: ClaimRequest, ids: list[UUID], *, is_sweep: bool
+    ) -> Sequence[Row]:
+        walk = self._backlog, self._last_tenant_id, TENANTS_AT_ONCE
         async with self._database.connection() as connection:
-            rows = await connection.fetch(query("claim_lost"), *values)
-        return [self._claim_of(row) for row in rows]
+            return await connection.fetch(
+                query("claim_due"), *_values(request, ids), *walk, is_sweep
+            )
 
     async def renew(self, claims: Sequence[Claim], lease: timedelta) -> frozenset[UUID]:
         async with self._database.connection() as connection:
