@@ -1,1 +1,1 @@
-"""The stores in memory: the same promises as the database, for the simulation and the tests."""
+"""The store in memory: the same ports and promises as the database, for tests and simulations."""

@@ -1,35 +1,14 @@
-"""What planners suggested, kept with their sessions."""
+"""What planners suggested: the calls of their sessions."""
 
-from collections.abc import AsyncGenerator, Iterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from uuid import UUID
 
 from cadenza.adapters.memory.tables import Tables
 from cadenza.application.ports.suggestions import LedTo
-from cadenza.domain.audit import AuditEntry
-from cadenza.domain.errors import NotFound, Refused
-from cadenza.domain.instants import iso
+from cadenza.domain.errors import NotFound
 from cadenza.domain.session import Session, ToolCall
 from cadenza.domain.suggestion import Suggestion
-
-
-def waiting_calls(tables: Tables, endpoint_id: UUID, brain: str) -> Iterator[ToolCall]:
-    """What this brain suggested about an endpoint and nobody accepted."""
-    now = tables.clock.now()
-    for session in tables.sessions:
-        if session.endpoint_id != endpoint_id or session.kind != brain:
-            continue
-        for place, call in enumerate(session.tool_calls):
-            if _is_open(tables, session, place, now):
-                yield call
-
-
-def _is_open(tables: Tables, session: Session, place: int, now: datetime) -> bool:
-    call = session.tool_calls[place]
-    if not call.suggested or call.holds_until is None or call.holds_until <= now:
-        return False
-    return (session.id, place) not in tables.accepted
 
 
 class MemorySuggestions:
@@ -37,78 +16,83 @@ class MemorySuggestions:
         self._tables = tables
 
     async def open_suggestions(self, tenant_id: UUID, limit: int) -> Sequence[Suggestion]:
-        now = self._tables.clock.now()
-        found = [
-            self._suggestion(session, place)
-            for session in self._tables.sessions
-            if session.tenant_id == tenant_id
-            for place in range(len(session.tool_calls))
-            if _is_open(self._tables, session, place, now)
+        sessions = [
+            session for session in self._tables.sessions.values() if session.tenant_id == tenant_id
         ]
-        return sorted(found, key=lambda each: each.suggested_at, reverse=True)[:limit]
+        sessions.sort(key=lambda session: session.id)
+        sessions.sort(key=lambda session: session.started_at, reverse=True)
+        now = self._tables.clock.now()
+        suggestions = [
+            suggestion_of(self._tables, session, index)
+            for session in sessions
+            for index, call in enumerate(session.tool_calls)
+            if _is_open(call, now)
+        ]
+        return suggestions[:limit]
 
-    @asynccontextmanager
-    async def accepting(
-        self, tenant_id: UUID, session_id: UUID, call: int, entry: AuditEntry
-    ) -> AsyncGenerator[Suggestion]:
-        session = self._session(tenant_id, session_id)
-        if not 0 <= call < len(session.tool_calls) or not session.tool_calls[call].suggested:
-            raise NotFound(f"session {session_id} suggested nothing in call {call}")
-        if (session_id, call) in self._tables.accepted:
-            raise Refused(f"it was accepted by {self._tables.accepted[session_id, call]}")
-        suggestion = self._suggestion(session, call)
-        if suggestion.open_until <= self._tables.clock.now():
-            raise Refused(f"it could be accepted until {iso(suggestion.open_until)}")
-        self._tables.accepted[session_id, call] = entry.actor
-        try:
-            yield suggestion
-        except BaseException:
-            del self._tables.accepted[session_id, call]
-            raise
-
-    async def note_refusal(self, tenant_id: UUID, session_id: UUID, entry: AuditEntry) -> None:
-        """There is no audit log here."""
+    async def get_suggestion(self, tenant_id: UUID, session_id: UUID, call: int) -> Suggestion:
+        return suggestion_of(self._tables, self._tables.session(tenant_id, session_id), call)
 
     async def runs_of_session(
         self, tenant_id: UUID, session_id: UUID, limit: int
     ) -> Sequence[LedTo]:
-        self._session(tenant_id, session_id)
+        tables = self._tables
+        session = tables.session(tenant_id, session_id)
         runs = [
             run
-            for run in self._tables.runs.values()
-            if run.plan is not None and run.plan.get("session_id") == str(session_id)
+            for endpoint_id in tables.ids_of_job[session.job_id]
+            for run_id in tables.runs_of[endpoint_id].values()
+            if (run := tables.runs[run_id]).plan is not None
+            and run.plan.get("session_id") == str(session_id)
         ]
+        runs.sort(key=lambda run: (run.slot_at, run.endpoint_id))
         return [
             LedTo(
                 run.id,
                 run.endpoint_id,
-                self._tables.endpoints[run.endpoint_id].endpoint.name,
+                tables.endpoints[run.endpoint_id].endpoint.name,
                 run.slot_at,
                 run.source,
                 run.status,
             )
-            for run in sorted(runs, key=lambda run: run.slot_at)[:limit]
+            for run in runs[:limit]
         ]
 
-    def _session(self, tenant_id: UUID, session_id: UUID) -> Session:
-        for session in self._tables.sessions:
-            if (session.id, session.tenant_id) == (session_id, tenant_id):
-                return session
-        raise NotFound(f"no session {session_id}")
 
-    def _suggestion(self, session: Session, place: int) -> Suggestion:
-        call = session.tool_calls[place]
-        assert call.holds_until is not None
-        return Suggestion(
-            session.id,
-            place,
-            session.endpoint_id,
-            self._tables.endpoints[session.endpoint_id].endpoint.name,
-            session.brain,
-            call.tool,
-            call.arguments,
-            call.result,
-            session.reasoning,
-            session.started_at,
-            call.holds_until,
-        )
+def suggestion_of(tables: Tables, session: Session, call: int) -> Suggestion:
+    """NotFound where the session suggested nothing in this call."""
+    calls = session.tool_calls
+    if not 0 <= call < len(calls) or not calls[call].suggested:
+        raise NotFound(f"session {session.id} suggested nothing in call {call}")
+    suggested = calls[call]
+    assert suggested.holds_until is not None
+    return Suggestion(
+        session_id=session.id,
+        call=call,
+        endpoint_id=session.endpoint_id,
+        endpoint_name=tables.endpoints[session.endpoint_id].endpoint.name,
+        brain=session.brain,
+        tool=suggested.tool,
+        arguments=suggested.arguments,
+        result=suggested.result,
+        reasoning=session.reasoning,
+        suggested_at=session.started_at,
+        open_until=suggested.holds_until,
+        tenant_id=session.tenant_id,
+        rule_id=suggested.rule_id,
+        accepted_by=suggested.accepted_by,
+    )
+
+
+def waiting_calls(tables: Tables, endpoint_id: UUID, brain: str) -> Iterator[ToolCall]:
+    """What this brain suggested about an endpoint and nobody has accepted."""
+    now = tables.clock.now()
+    for session in tables.sessions.values():
+        if session.endpoint_id == endpoint_id and session.kind == brain:
+            yield from (call for call in session.tool_calls if _is_open(call, now))
+
+
+def _is_open(call: ToolCall, now: datetime) -> bool:
+    if not call.suggested or call.accepted_by is not None:
+        return False
+    return call.holds_until is not None and call.holds_until > now

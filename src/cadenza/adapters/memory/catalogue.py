@@ -1,0 +1,98 @@
+"""Jobs and endpoints, as their owners look for them."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from uuid import UUID
+
+from cadenza.adapters.memory.rows import EndpointRow, JobRow
+from cadenza.adapters.memory.searching import contains
+from cadenza.adapters.memory.tables import Tables
+from cadenza.adapters.memory.views import stored_endpoint, stored_job
+from cadenza.application.ports.catalogue import (
+    EndpointSearch,
+    JobSearch,
+    StoredEndpoint,
+    StoredJob,
+)
+from cadenza.domain.endpoint import EndpointOrder, is_in_state
+from cadenza.domain.instants import from_iso
+from cadenza.domain.target import HttpTarget
+
+_Place = tuple[str | datetime, UUID]
+
+
+class MemoryCatalogue:
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    async def list_jobs(self, tenant_id: UUID, search: JobSearch) -> Sequence[StoredJob]:
+        rows = [
+            row
+            for row in self._tables.jobs.values()
+            if row.tenant_id == tenant_id and _is_job_wanted(row, search)
+        ]
+        rows.sort(key=lambda row: (row.job.name, row.job.id))
+        return [stored_job(self._tables, row) for row in rows[: search.limit]]
+
+    async def get_job(self, tenant_id: UUID, job_id: UUID) -> StoredJob:
+        return stored_job(self._tables, self._tables.job(tenant_id, job_id))
+
+    async def list_endpoints(
+        self, tenant_id: UUID, search: EndpointSearch
+    ) -> Sequence[StoredEndpoint]:
+        now, value_of = self._tables.clock.now(), _VALUES[search.order]
+        after = _after(search)
+        keyed = [
+            ((value, row.endpoint.id), row)
+            for row in self._tables.endpoints.values()
+            if row.tenant_id == tenant_id
+            and _is_endpoint_wanted(row, search, now)
+            and (value := value_of(row)) is not None
+            and (after is None or (value, row.endpoint.id) > after)
+        ]
+        keyed.sort(key=lambda entry: entry[0])
+        return [
+            stored_endpoint(self._tables, row, with_plan=False) for _, row in keyed[: search.limit]
+        ]
+
+    async def get_endpoint(
+        self, tenant_id: UUID, endpoint_id: UUID, *, with_secrets: bool = False
+    ) -> StoredEndpoint:
+        row = self._tables.endpoint(tenant_id, endpoint_id)
+        return stored_endpoint(self._tables, row, with_secrets=with_secrets)
+
+
+def _is_job_wanted(row: JobRow, search: JobSearch) -> bool:
+    job = row.job
+    return (
+        (job.archived_at is not None) == search.archived
+        and search.name in (None, job.name)
+        and (contains(job.name, search.search) or contains(job.description, search.search))
+        and (search.after is None or (job.name, job.id) > search.after)
+    )
+
+
+def _is_endpoint_wanted(row: EndpointRow, search: EndpointSearch, now: datetime) -> bool:
+    endpoint, target = row.endpoint, row.target
+    url = target.url if isinstance(target, HttpTarget) else None
+    return (
+        search.job_id in (None, endpoint.job_id)
+        and search.name in (None, endpoint.name)
+        and (contains(endpoint.name, search.search) or contains(url, search.search))
+        and is_in_state(endpoint, search.state, now)
+    )
+
+
+# What each order goes by; an endpoint that has no next run is in no list by it.
+_VALUES: dict[EndpointOrder, Callable[[EndpointRow], str | datetime | None]] = {
+    EndpointOrder.CREATED: lambda row: row.endpoint.created_at,
+    EndpointOrder.NAME: lambda row: row.endpoint.name,
+    EndpointOrder.NEXT_RUN: lambda row: row.endpoint.next_run_at,
+}
+
+
+def _after(search: EndpointSearch) -> _Place | None:
+    if search.after is None:
+        return None
+    value, endpoint_id = search.after
+    return (value if search.order is EndpointOrder.NAME else from_iso(value)), endpoint_id

@@ -1,0 +1,93 @@
+"""A transaction's verbs for what planners keep: analyses, sessions, suggestions and quotas."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from uuid import UUID
+
+from cadenza.adapters.memory.rows import AnalysisRow, ReservationRow
+from cadenza.adapters.memory.suggestions import suggestion_of
+from cadenza.adapters.memory.writes import Writes
+from cadenza.application.ports.planning import AnalysisState, Reservation
+from cadenza.domain.quota import Allowance
+from cadenza.domain.session import Session
+from cadenza.domain.suggestion import Suggestion
+
+
+class MemoryAnalysisRows(Writes):
+    async def save_analysis_states(
+        self, states: Sequence[AnalysisState], holder: str
+    ) -> frozenset[UUID]:
+        present = [state for state in states if state.endpoint_id in self._tables.endpoints]
+        for state in present:
+            key = (state.endpoint_id, state.brain)
+            before = self._tables.analyses.get(key, AnalysisRow())
+            self._put(self._tables.analyses, key, _after(before, state, holder))
+        return frozenset(state.endpoint_id for state in present)
+
+    async def insert_sessions(self, sessions: Sequence[Session]) -> None:
+        for session in sessions:
+            if session.id not in self._tables.sessions:
+                self._put(self._tables.sessions, session.id, session)
+
+
+def _after(row: AnalysisRow, state: AnalysisState, holder: str) -> AnalysisRow:
+    fired = {**row.fired, **state.fired}
+    is_ours = row.leased_by == holder
+    return AnalysisRow(
+        state.analysed_at,
+        state.next_analysis_at,
+        state.reasoning,
+        row.idle_count + state.is_idle,
+        {rule_id: at for rule_id, at in fired.items() if rule_id not in state.forgotten},
+        None if is_ours else row.leased_until,
+        None if is_ours else row.leased_by,
+    )
+
+
+class MemorySuggestionRows(Writes):
+    async def lock_suggestion(self, tenant_id: UUID, session_id: UUID, call: int) -> Suggestion:
+        return suggestion_of(self._tables, self._tables.session(tenant_id, session_id), call)
+
+    async def mark_accepted(
+        self,
+        suggestion: Suggestion,
+        actor: str,
+        until_at: datetime,  # noqa: ARG002 - all runs are looked at for what it led to
+    ) -> None:
+        session = self._tables.sessions[suggestion.session_id]
+        calls = list(session.tool_calls)
+        calls[suggestion.call] = replace(calls[suggestion.call], accepted_by=actor)
+        marked = replace(session, tool_calls=tuple(calls))
+        self._put(self._tables.sessions, session.id, marked)
+
+
+class MemoryQuotaRows(Writes):
+    async def lock_allowance(self, tenant_id: UUID, month: str) -> Allowance:
+        return self._tables.allowances.get((tenant_id, month), Allowance(None))
+
+    async def save_allowance(self, tenant_id: UUID, month: str, allowance: Allowance) -> None:
+        self._put(self._tables.allowances, (tenant_id, month), allowance)
+
+    async def insert_reservation(self, reservation: Reservation) -> None:
+        row = ReservationRow(reservation, self._now)
+        self._put(self._tables.reservations, reservation.id, row)
+
+    async def take_reservation(self, reservation_id: UUID) -> Reservation | None:
+        row = self._tables.reservations.get(reservation_id)
+        if row is None:
+            return None
+        self._delete(self._tables.reservations, reservation_id)
+        return row.reservation
+
+    async def take_old_reservations(
+        self, tenant_id: UUID, before: datetime
+    ) -> Sequence[Reservation]:
+        old = [
+            row.reservation
+            for row in self._tables.reservations.values()
+            if row.tenant_id == tenant_id and row.reserved_at < before
+        ]
+        for reservation in old:
+            self._delete(self._tables.reservations, reservation.id)
+        return old

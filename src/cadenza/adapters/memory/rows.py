@@ -1,0 +1,98 @@
+"""What a row holds beside the value of the domain that it is about."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from cadenza.application.ports.planning import Reservation
+from cadenza.application.ports.records import AuditRecord
+from cadenza.domain.analysis import Response
+from cadenza.domain.endpoint import Endpoint, Job
+from cadenza.domain.health import Health
+from cadenza.domain.run import Claim, Run
+from cadenza.domain.target import Target
+
+
+@dataclass(frozen=True, slots=True)
+class JobRow:
+    job: Job
+    created_at: datetime
+    revision: int = 1
+
+    @property
+    def tenant_id(self) -> UUID:
+        return self.job.tenant_id
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointRow:
+    endpoint: Endpoint
+    target: Target  # with its secrets
+    revision: int = 1
+    epoch: int = 0
+    lease_until: datetime | None = None
+    run_id: UUID | None = None  # of the run in flight
+    latest: Run | None = None  # the run that finished last
+    recent: tuple[Response, ...] = ()  # newest first
+    last_finished_at: datetime | None = None
+    last_failed_at: datetime | None = None
+    changed_at: datetime | None = None  # when response, hints, pause or failure state changed
+    asked_at: datetime | None = None  # when a person asked for an analysis
+
+    @property
+    def tenant_id(self) -> UUID:
+        return self.endpoint.tenant_id
+
+    def is_lost(self, now: datetime) -> bool:
+        """In flight, but nobody holds a lease on it."""
+        return self.endpoint.in_flight and (self.lease_until is None or self.lease_until <= now)
+
+    def is_held_by(self, claim: Claim) -> bool:
+        """Its epoch still counts."""
+        return self.epoch == claim.epoch and self.run_id == claim.run_id
+
+
+@dataclass(frozen=True, slots=True)
+class KnownHealth:
+    """What the runs of an endpoint came to, until one more ends or the first leaves a window."""
+
+    health: Health
+    latest: Run | None
+    until_at: datetime
+
+    def holds(self, row: EndpointRow, now: datetime) -> bool:
+        is_of_now = self.latest is row.latest and now < self.until_at
+        return is_of_now and self.health.failure_streak == row.endpoint.failure_count
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisRow:
+    """What one brain remembers of an endpoint, and which planner is at it now."""
+
+    analysed_at: datetime | None = None
+    next_analysis_at: datetime | None = None
+    reasoning: str = ""
+    idle_count: int = 0  # analyses that came to nothing
+    fired: Mapping[UUID, datetime] = field(default_factory=dict[UUID, datetime])
+    leased_until: datetime | None = None
+    leased_by: str | None = None
+
+    def is_leased(self, now: datetime) -> bool:
+        return self.leased_until is not None and self.leased_until > now
+
+
+@dataclass(frozen=True, slots=True)
+class ReservationRow:
+    reservation: Reservation
+    reserved_at: datetime
+
+    @property
+    def tenant_id(self) -> UUID:
+        return self.reservation.tenant_id
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRow:
+    tenant_id: UUID
+    record: AuditRecord

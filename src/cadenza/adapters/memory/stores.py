@@ -1,0 +1,32 @@
+"""Every port over the same tables."""
+
+from cadenza.adapters.memory.accounts import MemoryAccounts, MemorySigningKeys
+from cadenza.adapters.memory.analysis_queue import MemoryAnalysisQueue
+from cadenza.adapters.memory.catalogue import MemoryCatalogue
+from cadenza.adapters.memory.claims import MemoryClaims
+from cadenza.adapters.memory.event_log import MemoryEventLog
+from cadenza.adapters.memory.latest_answers import MemoryLatestAnswers
+from cadenza.adapters.memory.records import MemoryRecords
+from cadenza.adapters.memory.run_reads import MemoryRunReads
+from cadenza.adapters.memory.store import MemoryStore
+from cadenza.adapters.memory.suggestions import MemorySuggestions
+from cadenza.adapters.memory.tables import Tables
+from cadenza.adapters.memory.usage import MemoryReadiness, MemoryUsage
+
+
+class MemoryStores:
+    def __init__(self, tables: Tables) -> None:
+        self.tables = tables
+        self.store = MemoryStore(tables)
+        self.claims = MemoryClaims(tables)
+        self.analysis_queue = MemoryAnalysisQueue(tables)
+        self.suggestions = MemorySuggestions(tables)
+        self.catalogue = MemoryCatalogue(tables)
+        self.runs = MemoryRunReads(tables)
+        self.records = MemoryRecords(tables)
+        self.usage = MemoryUsage(tables)
+        self.readiness = MemoryReadiness()
+        self.event_log = MemoryEventLog(tables)
+        self.latest_answers = MemoryLatestAnswers(tables)
+        self.accounts = MemoryAccounts(tables)
+        self.signing_keys = MemorySigningKeys(tables)
