@@ -12,9 +12,8 @@ from rich.text import Text
 from cadenza.application.shown_state import shown_baseline
 from cadenza.demo.stage import Stage
 from cadenza.demo.story import ACTED, TIGHTENED, Line
-from cadenza.domain.endpoint import Endpoint, Every
+from cadenza.domain.endpoint import Endpoint, Every, fresh_hints
 from cadenza.domain.instants import humanize
-from cadenza.domain.outcome import fresh_hints
 
 _COLOURS = {TIGHTENED: "magenta", ACTED: "red"}
 
