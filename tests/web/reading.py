@@ -17,7 +17,6 @@ from fastapi import FastAPI
 from cadenza.adapters.postgres.accounts import PostgresAccounts
 from cadenza.adapters.postgres.catalogue import PostgresCatalogue
 from cadenza.adapters.postgres.database import Database, open_database
-from cadenza.adapters.postgres.run_queue import PostgresRunQueue
 from cadenza.application.ports.claims import ClaimRequest
 from cadenza.domain.access import ApiKey, Scope, Tenant, User, hash_of, token_of
 from cadenza.domain.audit import AuditEntry
@@ -28,7 +27,7 @@ from cadenza.roots.api import Server, served_app
 from cadenza.roots.settings import Settings
 from cadenza.web.api.streams import Pace
 from tests.factories import CRON, OK, minutes, seconds
-from tests.postgres import BOX, MASTER_KEY, migrated_database_url
+from tests.postgres import BOX, MASTER_KEY, migrated_database_url, run_queue
 
 SECRET = "s" * 43
 DEED = AuditEntry("test", "test.made")
@@ -137,7 +136,7 @@ class Reading:
 
     async def run_due(self, outcome: Outcome = OK) -> int:
         """What a worker does: claim all that is due, and finish it so."""
-        queue = PostgresRunQueue(self.database, CRON, uuid4, BOX, timedelta(0))
+        queue = run_queue(self.database, uuid4, BOX, timedelta(0))
         batch = await queue.claim_due(ClaimRequest("test", 100, seconds(30)))
         now = await self.now()
         await queue.finish([FinishedRun(each, outcome, now, now) for each in batch.claims])

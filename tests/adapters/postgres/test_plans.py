@@ -18,14 +18,14 @@ from cadenza.adapters.postgres.analysis_queue import PostgresAnalysisQueue
 from cadenza.adapters.postgres.database import Connection, Database, open_database
 from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.rows import target_json
-from cadenza.adapters.postgres.run_queue import PostgresRunQueue
+from cadenza.application.finishing import ClaimedRuns
 from cadenza.application.ports.analysis_queue import AnalysisRequest
 from cadenza.application.ports.claims import ClaimRequest
 from cadenza.domain.analysis import Attention
 from cadenza.domain.run import Claim, FinishedRun
 from cadenza.domain.target import HttpTarget
-from tests.factories import CRON, OK, seconds
-from tests.postgres import BOX, migrated_database_url
+from tests.factories import OK, seconds
+from tests.postgres import BOX, migrated_database_url, run_queue
 
 ENDPOINTS = 50_000
 FEWER = 5_000  # so many are read in a few milliseconds, which is too long for each claim
@@ -109,7 +109,7 @@ class Queue:
 
     database: Database
     watched: Watched
-    queue: PostgresRunQueue
+    queue: ClaimedRuns
 
     async def claim(self) -> Sequence[Claim]:
         return (await self.queue.claim_due(REQUEST)).claims
@@ -142,7 +142,7 @@ async def queue(url: str) -> AsyncIterator[Queue]:
 async def queue_of(url: str) -> AsyncIterator[Queue]:
     database = await open_database(url, connections=2)
     watched = Watched(database)
-    yield Queue(database, watched, PostgresRunQueue(watched, CRON, uuid4, BOX))  # type: ignore[arg-type]
+    yield Queue(database, watched, run_queue(watched, uuid4, BOX))  # type: ignore[arg-type]
     await database.close()
 
 

@@ -17,7 +17,6 @@ import pytest
 
 from cadenza.adapters.postgres import secrets as module
 from cadenza.adapters.postgres.definitions import StoredSecrets
-from cadenza.adapters.postgres.run_queue import PostgresRunQueue
 from cadenza.adapters.postgres.secrets import (
     SealedValues,
     open_headers,
@@ -38,8 +37,8 @@ from cadenza.domain.signing import SigningKey, keys_that_sign
 from cadenza.domain.target import HttpTarget, Secret
 from cadenza.roots.secrets import rotate_secrets
 from tests.adapters.postgres.support import World, environment, until
-from tests.factories import CRON, NOON, OK, id_of, minutes, seconds
-from tests.postgres import BOX, StoppedClock
+from tests.factories import NOON, OK, id_of, minutes, seconds
+from tests.postgres import BOX, StoppedClock, run_queue
 
 ONE, TWO = (base64.b64encode(bytes(range(n, n + 32))).decode() for n in (1, 101))
 ID_OF_ONE, ID_OF_TWO = (MasterKey.of(base64.b64decode(key)).id for key in (ONE, TWO))
@@ -181,7 +180,7 @@ async def test_everything_moves_to_the_first_key(
     old, both, new = box_of(ONE), box_of(TWO, ONE), box_of(TWO)
     endpoints = await add_many(world, 8, old)
     await put(world, await world.add("other tenant", tenant="another"), old, X="y")
-    keys = PostgresSigningKeys(world.database, old, new_id)
+    keys = PostgresSigningKeys(world.database, old)
     signing = await keys.rotate(id_of("tenant"), new_signing_secret(), timedelta(0))
     values, progress = SealedValues(world.database, both), list[int]()
     assert await values.count_by_key() == {ID_OF_ONE: 18}
@@ -328,7 +327,7 @@ async def test_claims_and_finishes_go_on_while_secrets_are_encrypted_anew(
 ) -> None:
     monkeypatch.setattr(module, "BATCH", 5)
     endpoints = await add_many(world, 20, box_of(ONE))
-    queue = PostgresRunQueue(world.database, CRON, new_id, BOX)
+    queue = run_queue(world.database, new_id, BOX)
 
     async def work(name: str) -> int:
         done = 0
