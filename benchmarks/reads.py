@@ -8,7 +8,7 @@ import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from datetime import timedelta
-from itertools import cycle
+from itertools import count, cycle
 from statistics import median
 from time import perf_counter
 from typing import Any
@@ -20,7 +20,7 @@ import uvloop
 from benchmarks.history import TENANTS, add_history, add_keys
 from benchmarks.machine import load_now
 from benchmarks.reader import Reader
-from benchmarks.stage import Stage, arguments, measured, report, stage, until, workers
+from benchmarks.stage import Stage, measured, parser_of, report, stage, until, workers
 
 ENDPOINTS = 5_000
 INTERVAL = timedelta(seconds=10)
@@ -29,9 +29,11 @@ PER_SECOND = 500
 WARM_UP_SECONDS = 5
 # Of a tenant: the largest, one in the middle, one of the smallest.
 READERS = (0, 30, 99)
+ROUNDS, ROUND_SECONDS = 20, 1
+AT_ONCE = 16
 
 
-async def main(*, quick: bool) -> dict[str, Any]:
+async def main(*, quick: bool, compare_paths: bool = False) -> dict[str, Any]:
     runs, seconds = (200_000, 5) if quick else (5_000_000, 20)
     began = load_now()
     async with stage() as here:
@@ -40,6 +42,8 @@ async def main(*, quick: bool) -> dict[str, Any]:
         await here.add_endpoints(ENDPOINTS, interval=INTERVAL, first_at=far, tenants=TENANTS)
         await add_history(here, runs, ENDPOINTS)
         tenants = await add_keys(here)
+        if compare_paths:
+            return measured({"runs": runs, **await _compare_paths(here, tenants)}, began)
         async with serving(here) as (client, port):
             lists = await _lists(here, client, tenants)
             manifests = await _manifests(client, tenants[-1])
@@ -51,7 +55,9 @@ async def main(*, quick: bool) -> dict[str, Any]:
 
 
 @asynccontextmanager
-async def serving(here: Stage) -> AsyncGenerator[tuple[aiohttp.ClientSession, int]]:
+async def serving(
+    here: Stage, program: str = "cadenza.roots.main"
+) -> AsyncGenerator[tuple[aiohttp.ClientSession, int]]:
     """A real `cadenza api`: a client of it, and its port."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
@@ -60,7 +66,7 @@ async def serving(here: Stage) -> AsyncGenerator[tuple[aiohttp.ClientSession, in
         "CADENZA_DATABASE_URL": here.url,
         "CADENZA_MASTER_KEY": "0796834ae778ad5495ef50031f6730d038f9df25066e2c0cd9c65732b154a6d1",
     }
-    command = [sys.executable, "-m", "cadenza.roots.main", "api", "--port", str(port)]
+    command = [sys.executable, "-m", program, "api", "--port", str(port)]
     # Started once, before anything is measured.
     api = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)  # noqa: ASYNC220
     base = aiohttp.TCPConnector(limit=100)
@@ -195,13 +201,17 @@ def _mix(tenant: dict[str, Any], number: int) -> str:
     return paths[number % len(paths)]
 
 
-async def _mixed(
-    here: Stage, port: int, tenants: list[dict[str, Any]], seconds: int
-) -> dict[str, Any]:
+async def _add_run_ids(here: Stage, tenants: list[dict[str, Any]]) -> None:
     for tenant in tenants:
         tenant["run_id"] = await here.value(
             "SELECT id FROM runs WHERE tenant_id = $1 ORDER BY slot_at DESC LIMIT 1", tenant["id"]
         )
+
+
+async def _mixed(
+    here: Stage, port: int, tenants: list[dict[str, Any]], seconds: int
+) -> dict[str, Any]:
+    await _add_run_ids(here, tenants)
     spread = INTERVAL.total_seconds() / ENDPOINTS
     with workers(here.url, 1):
         await here.execute(
@@ -261,6 +271,61 @@ async def _read_steadily(
     }
 
 
+# --- With and without the fast path ---------------------------------------------------------
+
+
+async def _compare_paths(here: Stage, tenants: list[dict[str, Any]]) -> dict[str, Any]:
+    """As many reads as go, of both programs in turn, so that a busy machine is as busy for both."""
+    await _add_run_ids(here, tenants)
+    fast, usual = Reader(), Reader()
+    async with (
+        serving(here) as (_, fast_port),
+        serving(here, "benchmarks.usual_path") as (_, usual_port),
+    ):
+        await fast.open("127.0.0.1", fast_port)
+        await usual.open("127.0.0.1", usual_port)
+        for reader in (fast, usual):
+            await _read_all_out(reader, tenants, WARM_UP_SECONDS)
+        rounds = [
+            (
+                await _read_all_out(fast, tenants, ROUND_SECONDS),
+                await _read_all_out(usual, tenants, ROUND_SECONDS),
+            )
+            for _ in range(ROUNDS)
+        ]
+    ratios = [round(with_it / without, 2) for with_it, without in rounds]
+    return {
+        "fast_path_reads_per_s": [round(each) for each, _ in rounds],
+        "usual_path_reads_per_s": [round(each) for _, each in rounds],
+        "ratios": ratios,
+        "median_ratio": median(ratios),
+    }
+
+
+async def _read_all_out(reader: Reader, tenants: list[dict[str, Any]], seconds: float) -> float:
+    """Reads a second, with each answer followed by the next request."""
+    began = perf_counter()
+    numbers = count()
+
+    async def ask() -> None:
+        while perf_counter() - began < seconds:
+            number = next(numbers)
+            tenant = tenants[number * 7 % len(tenants)]
+            path = f"/api/v1{_mix(tenant, number)}"
+            status = await reader.get(path, tenant["headers"])
+            assert status == 200, f"{status} {path}"
+
+    async with asyncio.TaskGroup() as asking:
+        for _ in range(AT_ONCE):
+            asking.create_task(ask())
+    return next(numbers) / (perf_counter() - began)
+
+
 if __name__ == "__main__":
-    given = arguments(__doc__ or "")
-    report("reads", uvloop.run(main(quick=given.quick)), as_json=given.json)
+    parser = parser_of(__doc__ or "")
+    parser.add_argument(
+        "--fast-path", choices=["both"], help="only compare reads with and without the fast path"
+    )
+    options = parser.parse_args()
+    result = uvloop.run(main(quick=options.quick, compare_paths=options.fast_path == "both"))
+    report("reads", result, as_json=options.json)

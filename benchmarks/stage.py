@@ -138,10 +138,14 @@ def workers(
 
 
 def arguments(about: str) -> Namespace:
+    return parser_of(about).parse_args()
+
+
+def parser_of(about: str) -> ArgumentParser:
     parser = ArgumentParser(description=about)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--quick", action="store_true", help="a small run, to see that it works")
-    return parser.parse_args()
+    return parser
 
 
 def measured(result: dict[str, Any], began: Any) -> dict[str, Any]:

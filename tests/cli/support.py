@@ -172,7 +172,7 @@ async def served(api: FastAPI) -> AsyncIterator[int]:
     try:
         yield server.servers[0].sockets[0].getsockname()[1]
     finally:
-        api.state.dependencies.reads.streams.end()
+        api.state.dependencies.streams.end()
         server.should_exit = True
         await serving
         await server.shutdown()

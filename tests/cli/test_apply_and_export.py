@@ -1,10 +1,13 @@
 """Schedules as code: the difference is shown, asked about, and applied whole or not at all."""
 
 import time
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from cadenza.manifest import models
+from cadenza.manifest.durations import parse_duration
 from tests.cli.support import Person
 
 SHOP = """
@@ -165,6 +168,25 @@ def test_a_thousand_endpoints_are_applied_in_seconds(person: Person, tmp_path: P
         f"Nothing to change: {ENDPOINTS + 1:,} unchanged."
         in person.cadenza("apply", "-f", file).out
     )
+
+
+def test_an_endpoint_is_validated_once_on_each_side_of_the_wire(
+    person: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    durations: list[int | str] = []
+
+    def counted(duration: int | str) -> timedelta:
+        durations.append(duration)
+        return parse_duration(duration)
+
+    monkeypatch.setattr(models, "parse_duration", counted)
+    file = tmp_path / "one.yaml"
+    file.write_text(
+        "jobs: [{name: a, endpoints: [{name: b, every: 7m, url: 'https://a.example/'}]}]"
+    )
+    assert "Applied: 2 created." in person.cadenza("apply", "-f", file, "--yes").out
+    # Once for the file, and once for each of two requests: the dry run and the apply.
+    assert durations == ["7m"] * 3
 
 
 def test_rules_of_a_job_are_applied_exported_and_shown(person: Person, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import yaml
 from typer.testing import CliRunner, Result
 
 from cadenza.domain.errors import CadenzaError
-from cadenza.manifest.schema import manifest_schema
+from cadenza.manifest.models import manifest_schema
 from cadenza.roots.main import app
 
 ROOT = Path(__file__).parents[2]

@@ -34,7 +34,12 @@ texts = st.one_of(
     st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=40),
     st.lists(st.sampled_from(NASTY), max_size=4).map("\n".join),
 )
-names = texts.filter(_is_name)
+names = st.one_of(
+    st.sampled_from([text for text in NASTY if _is_name(text)]),
+    st.text(st.characters(exclude_categories=("C", "Zl", "Zp")), min_size=1, max_size=40).filter(
+        _is_name
+    ),
+)
 durations = st.integers(1, 366 * 86_400).map(lambda count: timedelta(seconds=count))
 timeouts = st.integers(1, 1_800_000).map(lambda count: timedelta(milliseconds=count))
 header_values = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=20)
@@ -88,5 +93,5 @@ def endpoints(draw: st.DrawFn) -> EndpointDefinition:
 
 @st.composite
 def jobs(draw: st.DrawFn) -> JobDefinition:
-    made = draw(st.lists(endpoints(), max_size=3, unique_by=lambda each: each.name))
+    made = draw(st.lists(endpoints(), max_size=3, unique_by=lambda endpoint: endpoint.name))
     return JobDefinition(draw(names), draw(texts), tuple(made))

@@ -1,13 +1,16 @@
-"""A whole manifest at the door, as a request has it: errors by path, or definitions."""
+"""A whole manifest, from a file or a request: errors by path, or definitions."""
 
+from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cadenza.manifest.checking import check_manifest
-from cadenza.manifest.models import EndpointDocument, JobDocument
+from cadenza.manifest import checking, models
+from cadenza.manifest.checking import check_documents, check_manifest
+from cadenza.manifest.models import EndpointDocument, JobDocument, ManifestDocument
 from tests.manifest.rules import CHECKS
 
 URL = {"every": "5m", "url": "https://example.com/"}
@@ -15,7 +18,7 @@ HUSH = "hush-hush-4711"
 
 
 def fields(raw: object) -> list[str]:
-    return [each.field for each in check_manifest(raw, CHECKS).errors]
+    return [error.field for error in check_manifest(raw, CHECKS).errors]
 
 
 def in_job(*endpoints: Any) -> dict[str, Any]:
@@ -50,6 +53,76 @@ def test_contradictions_do_not_keep_the_others_from_being_looked_at() -> None:
     assert sorted(fields(in_job(bad))) == [
         f"jobs[0].endpoints[0].{field}" for field in ("every", "folder", "timeout_ms", "url")
     ]
+
+
+def test_an_unknown_field_with_a_dot_in_its_name_is_one_more_unknown_field() -> None:
+    raw = in_job({"name": "b", **URL, "a.b": 1, "url": "ftp://x"})
+    assert sorted(fields(raw)) == ["jobs[0].endpoints[0].a.b", "jobs[0].endpoints[0].url"]
+
+
+def test_unknown_fields_of_a_job_and_of_a_file_do_not_hide_the_rest() -> None:
+    job = {"name": "a/b", "every": "5m", "url": "x", "endpoints": [{"name": "b", **URL, "jobs": 1}]}
+    assert sorted(fields({"jobs": [job], "name": "x"})) == [
+        "jobs[0].endpoints[0].jobs", "jobs[0].every", "jobs[0].name", "jobs[0].url", "name",
+    ]  # fmt: skip
+
+
+# --- Once -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often an endpoint with one duration was built by pydantic, and checked by the domain."""
+    counts: Counter[str] = Counter()
+
+    def counted(module: Any, name: str) -> None:
+        original: Callable[..., Any] = getattr(module, name)
+
+        def call(*arguments: Any) -> Any:
+            counts[name] += 1
+            return original(*arguments)
+
+        monkeypatch.setattr(module, name, call)
+
+    counted(models, "parse_duration")
+    counted(checking, "errors_in")
+    counted(checking, "read_endpoint")
+    return counts
+
+
+MANY = in_job(*({"name": f"e{number}", **URL} for number in range(20)))
+
+
+def test_a_good_file_is_built_and_checked_once(calls: Counter[str]) -> None:
+    assert check_manifest(MANY, CHECKS).errors == ()
+    assert calls == {"parse_duration": 20, "errors_in": 20, "read_endpoint": 20}
+
+
+def test_a_good_request_is_built_and_checked_once(calls: Counter[str]) -> None:
+    document = ManifestDocument.model_validate(MANY)
+    assert calls == {"parse_duration": 20}
+    assert check_documents(document, CHECKS).jobs == check_manifest(MANY, CHECKS).jobs
+    assert calls == {"parse_duration": 40, "errors_in": 40, "read_endpoint": 40}
+
+
+def test_only_what_is_wrong_is_built_again(calls: Counter[str]) -> None:
+    raw = in_job(*MANY["jobs"][0]["endpoints"], {"name": "bad", **URL, "zzz": 1})
+    assert fields(raw) == ["jobs[0].endpoints[20].zzz"]
+    assert calls == {"parse_duration": 22, "errors_in": 21, "read_endpoint": 21}
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    [
+        {"name": "b", **URL, "cron": "@daily", "folder": "/srv", "timeout": "1s", "timeout_ms": 5},
+        {"name": "a/b", **URL, "url": "ftp://x", "min_interval": "2h", "max_interval": "1h"},
+        {"name": "b"},
+    ],
+)
+def test_a_request_and_a_file_are_told_the_same(endpoint: dict[str, Any]) -> None:
+    raw = in_job(endpoint, {"name": "b", **URL})
+    of_request = check_documents(ManifestDocument.model_validate(raw), CHECKS).errors
+    assert list(map(str, of_request)) == list(map(str, check_manifest(raw, CHECKS).errors))
 
 
 def test_a_name_given_twice_is_told_with_the_first() -> None:

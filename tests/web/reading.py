@@ -164,7 +164,7 @@ class Reading:
     def set_pace(self, **pace: Any) -> None:
         """For streams; what is not said is as quick as a test wants it."""
         quick = {"poll": seconds(0.3), "at_least": seconds(0.01), "check_key": seconds(0.2)}
-        self.app.state.dependencies.reads.streams.pace = Pace(**{**quick, **pace})
+        self.app.state.dependencies.streams.pace = Pace(**{**quick, **pace})
 
     @asynccontextmanager
     async def served(self) -> AsyncIterator[str]:
@@ -177,7 +177,7 @@ class Reading:
             try:
                 yield f"http://127.0.0.1:{port}/api/v1"
             finally:
-                self.app.state.dependencies.reads.streams.end()
+                self.app.state.dependencies.streams.end()
                 server.should_exit = True
                 await serving
 

@@ -91,7 +91,7 @@ async def test_an_instant_in_a_cursor_that_only_we_can_read_does_not_reach_the_d
 ) -> None:
     from uuid import UUID
 
-    from cadenza.web.api.paging import write_cursor
+    from cadenza.web.api.parsing.cursors import write_cursor
 
     query = {"cursor": write_cursor(value, UUID(int=1))}
     answer = await five.ours.ask("GET", "/endpoints", params=query)

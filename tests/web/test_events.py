@@ -361,7 +361,7 @@ async def test_a_client_that_takes_nothing_is_let_go_and_costs_little(world: Rea
         head = f"GET /api/v1/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {world.ours.token}"
         writer.write(f"{head}\r\nLast-Event-ID: 0-0\r\n\r\n".encode())
         await writer.drain()
-        streams = world.app.state.dependencies.reads.streams
+        streams = world.app.state.dependencies.streams
         await until(lambda: streams._open)
         await until(lambda: not streams._open, within=20)
         writer.transport.abort()

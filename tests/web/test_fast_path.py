@@ -1,4 +1,4 @@
-"""Reads take a short way through the framework; the long way must say the same."""
+"""Reads take a fast path through the framework; FastAPI's usual path must answer the same."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -31,7 +31,7 @@ QUERIES = (
 
 
 @contextmanager
-def the_long_way(site: Site) -> Iterator[None]:
+def usual_path(site: Site) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         for route in _reads(site):
             patch.setattr(route, "read", None)
@@ -40,26 +40,26 @@ def the_long_way(site: Site) -> Iterator[None]:
 
 
 def _reads(site: Site) -> list[routes.StrictRoute]:
-    ours = [each for each in site.app.router.routes if isinstance(each, routes.StrictRoute)]
-    return [each for each in ours if each.read is not None]
+    ours = [route for route in site.app.router.routes if isinstance(route, routes.StrictRoute)]
+    return [route for route in ours if route.read is not None]
 
 
-async def test_the_long_way_says_the_same(site: Site) -> None:
+async def test_the_usual_path_answers_the_same(site: Site) -> None:
     endpoint = await site.ours.endpoint(on_demand=True)  # whose outlook stands still
     ids = {"endpoint_id": endpoint["id"], "job_id": endpoint["job_id"]}
     paths = {
-        each.path.format_map(filled).removeprefix("/api/v1")
-        for each in _reads(site)
+        route.path.format_map(filled).removeprefix("/api/v1")
+        for route in _reads(site)
         for filled in (_Filled("nobody's", ids), _Filled("nobody's"), _Filled(str(UUID(int=1))))
     }
     assert len(paths) > 30
     asked = [f"{path}?{query}" for path in sorted(paths) for query in QUERIES]
-    short = [_told(await site.ours.ask("GET", each)) for each in asked]
-    with the_long_way(site):
-        long = [_told(await site.ours.ask("GET", each)) for each in asked]
-    for path, one, other in zip(asked, short, long, strict=True):
+    fast = [_comparable(await site.ours.ask("GET", path)) for path in asked]
+    with usual_path(site):
+        usual = [_comparable(await site.ours.ask("GET", path)) for path in asked]
+    for path, one, other in zip(asked, fast, usual, strict=True):
         assert one == other, path
-    assert {status for status, _, _ in short} >= {200, 401, 404, 422}
+    assert {status for status, _, _ in fast} >= {200, 401, 404, 422}
 
 
 class _Filled(dict[str, str]):
@@ -71,7 +71,7 @@ class _Filled(dict[str, str]):
         return self._otherwise
 
 
-def _told(answer: httpx.Response) -> tuple[int, dict[str, str], dict[str, object]]:
+def _comparable(answer: httpx.Response) -> tuple[int, dict[str, str], dict[str, object]]:
     """Without what differs from one request to the next."""
     own = ("x-request-id", "ratelimit-remaining", "ratelimit-reset", "content-length")
     headers = {name: value for name, value in answer.headers.items() if name not in own}

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Protocol
 from uuid import UUID
 
@@ -181,8 +182,8 @@ class EndpointTest:
         self._clock = clock
         self._new_id = new_id
 
-    async def call(self, caller: Caller, endpoint_id: UUID) -> tuple[Outcome, int]:
-        """How it ended, and how many milliseconds that took."""
+    async def call(self, caller: Caller, endpoint_id: UUID) -> tuple[Outcome, timedelta]:
+        """How it ended, and how long that took."""
         stored = await self._endpoints.get_endpoint(
             caller.tenant_id, endpoint_id, with_secrets=True
         )
@@ -202,5 +203,4 @@ class EndpointTest:
             is_manual=True,
         )
         outcome = await self._dispatcher.dispatch(claim)
-        took = self._clock.now() - started_at
-        return outcome, int(took.total_seconds() * 1000)
+        return outcome, self._clock.now() - started_at

@@ -7,17 +7,16 @@ be stored now is kept and tried again; a lease that cannot be kept ends its requ
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 from uuid import UUID
 
 from cadenza.application.executions import Execution, Load
-from cadenza.application.ports.claims import ClaimBatch, ClaimRequest, RunQueue
+from cadenza.application.ports.claims import ClaimBatch, ClaimRequest, FinishReport, RunQueue
 from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.dispatcher import Dispatcher
 from cadenza.application.ports.events import Event, Events
-from cadenza.application.saving import save
+from cadenza.application.results import Results, SchedulerOptions
 from cadenza.application.shown_text import shown_error
 from cadenza.application.waiting import end_all, until_set
 from cadenza.domain.errors import StoreUnavailable
@@ -26,23 +25,6 @@ from cadenza.domain.run import WORKER_LOST, Claim, FinishedRun, Outcome, RunStat
 T = TypeVar("T")
 
 STOPPED = Outcome(RunStatus.CANCELLED, "worker_stopped", "the worker was stopped during the run")
-
-
-@dataclass(frozen=True, slots=True)
-class SchedulerOptions:
-    in_flight: int = 200
-    per_tenant: int = 100
-    per_host: int = 20
-    lease: timedelta = timedelta(seconds=30)
-    ahead: timedelta = timedelta(milliseconds=250)  # of their slots, runs may be claimed
-    tick: timedelta = timedelta(seconds=5)
-    sweep_every: timedelta = timedelta(minutes=5)
-    stop_grace: timedelta = timedelta(seconds=30)
-    retry_store_after: timedelta = timedelta(seconds=1)
-    gather: timedelta = timedelta(milliseconds=20)  # that a slot or a result waits for company
-    finish_batch: int = 500
-    enough: int = 100  # results that wait for no more company
-    unsaved: int = 600  # results, each with its body, that may wait for the store
 
 
 class Scheduler:
@@ -63,24 +45,26 @@ class Scheduler:
         self._options = options or SchedulerOptions()
         self._executions: dict[UUID, Execution] = {}
         self._load = Load()
-        self._results: list[FinishedRun] = []
+        self._results = Results(
+            *(queue, clock, self._options),
+            on_stored=self._on_stored,
+            on_unsaved=self._on_unsaved,
+            on_batch=self._on_batch,
+        )
         self._to_claim = asyncio.Event()
-        self._to_finish = asyncio.Event()
         self._backlog = False  # more is due than there is room for
-        self._owes = False  # the store refused results: what we claim now may be what we owe
         self._claims_again_at: datetime | None = None  # None while a claim is under way
-        self._saved = asyncio.Event()
         self._stopping = asyncio.Event()
         self._stopping_now = asyncio.Event()
 
     # --- Life -----------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Work until stopped; returns when everything in execution has ended and is stored."""
+        """Work until stopped; returns when everything in flight has ended and is stored."""
         claiming = asyncio.create_task(self._claim_forever())
         sweeping = asyncio.create_task(self._sweep_forever())
         renewing = asyncio.create_task(self._renew_forever())
-        finishing = asyncio.create_task(self._finish_forever())
+        finishing = asyncio.create_task(self._results.store_forever(self._retry))
         stopping = asyncio.create_task(self._stopping.wait())
         loops = (claiming, sweeping, renewing, finishing)
         try:
@@ -94,7 +78,7 @@ class Scheduler:
         self._to_claim.set()
 
     def stop(self) -> None:
-        """Stop claiming and let what is in execution finish; a second call ends that at once."""
+        """Stop claiming and let what is in flight finish; a second call ends that at once."""
         if self._stopping.is_set():
             self._stopping_now.set()
         self._stopping.set()
@@ -120,7 +104,7 @@ class Scheduler:
     async def claim_once(self) -> ClaimBatch:
         """Claim what is due, as far as there is room, and start it."""
         room = self._options.in_flight - self._load.total
-        if room <= 0 or self._owes or len(self._results) >= self._options.unsaved:
+        if room <= 0 or not self._results.has_room:
             self._backlog = True
             return ClaimBatch((), None, backlog=True)
         asked = asyncio.get_running_loop().time()
@@ -172,7 +156,7 @@ class Scheduler:
     async def sweep_once(self) -> int:
         """Take over runs that say `running` while nobody holds a lease on them."""
         room = self._options.in_flight - self._load.total
-        if room <= 0 or self._owes:
+        if room <= 0 or self._results.are_owed:
             return 0
         asked = asyncio.get_running_loop().time()
         claims = await self._queue.claim_lost(self._request(room))
@@ -236,8 +220,7 @@ class Scheduler:
             return Outcome(RunStatus.FAILURE, "internal", shown_error(error))
 
     def _report(self, claim: Claim, outcome: Outcome, started_at: datetime | None) -> None:
-        self._results.append(FinishedRun(claim, outcome, started_at, self._clock.now()))
-        self._to_finish.set()
+        self._results.add(FinishedRun(claim, outcome, started_at, self._clock.now()))
 
     def _drop(self, claim: Claim, why: str) -> None:
         self._forget(claim)
@@ -250,45 +233,20 @@ class Scheduler:
         ):  # not one that came after it
             del self._executions[claim.run_id]
 
-    # --- Finish ---------------------------------------------------------------------------
+    # --- Store ----------------------------------------------------------------------------
 
-    async def _finish_forever(self) -> None:
-        while True:
-            await self._to_finish.wait()
-            await self._retry(self.finish_once)
-            if not self._results:
-                self._to_finish.clear()
-            if len(self._results) < self._options.enough:  # the next ones are stored together
-                await self._clock.sleep(self._options.gather)
+    def _on_stored(self, finished: FinishedRun, is_late: bool) -> None:
+        claim = finished.claim
+        self._forget(claim)
+        kind = "run.late" if is_late else "run.finished"
+        self._emit(kind, claim, slot_at=claim.slot_at, status=finished.outcome.status)
 
-    async def finish_once(self) -> int:
-        """Store what has ended; nothing is forgotten before the store has said yes."""
-        batch = self._results[: self._options.finish_batch]
-        if not batch:
-            return 0
-        try:
-            report = await save(self._queue, batch, self._unsaved)
-        except StoreUnavailable:
-            self._owes = True
-            raise
-        self._owes = False
-        del self._results[: len(batch)]
-        for finished in batch:
-            self._forget(finished.claim)
-            late = finished.claim.run_id in report.late
-            self._emit(
-                "run.late" if late else "run.finished",
-                finished.claim,
-                slot_at=finished.claim.slot_at,
-                status=finished.outcome.status,
-            )
+    def _on_unsaved(self, claim: Claim, error: str) -> None:
+        self._emit("run.unsaved", claim, slot_at=claim.slot_at, error=error)
+
+    def _on_batch(self, report: FinishReport) -> None:
         self._freed()
         self._wake_for(report.next_due_at)
-        self._saved.set()
-        return len(batch)
-
-    def _unsaved(self, claim: Claim, error: str) -> None:
-        self._emit("run.unsaved", claim, slot_at=claim.slot_at, error=error)
 
     def _wake_for(self, due_at: datetime | None) -> None:
         """Claim sooner than intended where a next run was just planned before that."""
@@ -316,7 +274,9 @@ class Scheduler:
         if not executions:
             return 0
         asked = asyncio.get_running_loop().time()
-        held = await self._queue.renew([each.claim for each in executions], self._options.lease)
+        held = await self._queue.renew(
+            [execution.claim for execution in executions], self._options.lease
+        )
         for execution in executions:
             execution.hold_until(
                 self._lease_end(asked) if execution.claim.run_id in held else asked
@@ -342,7 +302,7 @@ class Scheduler:
             await self._wait_for_executions(giving_back)
             self._stopping_now.set()
             await end_all([giving_back, *self._tasks()])
-            await self._wait_until_saved()
+            await self._results.wait_until_stored(self._options.stop_grace)
 
     def _tasks(self) -> list[asyncio.Task[None]]:
         return [
@@ -350,7 +310,11 @@ class Scheduler:
         ]
 
     async def _give_back_unsent(self) -> None:
-        waiting = [each for each in self._executions.values() if each.task and not each.started_at]
+        waiting = [
+            execution
+            for execution in self._executions.values()
+            if execution.task and not execution.started_at
+        ]
         await end_all(execution.task for execution in waiting if execution.task)
         unsent = [execution.claim for execution in waiting if not execution.started_at]
         if unsent:
@@ -369,19 +333,10 @@ class Scheduler:
             await asyncio.wait([*flying, hurry], timeout=left, return_when=asyncio.FIRST_COMPLETED)
         await end_all([hurry])
 
-    async def _wait_until_saved(self) -> None:
-        """As long as the grace allows: a database that is gone must not hold us for ever."""
-        while self._results:
-            self._saved.clear()
-            before = len(self._results)
-            await until_set(self._saved, at_most=self._options.stop_grace)
-            if len(self._results) == before:
-                break
-
     # --- Small parts ----------------------------------------------------------------------
 
     async def _retry(self, step: Callable[[], Awaitable[T]]) -> T:
-        """Until the store answers: what is in execution goes on, and nothing is lost meanwhile."""
+        """Until the store answers: what is in flight goes on, and nothing is lost meanwhile."""
         while True:
             try:
                 return await step()

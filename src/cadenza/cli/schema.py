@@ -4,7 +4,7 @@ import json
 
 import typer
 
-from cadenza.manifest.schema import manifest_schema
+from cadenza.manifest.models import manifest_schema
 
 
 def schema() -> None:

@@ -1,4 +1,4 @@
-"""What is written in the same transaction as a change: who did it, and whether it was done before."""
+"""What is written with a change, in its transaction: who made it, and under which key."""
 
 from dataclasses import dataclass, field
 from typing import Any

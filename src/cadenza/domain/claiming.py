@@ -53,7 +53,7 @@ def slot_to_claim(
 
 
 def fair_shares(candidates: Iterable[Candidate], limits: Limits) -> list[Candidate]:
-    """Every tenant's first slot before anybody's second; none beyond its tenant's or host's limit."""
+    """Every tenant's first slot before anybody's second, within the limits of tenant and host."""
     tenants, hosts = Counter(limits.busy_tenants), Counter(limits.busy_hosts)
     ranked: list[tuple[int, datetime, UUID, Candidate]] = []
     for candidate in sorted(candidates, key=lambda each: (each.slot_at, each.endpoint_id)):

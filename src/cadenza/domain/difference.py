@@ -38,8 +38,8 @@ def difference(
 ) -> tuple[Change, ...]:
     """What is wanted in its order, a job before its endpoints; then what is archived.
 
-    Stored secrets are open, or `Secret(KEPT)` where they do not open. InvalidFields with every secret
-    that should be kept and is not stored.
+    Stored secrets are open, or `Secret(KEPT)` where they do not open. InvalidFields with every
+    secret that should be kept and is not stored.
     """
     if missing := list(_secrets_missing(stored, wanted)):
         raise InvalidFields(missing)

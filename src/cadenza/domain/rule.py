@@ -92,7 +92,7 @@ class Rule:
 def with_ids(
     rules: Sequence[Rule], stored: Sequence[Rule], new_id: Callable[[], UUID]
 ) -> tuple[Rule, ...]:
-    """Each with the id it has: of the stored rule of its name, else of one that was only renamed."""
+    """Each with the id of the stored rule of its name, else of one that was only renamed."""
     by_name = {rule.name: rule.id for rule in stored}
     names = {rule.name for rule in rules}
     renamed = {replace(rule, name=""): rule.id for rule in stored if rule.name not in names}

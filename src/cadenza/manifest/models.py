@@ -24,12 +24,12 @@ class Document(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
 
 
-def _readable_duration(given: Any) -> Any:
-    """Read once, so that the error names the field; kept as it was written."""
-    if isinstance(given, bool) or not isinstance(given, int | str):
+def _readable_duration(value: Any) -> Any:
+    """Parsed here so that the error names the field; the document has it as it was written."""
+    if isinstance(value, bool) or not isinstance(value, int | str):
         raise ValueError(EXPECTED)
-    parse_duration(given)
-    return given
+    parse_duration(value)
+    return value
 
 
 Duration = Annotated[
@@ -101,7 +101,9 @@ class EndpointDocument(Document):
 
     command: (
         Annotated[list[str], Field(min_length=1, max_length=target_validation.MAX_ARGUMENTS)] | None
-    ) = Field(default=None, description="A command as a list, where the operator allows commands.")
+    ) = Field(
+        default=None, description="A command as a list, where the installation allows commands."
+    )
     folder: Annotated[str, Field(min_length=1, max_length=target_validation.MAX_FOLDER)] | None = (
         None
     )
@@ -111,7 +113,7 @@ class EndpointDocument(Document):
 
 
 class ThenDocument(Document):
-    """What a rule does: exactly one act, for the endpoint itself or for a sibling."""
+    """What a rule does: exactly one action, for the endpoint itself or for a sibling."""
 
     interval: Duration | None = Field(default=None, description="Run at this interval.")
     run_now: bool | None = None
@@ -185,3 +187,25 @@ class ManifestDocument(Document):
 
     version: Annotated[int, Field(ge=1, le=1)] = 1
     jobs: Annotated[list[JobDocument], Field(max_length=MAX_JOBS)]
+
+
+class JobOfRawEndpoints(JobFields):
+    """Its endpoints are built one by one, so that a wrong one does not spoil the others."""
+
+    endpoints: Annotated[list[Any], Field(max_length=MAX_ENDPOINTS_PER_JOB)] = Field(
+        default_factory=list[Any]
+    )
+
+
+class ManifestOfRawJobs(Document):
+    version: Annotated[int, Field(ge=1, le=1)] = 1
+    jobs: Annotated[list[Any], Field(max_length=MAX_JOBS)]
+
+
+def manifest_schema() -> dict[str, Any]:
+    """For editors: JSON schema in draft 7, which all of them know; nothing needs a later one."""
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        **ManifestDocument.model_json_schema(),
+        "title": "cadenza.yaml",
+    }

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any, cast
 
@@ -14,17 +13,18 @@ from cadenza.domain.errors import InvalidInput
 from cadenza.domain.rule import Mode
 from cadenza.domain.target import DEFAULT_TIMEOUT, HttpTarget, Secret, ShellTarget, Target
 from cadenza.manifest.durations import parse_duration
-from cadenza.manifest.models import EndpointDocument, JobDocument, JobFields
+from cadenza.manifest.models import EndpointDocument, JobFields
 from cadenza.manifest.rules import read_rules
 
-_OF_HTTP = (
+OF_HTTP = (
     "url", "method", "headers", "secret_headers", "body", "max_redirects", "success_statuses",
     "success_when",
 )  # fmt: skip
-_OF_SHELL = ("command", "folder")
-_OF_BASELINE = ("every", "every_ms", "cron", "on_demand")
+OF_SHELL = ("command", "folder")
+OF_BASELINE = ("every", "every_ms", "cron", "on_demand")
 _DURATIONS = ("every", "min_interval", "max_interval", "timeout")
 _HEADERS = ("headers", "secret_headers")
+Location = tuple[int | str, ...]  # as pydantic has it: ("jobs", 0, "endpoints", 2)
 NO_SUCH_FIELD = "there is no such field"
 _FIXES = {
     "missing": "it is required",
@@ -36,11 +36,6 @@ _FIXES = {
     "dict_type": "it must be an object of names and values",
     "model_type": "it must be an object of names and values",
 }
-
-
-def read_job(document: JobDocument) -> JobDefinition:
-    endpoints = tuple(read_endpoint(each) for each in document.endpoints)
-    return replace(read_job_fields(document), endpoints=endpoints)
 
 
 def read_job_fields(document: JobFields) -> JobDefinition:
@@ -69,33 +64,29 @@ def read_endpoint(document: EndpointDocument) -> EndpointDefinition:
 
 def contradictions_of(document: EndpointDocument) -> list[InvalidInput]:
     """All that `read_endpoint` would refuse, not only the first."""
-    found: list[InvalidInput] = []
-    parts = (_baseline, _target, _least, _most)
-    for part in parts:
+    errors: list[InvalidInput] = []
+    for read in (_baseline, _target, _least, _most):
         try:
-            part(document)
+            read(document)
         except InvalidInput as error:
-            found.append(error)
-    return found
+            errors.append(error)
+    return errors
 
 
 def merged(present: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
     """A document after a JSON merge patch; another baseline or target takes the old one's place."""
-    kept = dict(present)
-    if any(patch.get(field) for field in _OF_BASELINE):
-        for field in _OF_BASELINE:
-            kept.pop(field, None)
-        if not patch.get("cron"):
-            kept.pop("timezone", None)
+    replaced: set[str] = set()
+    if any(patch.get(field) for field in OF_BASELINE):
+        replaced.update(OF_BASELINE, () if patch.get("cron") else ("timezone",))
     for field in _DURATIONS:
-        if field in patch or f"{field}_ms" in patch:  # the twin speaks of the same thing
-            kept.pop(field, None)
-            kept.pop(f"{field}_ms", None)
+        if field in patch or f"{field}_ms" in patch:  # two names of the same thing
+            replaced |= {field, f"{field}_ms"}
     if patch.get("url"):
-        kept = {field: value for field, value in kept.items() if field not in _OF_SHELL}
+        replaced.update(OF_SHELL)
     if patch.get("command"):
-        kept = {field: value for field, value in kept.items() if field not in _OF_HTTP}
-    return _merge(kept, patch)
+        replaced.update(OF_HTTP)
+    rest = {field: value for field, value in present.items() if field not in replaced}
+    return _merge(rest, patch)
 
 
 def _merge(present: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
@@ -104,31 +95,32 @@ def _merge(present: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, An
         if value is None:
             result.pop(field, None)
         elif isinstance(value, dict) and field in _HEADERS:
-            given = cast("dict[str, Any]", value)
-            result[field] = _merge(_other_headers(result.get(field) or {}, given), given)
+            headers = cast("dict[str, Any]", value)
+            result[field] = _merge(_other_headers(result.get(field) or {}, headers), headers)
         else:
             result[field] = value
     return result
 
 
-def _other_headers(present: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+def _other_headers(present: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
     """Upper and lower case are the same in the name of a header."""
-    spoken_of = {name.lower() for name in given}
-    return {name: value for name, value in present.items() if name.lower() not in spoken_of}
+    patched = {name.lower() for name in patch}
+    return {name: value for name, value in present.items() if name.lower() not in patched}
 
 
-def errors_of(error: ValidationError) -> list[InvalidInput]:
+def errors_of(error: ValidationError, location: Location = ()) -> list[InvalidInput]:
     """Each field that is wrong, as a person wrote it, with the fix."""
-    return field_errors(error.errors(include_url=False, include_context=False))
+    errors = error.errors(include_url=False, include_context=False)
+    return field_errors({**each, "loc": (*location, *each["loc"])} for each in errors)
 
 
 def field_errors(errors: Iterable[Any]) -> list[InvalidInput]:
     """The same from pydantic's list of errors."""
-    found: dict[str, InvalidInput] = {}
-    for each in errors:
-        field = _path(each["loc"])
-        found.setdefault(field, InvalidInput(field, _shown(each), _fix(field, each)))
-    return list(found.values())
+    by_field: dict[str, InvalidInput] = {}
+    for error in errors:
+        field = path_of(error["loc"])
+        by_field.setdefault(field, InvalidInput(field, _value(error), _fix(field, error)))
+    return list(by_field.values())
 
 
 # --- Baseline -------------------------------------------------------------------------------
@@ -136,18 +128,11 @@ def field_errors(errors: Iterable[Any]) -> list[InvalidInput]:
 
 def _baseline(document: EndpointDocument) -> Baseline:
     every = _duration(document, "every")
-    given = [
-        name
-        for name, value in (
-            ("every", every),
-            ("cron", document.cron),
-            ("on_demand", document.on_demand or None),
-        )
-        if value is not None
-    ]
-    if len(given) != 1:
-        shown = Unquoted(" and ".join(given) or "none of them")
-        raise InvalidInput("every", shown, "give exactly one of every, cron and on_demand: true")
+    baselines = {"every": every, "cron": document.cron, "on_demand": document.on_demand or None}
+    names = [name for name, value in baselines.items() if value is not None]
+    if len(names) != 1:
+        value = Unquoted(" and ".join(names) or "none of them")
+        raise InvalidInput("every", value, "give exactly one of every, cron and on_demand: true")
     if document.timezone is not None and document.cron is None:
         raise InvalidInput("timezone", document.timezone, "it belongs to a cron; leave it out")
     if every is not None:
@@ -170,8 +155,8 @@ def _duration(document: EndpointDocument, field: str) -> timedelta | None:
     in_ms: int | None = getattr(document, f"{field}_ms")
     if written is not None and in_ms is not None:
         raise InvalidInput(f"{field}_ms", in_ms, f"give {field} or {field}_ms, not both")
-    given = written if written is not None else in_ms
-    return None if given is None else parse_duration(given)
+    duration = written if written is not None else in_ms
+    return None if duration is None else parse_duration(duration)
 
 
 # --- Target ---------------------------------------------------------------------------------
@@ -179,14 +164,13 @@ def _duration(document: EndpointDocument, field: str) -> timedelta | None:
 
 def _target(document: EndpointDocument) -> Target:
     if (document.url is None) == (document.command is None):
-        shown = Unquoted("neither") if document.url is None else document.url
-        raise InvalidInput("url", shown, "give a url, or a command; one of the two")
-    foreign = _OF_SHELL if document.command is None else _OF_HTTP
+        value = Unquoted("neither") if document.url is None else document.url
+        raise InvalidInput("url", value, "give a url, or a command; one of the two")
+    kind, foreign = ("a url", OF_SHELL) if document.command is None else ("a command", OF_HTTP)
     for field in foreign:
         if (value := getattr(document, field)) is not None:
-            kind = "a url" if document.command is None else "a command"
-            shown = Secret("") if field == "secret_headers" else value
-            raise InvalidInput(field, shown, f"it does not go with {kind}; leave it out")
+            value = Secret("") if field == "secret_headers" else value
+            raise InvalidInput(field, value, f"it does not go with {kind}; leave it out")
     timeout = _duration(document, "timeout") or DEFAULT_TIMEOUT
     if document.command is not None:
         return ShellTarget(tuple(document.command), document.folder, timeout)
@@ -224,35 +208,35 @@ def _body(document: EndpointDocument) -> tuple[str | None, dict[str, str]]:
 # --- Errors ---------------------------------------------------------------------------------
 
 
-def _path(places: tuple[int | str, ...]) -> str:
-    """`endpoints[3].url`; what pydantic adds for the branches of a union is no place."""
+def path_of(location: Location) -> str:
+    """`endpoints[3].url`, without what pydantic adds for the branches of a union."""
     path = ""
-    for before, place in zip((None, *places), places, strict=False):
-        if isinstance(place, int):
-            path += f"[{place}]"
+    for before, part in zip((None, *location), location, strict=False):
+        if isinstance(part, int):
+            path += f"[{part}]"
         else:
-            path += f".{place}" if path else place
-        if place == "body" and before not in _HEADERS:
+            path += f".{part}" if path else part
+        if part == "body" and before not in _HEADERS:
             break
     return path or "(the whole)"
 
 
-def _shown(error: Any) -> object:
+def _value(error: Any) -> object:
     """What was given, but never a secret; an object or a list may hold one further down."""
-    if any("secret" in str(place).lower() for place in error["loc"]):
+    if any("secret" in str(part).lower() for part in error["loc"]):
         return Secret("")
     if error["type"] == "missing":
         return Unquoted("nothing")
-    given = error["input"]
     if not error["loc"]:
         return Unquoted("what is there")  # perhaps another kind of file, and not ours to show
-    if isinstance(given, dict):
+    value = error["input"]
+    if isinstance(value, dict):
         return Unquoted("an object")
-    return Unquoted("a list") if isinstance(given, list) else given
+    return Unquoted("a list") if isinstance(value, list) else value
 
 
 class Unquoted(str):
-    """What was given, in words."""
+    """A description in place of the value: an error shows it without quotes."""
 
     __slots__ = ()
 

@@ -26,8 +26,11 @@ from cadenza.adapters.postgres.endpoints import PostgresEndpointStore
 from cadenza.adapters.postgres.latest_answers import PostgresLatestAnswers
 from cadenza.adapters.postgres.manifests import PostgresManifests
 from cadenza.adapters.postgres.migrate import migrate
+from cadenza.adapters.postgres.records import PostgresRecords
+from cadenza.adapters.postgres.run_reads import PostgresRunReads
 from cadenza.adapters.postgres.signing_keys import PostgresSigningKeys
 from cadenza.adapters.postgres.suggestions import PostgresSuggestions
+from cadenza.adapters.postgres.usage import PostgresReadiness, PostgresUsage
 from cadenza.adapters.signing.standard_webhooks import new_signing_secret
 from cadenza.adapters.system.ids import new_id
 from cadenza.application.ports.secret_box import SecretBox
@@ -40,9 +43,9 @@ from cadenza.roots.garbage import collect_less_often
 from cadenza.roots.listening import address_of, check_can_listen
 from cadenza.roots.logging import set_up_logs
 from cadenza.roots.parent import end_with_parent
-from cadenza.roots.reads import opened_reads
 from cadenza.roots.secrets import secret_box
 from cadenza.roots.settings import Settings, read_settings
+from cadenza.roots.streams import opened_streams
 from cadenza.roots.validation_policy import validation_policy
 from cadenza.web.api.app import create_app
 from cadenza.web.api.dependencies import Dependencies
@@ -87,7 +90,7 @@ class Server(uvicorn.Server):
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         app: FastAPI = self.config.app  # type: ignore[assignment]
-        asyncio.get_running_loop().call_soon_threadsafe(app.state.dependencies.reads.streams.end)
+        asyncio.get_running_loop().call_soon_threadsafe(app.state.dependencies.streams.end)
         super().handle_exit(sig, frame)
 
 
@@ -116,7 +119,7 @@ async def served_app(
     await clock.ask(database)
     async with (
         dispatcher(settings, database, box, clock) as dispatch,
-        opened_reads(database, url, expected_workers=words(settings.expected_workers)) as reads,
+        opened_streams(database, url) as streams,
     ):
         cron = CronsimCron()
         accounts = PostgresAccounts(database, on_time=clock.hear)
@@ -137,9 +140,13 @@ async def served_app(
                 ),
                 latest_answers=PostgresLatestAnswers(database),
                 expressions=CelExpressions(),
-                reads=reads,
+                runs=PostgresRunReads(database),
+                records=PostgresRecords(database),
+                usage=PostgresUsage(database),
+                readiness=PostgresReadiness(database, words(settings.expected_workers)),
+                streams=streams,
                 dispatcher=dispatch,
-                door=validation_policy(
+                validation_policy=validation_policy(
                     shell_allowed=settings.shell_allowed,
                     closed_ports=parse_ports(settings.closed_ports),
                 ),
@@ -150,11 +157,11 @@ async def served_app(
                 new_secret=lambda: secrets.token_urlsafe(32),
                 new_signing_secret=new_signing_secret,
                 monotonic=time.monotonic,
-                operator_hash=_operator_hash(settings),
+                admin_key_hash=_admin_key_hash(settings),
             )
         )
 
 
-def _operator_hash(settings: Settings) -> bytes | None:
+def _admin_key_hash(settings: Settings) -> bytes | None:
     key = settings.operator_key
     return hash_of(key.get_secret_value()) if key is not None else None

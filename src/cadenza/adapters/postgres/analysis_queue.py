@@ -1,28 +1,22 @@
-"""What a planner reads and leaves behind."""
+"""Which endpoints need an analysis, and what a brain reads of them."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-import asyncpg
-
 from cadenza.adapters.postgres.database import Database
-from cadenza.adapters.postgres.jobs import mode_of, rules_of
+from cadenza.adapters.postgres.jobs import mode_of
 from cadenza.adapters.postgres.queries import query
-from cadenza.adapters.postgres.rows import STATUSES, Row, body_of, endpoint_of
-from cadenza.adapters.postgres.sessions import (
-    analysis_values,
-    events_of,
-    fired_of,
-    session_values,
-    waiting_of,
-)
+from cadenza.adapters.postgres.rows import Row, endpoint_of
+from cadenza.adapters.postgres.rules import rules_of
+from cadenza.adapters.postgres.runs import STATUSES
+from cadenza.adapters.postgres.sessions import fired_of, waiting_of
+from cadenza.adapters.postgres.storable import from_json
 from cadenza.application.ports.analysis_queue import AnalysisRequest
 from cadenza.domain.analysis import (
     LONGEST_RECENT_BODY,
     RECENT_RESPONSES,
     AnalysisContext,
-    Attention,
     LastAnalysis,
     Response,
     SiblingState,
@@ -30,15 +24,9 @@ from cadenza.domain.analysis import (
 from cadenza.domain.endpoint import MAX_SPREAD, Job
 from cadenza.domain.health import WINDOWS, Health, HealthWindow
 from cadenza.domain.rule import Mode
-from cadenza.domain.session import Session
 
 ALWAYS = datetime.min.replace(tzinfo=UTC)  # what asyncpg sends as -infinity
 _COLUMNS = ("slot_at", "started_at", "finished_at", "status", "status_code", "body")
-_FINDERS = {
-    Attention.OWN_RUNS: "claim_looks_after_own_runs",
-    Attention.EVERY_RUN: "claim_looks_after_any_run",
-    Attention.ON_CHANGE: "claim_looks_after_changes",
-}
 
 
 class PostgresAnalysisQueue:
@@ -51,13 +39,14 @@ class PostgresAnalysisQueue:
         async with self._database.transaction() as connection:
             await connection.execute(query("plan_for_these_values"))
             rows = await connection.fetch(
-                query(_FINDERS[request.attention]),
+                query("claim_for_analysis"),
                 request.limit,
                 request.brain,
                 request.holder,
                 request.lease,
                 list(request.without),
                 since,
+                request.attention,
             )
         return [row["id"] for row in rows]
 
@@ -71,8 +60,8 @@ class PostgresAnalysisQueue:
             )
             members = await connection.fetch(query("job_members"), ids, LONGEST_RECENT_BODY)
         by_job: dict[UUID, list[SiblingState]] = {}
-        for each in members:  # read once for all, however many siblings ask for it
-            by_job.setdefault(each["job_id"], []).append(self._state(each))
+        for member in members:  # read once for all, however many siblings ask for it
+            by_job.setdefault(member["job_id"], []).append(self._state(member))
         return [self._context(row, by_job.get(row["job_id"], [])) for row in rows]
 
     async def responses(
@@ -84,24 +73,8 @@ class PostgresAnalysisQueue:
 
     async def siblings(self, endpoint_id: UUID) -> Sequence[SiblingState]:
         async with self._database.connection() as connection:
-            rows = await connection.fetch(query("siblings"), endpoint_id)
-        return [self._state(row) for row in rows]
-
-    async def record_analyses(self, sessions: Sequence[Session], holder: str) -> None:
-        try:
-            await self._record(sessions, holder)
-        except asyncpg.ForeignKeyViolationError:
-            await self._record(sessions, holder)  # one of them has just been deleted
-
-    async def _record(self, sessions: Sequence[Session], holder: str) -> None:
-        columns = [list(column) for column in zip(*map(analysis_values, sessions), strict=True)]
-        async with self._database.transaction() as connection:
-            rows = await connection.fetch(query("record_analyses"), *columns, holder)
-            there = {row["endpoint_id"] for row in rows}
-            kept = [each for each in sessions if each.worth_keeping and each.endpoint_id in there]
-            if kept:
-                await connection.executemany(query("add_session"), map(session_values, kept))
-                await connection.executemany(query("add_event"), events_of(kept))
+            rows = await connection.fetch(query("job_members"), [endpoint_id], None)
+        return [self._state(row) for row in rows if row["id"] != endpoint_id]
 
     async def release(self, endpoint_ids: Sequence[UUID], brain: str, holder: str) -> None:
         async with self._database.connection() as connection:
@@ -132,7 +105,7 @@ class PostgresAnalysisQueue:
             sibling_names=tuple(row["sibling_names"]),
             last_analysis=LastAnalysis(looked_at, row["last_reasoning"]) if looked_at else None,
             recent=_recent(row),
-            siblings=tuple(each for each in members if each.endpoint.id != endpoint.id),
+            siblings=tuple(member for member in members if member.endpoint.id != endpoint.id),
             mode=Mode(row["mode"]),
             fired_at=fired_of(row["fired"]),
             waiting=waiting_of(row["waiting"]),
@@ -163,11 +136,11 @@ def _answer(
     body: str | None,
 ) -> Response:
     duration = finished_at - started_at if started_at else None
-    return Response(slot_at, finished_at, STATUSES[status], body_of(body), duration, status_code)
+    return Response(slot_at, finished_at, STATUSES[status], from_json(body), duration, status_code)
 
 
 def _recent(row: Row) -> tuple[Response, ...]:
     if row["recent_slot_at"] is None:
         return ()
     runs = zip(*(row["recent_" + name] for name in _COLUMNS), strict=True)
-    return tuple(_answer(*each) for each in runs)
+    return tuple(_answer(*run) for run in runs)

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from contextvars import ContextVar
 from time import monotonic
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
@@ -71,24 +70,9 @@ class Database:
         self._pooler = pooler
         self._room = asyncio.Semaphore(connections)
         self._idle: list[tuple[Connection, float]] = []  # and since when
-        self._shared: ContextVar[Connection | None] = ContextVar("shared", default=None)
-
-    @asynccontextmanager
-    async def together(self) -> AsyncGenerator[Connection]:
-        """One transaction for all that this task asks for inside, whichever store it asks."""
-        async with self.transaction() as connection:
-            shared = self._shared.set(connection)
-            try:
-                yield connection
-            finally:
-                self._shared.reset(shared)
 
     @asynccontextmanager
     async def connection(self) -> AsyncGenerator[Connection]:
-        shared = self._shared.get()
-        if shared is not None:
-            yield shared
-            return
         try:
             await self._enter()
             try:

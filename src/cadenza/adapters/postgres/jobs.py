@@ -1,20 +1,13 @@
-"""Jobs between rows and values; rules are stored as the documents that people write."""
+"""Jobs between rows and values."""
 
-import json
-from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
-from pydantic import TypeAdapter
-
-from cadenza.adapters.postgres.rows import Row, to_json, to_text
-from cadenza.domain.definition import JobDefinition
+from cadenza.adapters.postgres.rows import Row
+from cadenza.adapters.postgres.rules import rules_json, rules_of
+from cadenza.adapters.postgres.storable import to_text
+from cadenza.application.ports.catalogue import StoredJob
 from cadenza.domain.endpoint import Job
-from cadenza.domain.rule import Mode, Rule
-from cadenza.manifest.models import RuleDocument
-from cadenza.manifest.rules import read_rules, rule_document
-
-_RULES = TypeAdapter(list[RuleDocument])
+from cadenza.domain.rule import Mode
 
 
 def job_of(row: Row) -> Job:
@@ -31,29 +24,25 @@ def job_of(row: Row) -> Job:
     )
 
 
-def declared_values(job: Job | JobDefinition) -> tuple[Any, ...]:
-    """Description, rules, mode and budget, as the statements take them."""
-    mode = job.planner_mode
-    rules = to_json([rule_document(each) for each in job.rules])
-    return to_text(job.description), rules, mode, job.probe_budget
+def stored_job(row: Row) -> StoredJob:
+    return StoredJob(
+        job_of(row), row["created_at"], row["now"], row["revision"], row["endpoint_count"]
+    )
 
 
-@lru_cache(maxsize=10_000)
-def rules_of(text: str) -> tuple[Rule, ...]:
-    return read_rules(_RULES.validate_python(json.loads(text))) if text != "[]" else ()
+def job_values(job: Job) -> tuple[Any, ...]:
+    """What may change of a job: the first parameters of insert_job and save_job."""
+    return (
+        job.id,
+        to_text(job.name),
+        to_text(job.description),
+        rules_json(job.rules),
+        job.planner_mode,
+        job.probe_budget,
+        job.paused_until,
+        job.archived_at,
+    )
 
 
 def mode_of(text: str | None) -> Mode | None:
     return Mode(text) if text is not None else None
-
-
-def definition_of(row: Row, endpoints: Sequence[Any] = ()) -> JobDefinition:
-    job = job_of(row)
-    return JobDefinition(
-        job.name,
-        job.description,
-        tuple(endpoints),
-        job.rules,
-        job.planner_mode,
-        job.probe_budget,
-    )

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.queries import query
-from cadenza.adapters.postgres.rows import body_of
+from cadenza.adapters.postgres.storable import from_json
 from cadenza.domain.analysis import LONGEST_RECENT_BODY
 from cadenza.domain.run import Body
 
@@ -24,5 +24,5 @@ class PostgresLatestAnswers:
             )
         found: defaultdict[str, dict[str, Body]] = defaultdict(dict)
         for row in rows:
-            found[row["job"]][row["endpoint"]] = body_of(row["body"])
+            found[row["job"]][row["endpoint"]] = from_json(row["body"])
         return found

@@ -1,18 +1,18 @@
 """Sessions and the audit log."""
 
 import json
-from datetime import timedelta
 from uuid import UUID
 
 from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.queries import query
-from cadenza.adapters.postgres.rows import Row, like
+from cadenza.adapters.postgres.rows import Row
 from cadenza.adapters.postgres.scanning import scan, steps_of
-from cadenza.adapters.postgres.sessions import call_of
+from cadenza.adapters.postgres.sessions import session_of
+from cadenza.adapters.postgres.storable import like
 from cadenza.application.ports.records import AuditRecord, AuditSearch, SessionSearch
 from cadenza.application.ports.search_result import SearchResult, TimeCursor
 from cadenza.domain.errors import NotFound
-from cadenza.domain.session import Session, SessionEnd
+from cadenza.domain.session import Session
 
 SESSION_STEPS = (500, 2_500)
 AUDIT_STEPS = (1_000, 9_000)
@@ -36,7 +36,7 @@ class PostgresRecords:
                 start=search.after or (search.to_at, UUID(int=0) if search.to_at else None),
                 steps=steps_of(SESSION_STEPS, search.limit, is_plain=plain),
                 limit=search.limit,
-                value_of=_session,
+                value_of=session_of,
                 place_of=_session_place,
             )
 
@@ -45,7 +45,7 @@ class PostgresRecords:
             row = await connection.fetchrow(query("get_session"), tenant_id, session_id)
         if row is None:
             raise NotFound(f"no session {session_id}")
-        return _session(row)
+        return session_of(row)
 
     async def search_audit(self, tenant_id: UUID, search: AuditSearch) -> SearchResult[AuditRecord]:
         subjects = list(search.subjects) if search.subjects else None
@@ -95,24 +95,4 @@ def _entry(row: Row) -> AuditRecord:
         row["action"],
         row["subject"],
         json.loads(row["data"]),
-    )
-
-
-def _session(row: Row) -> Session:
-    return Session(
-        id=row["id"],
-        tenant_id=row["tenant_id"],
-        job_id=row["job_id"],
-        endpoint_id=row["endpoint_id"],
-        brain=row["brain"],
-        started_at=row["started_at"],
-        duration=timedelta(milliseconds=row["duration_ms"]),
-        end=SessionEnd(row["ended_as"]),
-        tool_calls=tuple(call_of(each) for each in json.loads(row["tool_calls"])),
-        reasoning=row["reasoning"],
-        confidence=row["confidence"],
-        tokens=row["tokens"],
-        cost=row["cost"],
-        warnings=tuple(row["warnings"]),
-        next_analysis_at=row["next_analysis_at"],
     )

@@ -7,14 +7,15 @@ from uuid import UUID
 from cadenza.adapters.postgres.analysis_queue import health_of_row
 from cadenza.adapters.postgres.database import Connection, Database
 from cadenza.adapters.postgres.queries import query
-from cadenza.adapters.postgres.rows import STATUSES, Row, run_of
+from cadenza.adapters.postgres.rows import Row
+from cadenza.adapters.postgres.runs import STATUSES, late_result_of, lost_attempt_of, run_of
 from cadenza.adapters.postgres.scanning import scan, steps_of
 from cadenza.application.ports.run_search import ListedRun, RunInFull, RunSearch
 from cadenza.application.ports.search_result import SearchResult, TimeCursor
 from cadenza.domain.errors import NotFound
 from cadenza.domain.health import Health
 from cadenza.domain.plan import SOURCES
-from cadenza.domain.run import LateResult, LostAttempt, RunStatus
+from cadenza.domain.run import RunStatus
 
 STEPS = (200, 800, 2_000, 5_000)
 FEW_ENDPOINTS = 50  # each is looked up by itself; more of them are picked out of the tenant's
@@ -55,8 +56,8 @@ class PostgresRunReads:
             )
         return RunInFull(
             run_of(row),
-            [LostAttempt(each["run_id"], each["attempt"], each["noted_at"]) for each in lost],
-            [_late_result(each) for each in late],
+            [lost_attempt_of(attempt) for attempt in lost],
+            [late_result_of(result) for result in late],
         )
 
     async def health_of(self, tenant_id: UUID, endpoint_id: UUID) -> Health:
@@ -149,13 +150,3 @@ def _listed_in_scan(row: Row) -> ListedRun:
 
 def _place(run: ListedRun) -> TimeCursor:
     return run.slot_at, run.id
-
-
-def _late_result(row: Row) -> LateResult:
-    return LateResult(
-        row["run_id"],
-        row["endpoint_id"],
-        row["epoch"],
-        RunStatus(row["status"]),
-        row["received_at"],
-    )

@@ -1,45 +1,47 @@
-"""The history of runs."""
+"""Runs between rows and values."""
 
-from collections.abc import Sequence
-from uuid import UUID
-
-from cadenza.adapters.postgres.database import Database
-from cadenza.adapters.postgres.queries import query
-from cadenza.adapters.postgres.rows import run_of
-from cadenza.domain.errors import NotFound
+from cadenza.adapters.postgres.rows import Row
+from cadenza.adapters.postgres.storable import from_json
+from cadenza.domain.plan import SOURCES
 from cadenza.domain.run import LateResult, LostAttempt, Run, RunStatus
 
+# Looked up here: an enum takes its time, and rows come by hundreds.
+STATUSES = {str(status): status for status in RunStatus}
 
-class PostgresRunHistory:
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
-    async def list_runs(
-        self, tenant_id: UUID, endpoint_id: UUID, *, limit: int = 50, offset: int = 0
-    ) -> Sequence[Run]:
-        async with self._database.connection() as connection:
-            rows = await connection.fetch(query("list_runs"), tenant_id, endpoint_id, limit, offset)
-            if not rows and not await connection.fetchrow(
-                query("get_endpoint"), tenant_id, endpoint_id
-            ):
-                raise NotFound(f"no endpoint {endpoint_id}")
-        return [run_of(row) for row in rows]
+def run_of(row: Row) -> Run:
+    return Run(
+        id=row["id"],
+        endpoint_id=row["endpoint_id"],
+        tenant_id=row["tenant_id"],
+        slot_at=row["slot_at"],
+        source=SOURCES[row["source"]],
+        status=STATUSES[row["status"]],
+        attempt=row["attempt"],
+        epoch=row["epoch"],
+        claimed_at=row["claimed_at"],
+        started_at=row["started_at"],
+        finished_at=row["finished_at"],
+        status_code=row["status_code"],
+        error_kind=row["error_kind"],
+        error_message=row["error_message"],
+        body=from_json(row["body"]),
+        plan=from_json(row["plan"]),
+        skipped_slots=row["skipped_slots"],
+        skipped_reason=row["skipped_reason"],
+        is_manual=row["is_manual"],
+    )
 
-    async def list_lost_attempts(self, tenant_id: UUID, run_id: UUID) -> Sequence[LostAttempt]:
-        async with self._database.connection() as connection:
-            rows = await connection.fetch(query("list_lost_attempts"), tenant_id, run_id)
-        return [LostAttempt(row["run_id"], row["attempt"], row["noted_at"]) for row in rows]
 
-    async def list_late_results(self, tenant_id: UUID, endpoint_id: UUID) -> Sequence[LateResult]:
-        async with self._database.connection() as connection:
-            rows = await connection.fetch(query("list_late_results"), tenant_id, endpoint_id)
-        return [
-            LateResult(
-                row["run_id"],
-                row["endpoint_id"],
-                row["epoch"],
-                RunStatus(row["status"]),
-                row["received_at"],
-            )
-            for row in rows
-        ]
+def lost_attempt_of(row: Row) -> LostAttempt:
+    return LostAttempt(row["run_id"], row["attempt"], row["noted_at"])
+
+
+def late_result_of(row: Row) -> LateResult:
+    return LateResult(
+        row["run_id"],
+        row["endpoint_id"],
+        row["epoch"],
+        STATUSES[row["status"]],
+        row["received_at"],
+    )

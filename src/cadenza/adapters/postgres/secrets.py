@@ -1,10 +1,10 @@
-"""Sealed values in the database: headers beside their target, and all of them under a new key."""
+"""Every sealed value in the database, brought under a new master key."""
 
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypedDict
 from uuid import UUID
 
@@ -12,44 +12,16 @@ import asyncpg
 
 from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.queries import query
+from cadenza.adapters.postgres.signing_keys import SIGNING_KEY
+from cadenza.adapters.postgres.targets import HEADERS
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.domain.errors import Refused, SecretUnreadable
-from cadenza.domain.target import HttpTarget, Secret
-
-HEADERS = "endpoints.secret_headers"
-SIGNING_KEY = "signing_keys.secret"
 
 LOCK = 0x0CADE5EC  # any number that nobody else uses: who holds it rotates
 BATCH = 200
 ROUNDS = 50  # rows that a worker holds are tried again, but not for ever
 PAUSE_SECONDS = 0.1
 FIRST = UUID(int=0)
-
-
-# --- The headers of one endpoint ------------------------------------------------------------
-
-
-def open_headers(
-    box: SecretBox, sealed: str, *, tenant_id: UUID, endpoint_id: UUID
-) -> dict[str, Secret]:
-    """The headers that the column holds; SecretUnreadable where one of them does not open."""
-    stored: dict[str, str] = json.loads(sealed)
-    return {
-        name: Secret(
-            box.open(each, tenant_id=tenant_id, row_id=endpoint_id, column=f"{HEADERS}:{name}")
-        )
-        for name, each in stored.items()
-    }
-
-
-def with_secret_headers(
-    box: SecretBox, target: HttpTarget, sealed: str, *, tenant_id: UUID, endpoint_id: UUID
-) -> HttpTarget:
-    headers = open_headers(box, sealed, tenant_id=tenant_id, endpoint_id=endpoint_id)
-    return replace(target, secret_headers=headers)
-
-
-# --- All of them, under the first master key ------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,35 +1,40 @@
-"""Sessions and looks between rows and values."""
+"""What planners keep, between rows and values: sessions, their calls, states and quotas."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
-from cadenza.adapters.postgres.rows import to_json, to_text
+from cadenza.adapters.postgres.rows import Row
+from cadenza.adapters.postgres.storable import to_json, to_text
+from cadenza.application.ports.planning import AnalysisState
 from cadenza.domain.analysis import Waiting
 from cadenza.domain.instants import from_iso, iso, iso_or_none, latest, milliseconds
-from cadenza.domain.session import Session, ToolCall
+from cadenza.domain.quota import Allowance
+from cadenza.domain.session import Session, SessionEnd, ToolCall
+from cadenza.domain.suggestion import Suggestion
 
 # A hint acts until it expires; the run it chose may have its slot a little later.
 _AFTERWARDS = timedelta(hours=1)
 
 
-def analysis_values(session: Session) -> tuple[Any, ...]:
-    """One look, in the order of record_analyses."""
-    fired = dict.fromkeys(map(to_text, session.fired), iso(session.started_at))
+def state_values(state: AnalysisState) -> tuple[Any, ...]:
+    """One analysis state, in the order of save_analysis_states."""
     return (
-        session.endpoint_id,
-        session.kind,
-        session.started_at,
-        session.next_analysis_at,
-        to_text(session.reasoning),
-        0 if session.worth_keeping else 1,
-        to_json(fired),
+        state.endpoint_id,
+        state.brain,
+        state.analysed_at,
+        state.next_analysis_at,
+        to_text(state.reasoning),
+        int(state.is_idle),
+        to_json({str(rule_id): iso(at) for rule_id, at in state.fired.items()}),
+        to_json([str(rule_id) for rule_id in state.forgotten]),
     )
 
 
 def session_values(session: Session) -> tuple[Any, ...]:
-    """One session, in the order of add_session."""
+    """One session, in the order of insert_session."""
     return (
         session.id,
         session.tenant_id,
@@ -39,7 +44,7 @@ def session_values(session: Session) -> tuple[Any, ...]:
         session.started_at,
         milliseconds(session.duration),
         session.end,
-        to_json([_call(each) for each in session.tool_calls]),
+        to_json([_stored_call(call) for call in session.tool_calls]),
         to_text(session.reasoning),
         session.confidence,
         session.tokens,
@@ -52,6 +57,26 @@ def session_values(session: Session) -> tuple[Any, ...]:
     )
 
 
+def session_of(row: Row) -> Session:
+    return Session(
+        id=row["id"],
+        tenant_id=row["tenant_id"],
+        job_id=row["job_id"],
+        endpoint_id=row["endpoint_id"],
+        brain=row["brain"],
+        started_at=row["started_at"],
+        duration=timedelta(milliseconds=row["duration_ms"]),
+        end=SessionEnd(row["ended_as"]),
+        tool_calls=tuple(_call(stored) for stored in json.loads(row["tool_calls"])),
+        reasoning=row["reasoning"],
+        confidence=row["confidence"],
+        tokens=row["tokens"],
+        cost=row["cost"],
+        warnings=tuple(row["warnings"]),
+        next_analysis_at=row["next_analysis_at"],
+    )
+
+
 def acts_until(*calls: ToolCall) -> datetime | None:
     """How long what they wrote can choose the slot of a run."""
     ends = (call.holds_until for call in calls if call.took_effect or call.suggested)
@@ -59,50 +84,79 @@ def acts_until(*calls: ToolCall) -> datetime | None:
     return end + _AFTERWARDS if end is not None else None
 
 
-def _call(call: ToolCall) -> dict[str, Any]:
-    told = {
+def _stored_call(call: ToolCall) -> dict[str, Any]:
+    stored = {
         "tool": call.tool,
         "arguments": call.arguments,
         "result": call.result,
         "took_effect": call.took_effect,
     }
+    if call.rule_id is not None:
+        stored["rule_id"] = str(call.rule_id)
     if call.suggested:
-        told |= {"suggested": True, "open_until": iso_or_none(call.holds_until)}
-    return told
+        stored |= {"suggested": True, "open_until": iso_or_none(call.holds_until)}
+    return stored
 
 
-def call_of(told: dict[str, Any]) -> ToolCall:
-    open_until = told.get("open_until")
+def _call(stored: dict[str, Any]) -> ToolCall:
+    open_until = stored.get("open_until")
     return ToolCall(
-        told["tool"],
-        told["arguments"],
-        told["result"],
-        told["took_effect"],
-        told.get("suggested", False),
+        stored["tool"],
+        stored["arguments"],
+        stored["result"],
+        stored["took_effect"],
+        stored.get("suggested", False),
         from_iso(open_until) if open_until is not None else None,
-        told.get("accepted_by"),
+        stored.get("accepted_by"),
+        _rule_id(stored),
     )
 
 
-def events_of(sessions: Sequence[Session]) -> Iterator[tuple[Any, ...]]:
-    """What those who follow the planner hear, in the order of add_event."""
-    for session in sessions:
-        done = {
-            "planner.acted": [call.tool for call in session.tool_calls if call.took_effect],
-            "planner.suggested": [call.tool for call in session.tool_calls if call.suggested],
-        }
-        for kind, tools in done.items():
-            if tools:
-                told = {"session_id": str(session.id), "brain": session.brain, "tools": tools}
-                ids = (session.job_id, session.endpoint_id)
-                yield session.tenant_id, kind, *ids, to_json(told)
+def suggestion_of(row: Row) -> Suggestion | None:
+    """None where this call suggested nothing."""
+    stored: dict[str, Any] = json.loads(row["call_json"] or "{}")
+    if not stored.get("suggested"):
+        return None
+    return Suggestion(
+        row["session_id"],
+        row["call"],
+        row["endpoint_id"],
+        row["endpoint_name"],
+        row["brain"],
+        stored["tool"],
+        stored["arguments"],
+        stored["result"],
+        row["reasoning"],
+        row["started_at"],
+        from_iso(stored["open_until"]),
+        row["tenant_id"],
+        _rule_id(stored),
+        stored.get("accepted_by"),
+    )
 
 
-def fired_of(text: str | None) -> Mapping[str, datetime]:
+def _rule_id(stored: dict[str, Any]) -> UUID | None:
+    rule_id = stored.get("rule_id")
+    return UUID(rule_id) if rule_id is not None else None
+
+
+def fired_of(text: str | None) -> Mapping[UUID, datetime]:
     stored: dict[str, str] = json.loads(text) if text is not None else {}
-    return {name: from_iso(at) for name, at in stored.items()}
+    return {UUID(rule_id): from_iso(at) for rule_id, at in stored.items()}
 
 
 def waiting_of(text: str | None) -> tuple[Waiting, ...]:
     stored: list[dict[str, Any]] = json.loads(text) if text is not None else []
-    return tuple(Waiting(each["tool"], each["arguments"]) for each in stored)
+    return tuple(Waiting(call["tool"], call["arguments"]) for call in stored)
+
+
+def allowance_of(row: Row) -> Allowance:
+    return Allowance(
+        row["token_limit"],
+        row["used"],
+        row["reserved"],
+        row["cost_limit"],
+        row["cost_used"],
+        row["cost_reserved"],
+        row["refused_at"],
+    )

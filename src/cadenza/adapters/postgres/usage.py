@@ -9,6 +9,7 @@ from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.migrate import status
 from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.rows import Row
+from cadenza.adapters.postgres.sessions import allowance_of
 from cadenza.adapters.postgres.workers import PostgresWorkers
 from cadenza.application.ports.usage import RunCounts, Usage
 from cadenza.domain.errors import InstallationError, StoreUnavailable
@@ -38,15 +39,7 @@ class PostgresUsage:
         async with self._database.connection() as connection:
             row = await connection.fetchrow(query("quota"), tenant_id)
         assert row is not None
-        return row["month"], Allowance(
-            row["token_limit"],
-            row["used"],
-            row["reserved"],
-            row["cost_limit"],
-            row["cost_used"],
-            row["cost_reserved"],
-            row["refused_at"],
-        )
+        return row["month"], allowance_of(row)
 
 
 def _counts(row: Row, since: str, place: int) -> RunCounts:

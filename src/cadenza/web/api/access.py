@@ -7,8 +7,7 @@ from typing import Annotated
 from fastapi import Depends, Request, Response, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
-from cadenza.domain.access import Caller, Scope, hash_of, key_id_of
-from cadenza.domain.audit import AuditEntry
+from cadenza.domain.access import Caller, Scope, hash_of
 from cadenza.domain.errors import NotAllowed
 from cadenza.web.api.dependencies import Dependencies, dependencies_of
 from cadenza.web.api.problems import SEND_A_KEY, TooManyRequests, Unauthorised
@@ -16,11 +15,11 @@ from cadenza.web.api.problems import SEND_A_KEY, TooManyRequests, Unauthorised
 _bearer = HTTPBearer(
     auto_error=False, scheme_name="ApiKey", description="A key of a user: `cdz_…`."
 )
-_operator_bearer = HTTPBearer(
-    auto_error=False, scheme_name="OperatorKey", description="The operator's key."
+_admin_bearer = HTTPBearer(
+    auto_error=False, scheme_name="OperatorKey", description="The installation admin's key."
 )
 Credentials = Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]
-OperatorCredentials = Annotated[HTTPAuthorizationCredentials | None, Security(_operator_bearer)]
+AdminCredentials = Annotated[HTTPAuthorizationCredentials | None, Security(_admin_bearer)]
 ApiDependencies = Annotated[Dependencies, Depends(dependencies_of)]
 
 
@@ -30,29 +29,22 @@ def _caller(scope: Scope) -> Callable[..., Awaitable[Caller]]:
         if credentials is None:
             raise Unauthorised(SEND_A_KEY)
         dependencies = await dependencies_of(request)
-        found = await _caller_of(dependencies, credentials.credentials)
-        allowance = dependencies.rate_limit.take(found.key_id, dependencies.monotonic())
+        around = dependencies.around
+        known = await dependencies.authentication.caller_of(credentials.credentials)
+        if known is None:
+            raise Unauthorised("this key is unknown, revoked or expired")
+        allowance = around.rate_limit.take(known.key_id, around.monotonic())
         if not allowance.allowed:
             raise TooManyRequests(
                 f"the limit is {allowance.limit} requests a minute for one key", allowance.headers
             )
         response.headers.update(allowance.headers)
-        request.state.caller = found
-        if not found.may(scope):
+        request.state.caller = known
+        if not known.may(scope):
             raise NotAllowed(f"this needs a key with the scope {scope}")
-        return found
+        return known
 
     return caller
-
-
-async def _caller_of(dependencies: Dependencies, token: str) -> Caller:
-    key_id = key_id_of(token)
-    found = await dependencies.keys.find_key(key_id) if key_id else None
-    if found is None or not found[0].opens_with(token, found[2]):
-        raise Unauthorised("this key is unknown, revoked or expired")
-    key, user, now = found
-    await dependencies.keys.note_use(key, now)
-    return Caller(key.tenant_id, user.id, key.id, user.name, key.scopes)
 
 
 Reader = Annotated[Caller, Depends(_caller(Scope.READ))]
@@ -60,24 +52,18 @@ Operator = Annotated[Caller, Depends(_caller(Scope.OPERATE))]
 Admin = Annotated[Caller, Depends(_caller(Scope.ADMIN))]
 
 
-async def _installation_operator(
-    dependencies: ApiDependencies, credentials: OperatorCredentials
+async def _for_installation_admin(
+    dependencies: ApiDependencies, credentials: AdminCredentials
 ) -> Dependencies:
-    given = credentials.credentials if credentials else ""
-    if dependencies.operator_hash is None or not compare_digest(
-        hash_of(given), dependencies.operator_hash
-    ):
-        raise Unauthorised("this needs the operator's key, `CADENZA_OPERATOR_KEY`")
+    token = credentials.credentials if credentials else ""
+    admin_key_hash = dependencies.around.admin_key_hash
+    if admin_key_hash is None or not compare_digest(hash_of(token), admin_key_hash):
+        raise Unauthorised(
+            "this needs the installation admin's key, `CADENZA_ADMIN_KEY` "
+            "(or `CADENZA_OPERATOR_KEY`)"
+        )
     return dependencies
 
 
-# The one who runs the installation, not a tenant's key with the scope to operate.
-AdminDependencies = Annotated[Dependencies, Depends(_installation_operator)]
-
-
-def audit_entry(caller: Caller, action: str, **data: object) -> AuditEntry:
-    """What goes into the audit log."""
-    return AuditEntry(f"user {caller.user_name} ({caller.key_id})", action, data)
-
-
-OPERATOR_DID = "operator"
+# Only for who runs the installation; a tenant's key, even with the scope admin, does not do.
+InstallationDependencies = Annotated[Dependencies, Depends(_for_installation_admin)]

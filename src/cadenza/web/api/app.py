@@ -27,7 +27,7 @@ from cadenza.web.api.middleware import RequestMiddleware
 from cadenza.web.api.problems import handle_problems
 from cadenza.web.api.routes import add_problem_schema
 
-# A request is held against one route after the other: what is asked for most comes first.
+# A request is matched against one route after the other: what is asked for most comes first.
 RESOURCES = (
     runs.routes,
     endpoints.routes,
@@ -59,11 +59,11 @@ def create_app(dependencies: Dependencies) -> FastAPI:
         telemetry={"tracing": False, "metrics": False, "logs": False},  # asked for per request
     )
     app.state.dependencies = dependencies
-    # Not included: that has every request matched twice, in a context that no route needs.
-    routes = [route for each in RESOURCES for route in each.routes]
+    # include_router would have every request matched twice, in a context that no route needs.
+    routes = [route for resource in RESOURCES for route in resource.routes]
     app.router.routes.extend(sorted(routes, key=_is_write))
     handle_problems(app)
-    app.add_middleware(RequestMiddleware, new_id=dependencies.new_id)
+    app.add_middleware(RequestMiddleware, new_id=dependencies.around.new_id)
     _complete_schema(app)
     return app
 

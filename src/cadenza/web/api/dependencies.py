@@ -1,4 +1,4 @@
-"""What the API is made of; a root puts it together."""
+"""What the routes depend on: use cases, and what is read. A root puts the stores together."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,38 +6,64 @@ from uuid import UUID
 
 from fastapi import Request
 
-from cadenza.application.ports.accounts import Keys, Tenants
-from cadenza.application.ports.catalogue import Endpoints, Jobs
+from cadenza.application.accounts import Keys, Tenants
+from cadenza.application.authentication import Authentication
+from cadenza.application.endpoints import Endpoints, EndpointTest
+from cadenza.application.jobs import Jobs
+from cadenza.application.manifests import Manifests
+from cadenza.application.outlook import Outlook
+from cadenza.application.ports.accounts import KeyReads, TenantReads
+from cadenza.application.ports.analysis_queue import AnalysisQueue
+from cadenza.application.ports.catalogue import EndpointReads, JobReads
 from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.dispatcher import Dispatcher
+from cadenza.application.ports.event_log import EventLog
 from cadenza.application.ports.expressions import Expressions
 from cadenza.application.ports.latest_answers import LatestAnswers
-from cadenza.application.ports.manifests import Manifests
-from cadenza.application.ports.signing_keys import SigningKeyStore
-from cadenza.application.ports.suggestions import SuggestionStore
-from cadenza.application.suggestions import AcceptSuggestion
+from cadenza.application.ports.records import Records
+from cadenza.application.ports.run_search import RunReads
+from cadenza.application.ports.signing_keys import SigningKeys
+from cadenza.application.ports.store import Store
+from cadenza.application.ports.suggestions import SuggestionReads
+from cadenza.application.ports.usage import Readiness, UsageReads
+from cadenza.application.signing_keys import SigningKeyRotation
+from cadenza.application.steering import Steering
+from cadenza.application.suggestions import Suggestions
 from cadenza.domain.cron import Cron
 from cadenza.domain.definition import ValidationPolicy
 from cadenza.domain.target import Secret
 from cadenza.web.api.rate_limit import RateLimit
-from cadenza.web.api.reads import Reads
+from cadenza.web.api.streams import Streams
 
 
 @dataclass(frozen=True, slots=True)
-class Dependencies:
-    keys: Keys
-    tenants: Tenants
-    jobs: Jobs
-    endpoints: Endpoints
-    manifests: Manifests
-    signing_keys: SigningKeyStore
-    suggestions: SuggestionStore
-    acceptance: AcceptSuggestion
-    reads: Reads
+class Stores:
+    """What is stored, behind its ports."""
+
+    store: Store
+    jobs: JobReads
+    endpoints: EndpointReads
+    runs: RunReads
+    records: Records
+    usage: UsageReads
+    readiness: Readiness
+    event_log: EventLog
     latest_answers: LatestAnswers
+    keys: KeyReads
+    tenants: TenantReads
+    signing_keys: SigningKeys
+    suggestions: SuggestionReads
+    analysis_queue: AnalysisQueue
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What is neither stored nor decided here."""
+
+    streams: Streams
     expressions: Expressions
     dispatcher: Dispatcher  # for test calls
-    door: ValidationPolicy
+    validation_policy: ValidationPolicy
     cron: Cron
     clock: Clock
     rate_limit: RateLimit
@@ -45,7 +71,29 @@ class Dependencies:
     new_secret: Callable[[], str]  # 43 characters of chance
     new_signing_secret: Callable[[], Secret]
     monotonic: Callable[[], float]
-    operator_hash: bytes | None = None  # of the key that makes tenants
+    admin_key_hash: bytes | None = None  # of the installation admin's key, which makes tenants
+
+
+class Dependencies:
+    def __init__(self, stores: Stores, around: Surroundings) -> None:
+        store, cron, new_id = stores.store, around.cron, around.new_id
+        policy, clock = around.validation_policy, around.clock
+        self.reads = stores
+        self.around = around
+        self.authentication = Authentication(stores.keys, around.monotonic)
+        forget_keys = self.authentication.forget
+        self.tenants = Tenants(store, new_id, forget_keys)
+        self.keys = Keys(store, new_id, around.new_secret, forget_keys)
+        self.jobs = Jobs(store, cron, policy, new_id)
+        self.endpoints = Endpoints(store, cron, policy, clock, new_id)
+        self.endpoint_test = EndpointTest(stores.endpoints, around.dispatcher, clock, new_id)
+        self.steering = Steering(store, cron)
+        self.outlook = Outlook(stores.endpoints, cron)
+        self.manifests = Manifests(store, cron, new_id)
+        self.signing_keys = SigningKeyRotation(store, new_id)
+        self.suggestions = Suggestions(
+            store, stores.suggestions, stores.analysis_queue, clock, cron
+        )
 
 
 async def dependencies_of(request: Request) -> Dependencies:

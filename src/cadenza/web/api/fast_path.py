@@ -1,13 +1,14 @@
-"""The short way of a GET through the framework, for reads are most of what is asked.
+"""The fast path of a GET through the framework, for most requests are reads.
 
 FastAPI finds out with every request what a route needs, in ways that no read of ours has (bodies,
-files, generators, overrides). Here that is known when the route is declared: who asks, then the
-parameters that were given, then the answer as JSON. A test holds both ways to the same answers.
+files, generators, overrides). Here that is found out once, when the route is declared: who asks,
+then the parameters that were sent, then the answer as JSON. A test asks both paths the same and
+wants the same answers.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any
+from typing import Any, get_args, get_origin
 
 from fastapi import Request, Response
 from fastapi.dependencies.models import Dependant
@@ -15,16 +16,16 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import TypeAdapter
 
-Read = Callable[[Request], Awaitable[Response]]
+FastRead = Callable[[Request], Awaitable[Response]]
 Values = dict[str, Any]
 
 
-def reading(route: APIRoute) -> Read | None:
+def fast_read(route: APIRoute) -> FastRead | None:
     """None where a route is no plain read."""
     if route.methods != {"GET"} or route.response_model is None or _needs_more(route.dependant):
         return None
     solve, parameters = _solver(route.dependant), _parameters(route.dependant)
-    answer_with: Callable[..., Awaitable[Any]] = route.endpoint
+    endpoint: Callable[..., Awaitable[Any]] = route.endpoint
     to_json = partial(
         TypeAdapter[Any](route.response_model).dump_json,
         by_alias=route.response_model_by_alias,
@@ -35,47 +36,47 @@ def reading(route: APIRoute) -> Read | None:
     async def read(request: Request) -> Response:
         response = Response(media_type="application/json")
         values = await solve(request, response)
-        found = await answer_with(**values, **parameters(request))
-        if isinstance(found, Response):
-            return found
-        response.body = to_json(found)
+        result = await endpoint(**values, **parameters(request))
+        if isinstance(result, Response):
+            return result
+        response.body = to_json(result)
         response.headers["content-length"] = str(len(response.body))
         return response
 
     return read
 
 
-def is_list(parameter: Any) -> bool:
-    """Whether it may be given several times."""
-    return "list[" in str(parameter.field_info.annotation)
+def takes_several(parameter: Any) -> bool:
+    """Whether it may come several times: it is declared as a list, or as a list or nothing."""
+    annotation = parameter.field_info.annotation
+    return any(get_origin(choice) is list for choice in (annotation, *get_args(annotation)))
 
 
 def _needs_more(needs: Dependant) -> bool:
     if needs.body_params or needs.header_params or needs.cookie_params:
         return True
-    return any(each.field_info.is_required() for each in needs.query_params)
+    return any(field.field_info.is_required() for field in needs.query_params)
 
 
 def _parameters(needs: Dependant) -> Callable[[Request], Values]:
-    """Of the path and the query; what is left out of a query is not looked at."""
+    """Of the path and the query; a parameter that was not sent has its default unchecked."""
     in_path = needs.path_params
-    in_query = {each.alias: (each, is_list(each)) for each in needs.query_params}
-    defaults = {each.name: each.default for each in needs.query_params}
+    in_query = {field.alias: (field, takes_several(field)) for field in needs.query_params}
+    defaults = {field.name: field.default for field in needs.query_params}
 
     def read(request: Request) -> Values:
         values, errors = dict(defaults), list[Any]()
 
-        def take(parameter: Any, place: str, given: str | Sequence[str]) -> None:
-            value, wrong = parameter.validate(given, {}, loc=(place, parameter.alias))
-            values[parameter.name] = value
-            errors.extend(wrong)
+        def take(field: Any, origin: str, text: str | list[str]) -> None:
+            values[field.name], faults = field.validate(text, {}, loc=(origin, field.alias))
+            errors.extend(faults)
 
-        for each in in_path:
-            take(each, "path", request.path_params[each.alias])
+        for field in in_path:
+            take(field, "path", request.path_params[field.alias])
         query = request.query_params
         for alias in query:
-            each, several = in_query[alias]
-            take(each, "query", query.getlist(alias) if several else query[alias])
+            field, several = in_query[alias]
+            take(field, "query", query.getlist(alias) if several else query[alias])
         if errors:
             raise RequestValidationError(errors)
         return values
@@ -85,16 +86,16 @@ def _parameters(needs: Dependant) -> Callable[[Request], Values]:
 
 def _solver(needs: Dependant) -> Callable[[Request, Response], Awaitable[Values]]:
     """Whatever a function depends on, by the names of its parameters."""
-    parts: list[tuple[Any, Any, Any]] = [
-        (each.name, each.call, _solver(each)) for each in needs.dependencies
+    needed: list[tuple[Any, Any, Any]] = [
+        (dependency.name, dependency.call, _solver(dependency)) for dependency in needs.dependencies
     ]
     own_request = needs.request_param_name or needs.http_connection_param_name
     own_response = needs.response_param_name
 
     async def solve(request: Request, response: Response) -> Values:
         values: Values = {}
-        for name, call, solve_part in parts:
-            values[name] = await call(**await solve_part(request, response))
+        for name, call, solve_inner in needed:
+            values[name] = await call(**await solve_inner(request, response))
         if own_request:
             values[own_request] = request
         if own_response:

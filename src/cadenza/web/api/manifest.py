@@ -1,52 +1,19 @@
 """A whole file of jobs: applied in one transaction, answered with the difference."""
 
 import asyncio
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Annotated, Any
-
-from fastapi import Query
-from pydantic import Field
 
 from cadenza.application.rule_fit import misfits_of_jobs
-from cadenza.domain.definition import JobDefinition
-from cadenza.manifest.checking import Checked, Checks, check_manifest
-from cadenza.manifest.difference import Change, difference, kept_secrets_missing, merged_jobs
+from cadenza.domain.errors import InvalidFields
+from cadenza.manifest.checking import Checked, Checks, check_documents
 from cadenza.manifest.models import JobDocument, ManifestDocument
 from cadenza.manifest.writing import job_document
-from cadenza.web.api.access import ApiDependencies, Operator, Reader, audit_entry
+from cadenza.web.api.access import ApiDependencies, Operator, Reader
 from cadenza.web.api.dependencies import Dependencies
-from cadenza.web.api.problems import Invalid
+from cadenza.web.api.parsing.query import DryRun, Prune
 from cadenza.web.api.routes import router
-from cadenza.web.api.schemas import Shown
+from cadenza.web.api.schemas.manifest import AppliedManifestResponse, applied_manifest_response
 
 routes = router("Manifest", "/manifest")
-
-
-class FieldChangeShown(Shown):
-    field: str
-    before: Any = None
-    after: Any = None
-
-
-class ChangeShown(Shown):
-    act: str = Field(description="create, update, archive or unchanged")
-    job: str
-    endpoint: str | None = Field(description="null: the job itself")
-    fields: list[FieldChangeShown]
-
-
-class WarningShown(Shown):
-    field: str
-    text: str
-
-
-class Applied(Shown):
-    dry_run: bool = Field(description="Whether nothing was written.")
-    counts: dict[str, int] = Field(description="How many of each act.")
-    changes: list[ChangeShown] = Field(description="What is unchanged is only counted.")
-    warnings: list[WarningShown]
 
 
 @routes.put("")
@@ -54,70 +21,36 @@ async def apply_manifest(
     body: ManifestDocument,
     caller: Operator,
     dependencies: ApiDependencies,
-    dry_run: Annotated[bool, Query(description="Only say what would change.")] = False,
-    prune: Annotated[bool, Query(description="Archive what the file does not have.")] = False,
-) -> Applied:
+    dry_run: DryRun = False,
+    prune: Prune = False,
+) -> AppliedManifestResponse:
     """All of it, or, where anything is wrong, nothing."""
     # A thousand crons take a while: in a thread, so that others are served meanwhile.
     checked = await asyncio.to_thread(_checked, body, dependencies)
     misfits = await misfits_of_jobs(
-        caller.tenant_id, checked.jobs, dependencies.latest_answers, dependencies.expressions
+        caller.tenant_id,
+        checked.jobs,
+        dependencies.reads.latest_answers,
+        dependencies.around.expressions,
     )
-    checked = replace(checked, warnings=(*checked.warnings, *misfits))
-    if dry_run:
-        present = await dependencies.manifests.all_jobs(caller.tenant_id)
-        return _applied(_changes(present, checked.jobs, prune=prune), checked, dry_run=True)
-    changes: list[Change] = []
-
-    def rewrite(present: Sequence[JobDefinition]) -> Sequence[JobDefinition]:
-        changes[:] = _changes(present, checked.jobs, prune=prune)
-        return merged_jobs(present, checked.jobs, prune=prune)
-
-    done = audit_entry(caller, "manifest.apply", jobs=len(checked.jobs), prune=prune)
-    await dependencies.manifests.rewrite(caller.tenant_id, rewrite, done)
-    return _applied(changes, checked, dry_run=False)
+    manifests = dependencies.manifests
+    write = manifests.compare if dry_run else manifests.apply
+    changes = await write(caller, checked.jobs, prune=prune)
+    return applied_manifest_response(changes, (*checked.warnings, *misfits), dry_run=dry_run)
 
 
 @routes.get("", response_model_exclude_unset=True)
 async def export_manifest(caller: Reader, dependencies: ApiDependencies) -> ManifestDocument:
     """Everything that is not archived, as a file that changes nothing when it is applied."""
-    jobs = await dependencies.manifests.all_jobs(caller.tenant_id)
-    documents = [JobDocument.model_validate(job_document(each)) for each in jobs]
+    jobs = await dependencies.manifests.export(caller)
+    documents = [JobDocument.model_validate(job_document(job)) for job in jobs]
     return ManifestDocument(jobs=documents)
 
 
 def _checked(body: ManifestDocument, dependencies: Dependencies) -> Checked:
-    checks = Checks(dependencies.door, dependencies.cron, dependencies.clock.now())
-    checked = check_manifest(body.model_dump(exclude_unset=True), checks)
+    around = dependencies.around
+    checks = Checks(around.validation_policy, around.cron, around.clock.now())
+    checked = check_documents(body, checks)
     if checked.errors:
-        raise Invalid(checked.errors)
+        raise InvalidFields(checked.errors)
     return checked
-
-
-def _changes(
-    present: Sequence[JobDefinition], wanted: Sequence[JobDefinition], *, prune: bool
-) -> list[Change]:
-    if missing := kept_secrets_missing(present, wanted):
-        raise Invalid(missing)
-    return difference(present, wanted, prune=prune)
-
-
-def _applied(changes: Sequence[Change], checked: Checked, *, dry_run: bool) -> Applied:
-    return Applied(
-        dry_run=dry_run,
-        counts=Counter(str(each.act) for each in changes),
-        changes=[_shown(each) for each in changes if each.act != "unchanged"],
-        warnings=[WarningShown(field=field, text=text) for field, text in checked.warnings],
-    )
-
-
-def _shown(change: Change) -> ChangeShown:
-    return ChangeShown(
-        act=change.act,
-        job=change.job,
-        endpoint=change.endpoint,
-        fields=[
-            FieldChangeShown(field=each.field, before=each.before, after=each.after)
-            for each in change.fields
-        ],
-    )

@@ -1,4 +1,4 @@
-"""Around every request: an id, a limit on its size, headers that belong to every answer.
+"""Request middleware: an id, limits on the size of a request, headers of every answer.
 
 Plain ASGI, because it runs with every request: no tasks of its own, no copies of a body.
 """
@@ -21,7 +21,7 @@ MAX_URL = 8 * 1024
 MAX_HEADERS = 64 * 1024
 DRAIN_SECONDS = 1.0
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
-_SAFE = (
+_DEFAULT_HEADERS = (
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
     (b"cache-control", b"no-store"),
@@ -42,27 +42,28 @@ class RequestMiddleware:
         scope.setdefault("state", {})["request_id"] = request_id
         started = False
 
-        async def send_in_envelope(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                named = {name for name, _ in message["headers"]}
+                present = {name for name, _ in message["headers"]}
                 message["headers"] = [
                     *message["headers"],
                     (b"x-request-id", request_id.encode()),
-                    *(pair for pair in _SAFE if pair[0] not in named),
+                    *(pair for pair in _DEFAULT_HEADERS if pair[0] not in present),
                 ]
             await send(message)
 
         try:
             _check_head(scope)
-            await self._app(scope, _limited(scope, receive), send_in_envelope)
+            await self._app(scope, _limited(scope, receive), send_with_headers)
         except TooLarge as error:
             if started:
                 raise
-            told = (error.status, "too-large", "Too large", str(error))
-            answer = problem_response(Request(scope), *told)
-            await answer(scope, receive, send_in_envelope)
+            answer = problem_response(
+                Request(scope), error.status, "too-large", "Too large", str(error)
+            )
+            await answer(scope, receive, send_with_headers)
         except ClientDisconnect:
             _log.info("api.left", path=scope["path"], request_id=request_id)  # nobody to answer
         except Exception:
@@ -72,7 +73,7 @@ class RequestMiddleware:
             title = "Something went wrong on our side"
             detail = f"it has been logged under {request_id}"
             answer = problem_response(Request(scope), 500, "internal", title, detail)
-            await answer(scope, receive, send_in_envelope)
+            await answer(scope, receive, send_with_headers)
 
     def _request_id(self, scope: Scope) -> str:
         """The caller's own, where it is one that a log can take."""
@@ -115,10 +116,10 @@ def _limited(scope: Scope, receive: Receive) -> Receive:
 
 
 async def _drain(message: Message, receive: Receive, most: int) -> None:
-    """Hear a client out for a moment: closed while it still sends, it would not see the answer."""
-    heard = 0
+    """Read on for a moment: a client that is cut off while it sends would not see the answer."""
+    read = 0
     with suppress(TimeoutError):
         async with asyncio.timeout(DRAIN_SECONDS):
-            while message.get("more_body") and heard < most:
+            while message.get("more_body") and read < most:
                 message = await receive()
-                heard += len(message.get("body", b""))
+                read += len(message.get("body", b""))

@@ -1,34 +1,25 @@
 """For those who watch this process: whether it lives, and whether it can work."""
 
-from typing import Literal
-
 from fastapi import APIRouter, Response
 
 from cadenza.web.api.access import ApiDependencies
-from cadenza.web.api.schemas import Shown
+from cadenza.web.api.schemas.probes import AliveResponse, ReadyResponse
 
 routes = APIRouter(tags=["Probes"])
 
 
-class Alive(Shown):
-    alive: Literal[True] = True
-
-
-class Ready(Shown):
-    ready: bool
-    parts: dict[str, str]
-
-
 @routes.get("/healthz")
-async def healthz() -> Alive:
+async def healthz() -> AliveResponse:
     """The process answers."""
-    return Alive()
+    return AliveResponse()
 
 
-@routes.get("/readyz", responses={503: {"model": Ready, "description": "Something is missing."}})
-async def readyz(response: Response, dependencies: ApiDependencies) -> Ready:
+@routes.get(
+    "/readyz", responses={503: {"model": ReadyResponse, "description": "Something is missing."}}
+)
+async def readyz(response: Response, dependencies: ApiDependencies) -> ReadyResponse:
     """The database answers, and its schema is the one that this version needs."""
-    checked = await dependencies.reads.readiness.check()
-    ready = all(each == "ok" for each in checked.values())
+    checks = await dependencies.reads.readiness.check()
+    ready = all(result == "ok" for result in checks.values())
     response.status_code = 200 if ready else 503
-    return Ready(ready=ready, parts=dict(checked))
+    return ReadyResponse(ready=ready, parts=dict(checks))

@@ -14,6 +14,7 @@ from starlette.responses import Response
 from cadenza.domain.errors import (
     AlreadyThere,
     CadenzaError,
+    InvalidFields,
     InvalidInput,
     NotAllowed,
     NotFound,
@@ -71,18 +72,10 @@ class Malformed(CadenzaError):
         super().__init__(str(problem))
 
 
-class Invalid(CadenzaError):
-    """Several fields at once."""
-
-    def __init__(self, problems: Sequence[InvalidInput]) -> None:
-        self.problems = problems
-        super().__init__("; ".join(str(each) for each in problems[:5]))
-
-
 _KINDS: tuple[tuple[type[CadenzaError], int, str, str], ...] = (
     (AlreadyThere, 409, "already-there", "It exists already"),
     (InvalidInput, 422, "invalid-input", "A value is not valid"),
-    (Invalid, 422, "invalid-input", "Some values are not valid"),
+    (InvalidFields, 422, "invalid-input", "Some values are not valid"),
     (Malformed, 400, "malformed", "The request cannot be read"),
     (Unauthorised, 401, "unauthorised", "A valid API key is needed"),
     (NotAllowed, 403, "not-allowed", "The key may not do this"),
@@ -115,7 +108,7 @@ def problem_response(
         title=title,
         status=status,
         detail=storable(detail[:2000]),
-        errors=[_field_problem(each) for each in errors[:_MAX_ERRORS]],
+        errors=[_field_problem(error) for error in errors[:_MAX_ERRORS]],
         request_id=request.scope.get("state", {}).get("request_id"),
     )
     content = pydantic_core.to_json(problem, exclude_none=True)
@@ -123,13 +116,13 @@ def problem_response(
 
 
 def storable(text: str) -> str:
-    """What was given may hold what no answer can."""
+    """A value from a request may hold half a character pair, which no answer can."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _field_problem(error: InvalidInput) -> FieldProblem:
-    shown = str(error).removeprefix(f"{error.field}: ")
-    value = shown.removesuffix(f" is not valid: {error.fix}")
+    message = str(error).removeprefix(f"{error.field}: ")
+    value = message.removesuffix(f" is not valid: {error.fix}")
     field = storable(error.field[:_MAX_FIELD])
     return FieldProblem(field=field, value=storable(value), fix=storable(error.fix))
 
@@ -137,16 +130,16 @@ def _field_problem(error: InvalidInput) -> FieldProblem:
 async def _on_our_error(request: Request, error: Exception) -> Response:
     for kind, status, name, title in _KINDS:
         if isinstance(error, kind):
-            headers = _headers(error)
-            told = (status, name, title, str(error), _fields(error), headers)
-            return problem_response(request, *told)
-    # The operator's trouble (a key that is lost, a database that is away) is theirs to read.
+            fields, headers = _fields(error), _headers(error)
+            return problem_response(request, status, name, title, str(error), fields, headers)
+    # What only the installation's admin can mend (a lost key, a database that is away) is logged.
     _log.error("api.trouble", error=str(error), path=request.url.path)
+    title, detail = "Something is wrong on our side", "the installation's admin finds it in the log"
+    headers = None
     if isinstance(error, StoreUnavailable):
-        told = ("The database does not answer", "try again in a moment")
-        return problem_response(request, 503, "unavailable", *told, headers={"Retry-After": "1"})
-    told = ("Something is wrong on our side", "the operator has been told")
-    return problem_response(request, 503, "unavailable", *told)
+        title, detail = "The database does not answer", "try again in a moment"
+        headers = {"Retry-After": "1"}
+    return problem_response(request, 503, "unavailable", title, detail, headers=headers)
 
 
 def _fields(error: CadenzaError | Exception) -> Sequence[InvalidInput]:
@@ -154,7 +147,7 @@ def _fields(error: CadenzaError | Exception) -> Sequence[InvalidInput]:
         return (error,)
     if isinstance(error, Malformed):
         return (error.problem,)
-    return error.problems if isinstance(error, Invalid) else ()
+    return error.problems if isinstance(error, InvalidFields) else ()
 
 
 def _headers(error: Exception) -> dict[str, str] | None:
@@ -168,7 +161,7 @@ def _headers(error: Exception) -> dict[str, str] | None:
 async def _on_invalid_request(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     problems = _request_problems(error)
-    detail = "; ".join(str(each) for each in problems[:5])
+    detail = "; ".join(str(problem) for problem in problems[:5])
     title = "Some values are not valid"
     return problem_response(request, 422, "invalid-input", title, detail, problems)
 
@@ -176,10 +169,9 @@ async def _on_invalid_request(request: Request, error: Exception) -> Response:
 def _request_problems(error: RequestValidationError) -> list[InvalidInput]:
     """Fields of the body by their own path; parameters by their name."""
     lines: list[Any] = []
-    for each in error.errors():
-        place = tuple(each["loc"])
-        inside = place[1:] if len(place) > 1 else place
-        lines.append({**each, "loc": inside})
+    for line in error.errors():
+        path = tuple(line["loc"])  # begins with `body`, `query` or the like
+        lines.append({**line, "loc": path[1:] if len(path) > 1 else path})
     return field_errors(lines)
 
 
@@ -194,18 +186,18 @@ async def _on_http_error(request: Request, error: Exception) -> Response:
 
 
 def _methods_of(request: Request) -> list[str]:
-    """All that the path takes; the router knows only those of the first route that it found."""
-    asked = request.url.path.split("/")
+    """All that the path takes; the router knows only those of the first route that matches."""
+    requested = request.url.path.split("/")
     paths: dict[str, dict[str, Any]] = request.app.openapi()["paths"]
     return sorted(
         method.upper()
         for path, methods in paths.items()
-        if _fits(path.split("/"), asked)
+        if _matches(path.split("/"), requested)
         for method in methods
     )
 
 
-def _fits(path: list[str], asked: list[str]) -> bool:
-    return len(path) == len(asked) and all(
-        part == given or part.startswith("{") for part, given in zip(path, asked, strict=True)
+def _matches(path: list[str], requested: list[str]) -> bool:
+    return len(path) == len(requested) and all(
+        part == name or part.startswith("{") for part, name in zip(path, requested, strict=True)
     )

@@ -25,12 +25,14 @@ class Allowance:
 
     @property
     def headers(self) -> dict[str, str]:
-        told = {
+        headers = {
             "RateLimit-Limit": str(self.limit),
             "RateLimit-Remaining": str(self.left),
             "RateLimit-Reset": str(self.reset_seconds),
         }
-        return told if self.allowed else {**told, "Retry-After": str(max(1, self.reset_seconds))}
+        if not self.allowed:
+            headers["Retry-After"] = str(max(1, self.reset_seconds))
+        return headers
 
 
 class RateLimit:

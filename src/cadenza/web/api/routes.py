@@ -11,9 +11,9 @@ from fastapi.security.base import SecurityBase
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cadenza.domain.errors import InvalidInput
-from cadenza.web.api.fast_path import Read, is_list, reading
+from cadenza.web.api.fast_path import FastRead, fast_read, takes_several
+from cadenza.web.api.parsing.strict_json import parse
 from cadenza.web.api.problems import MEDIA_TYPE, SEND_A_KEY, Malformed, Problem, Unauthorised
-from cadenza.web.api.strict_json import parse
 
 
 class StrictRequest(Request):
@@ -33,13 +33,13 @@ class StrictRoute(APIRoute):
             self.app = _plain(self.get_route_handler())
 
     @cached_property
-    def read(self) -> Read | None:
-        """The short way, where it is a plain read."""
-        return reading(self)
+    def read(self) -> FastRead | None:
+        """The fast path, where this is a plain read."""
+        return fast_read(self)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         answer = self.read or super().get_route_handler()
-        known = {each.alias: is_list(each) for each in self.dependant.query_params}
+        known = {field.alias: takes_several(field) for field in self.dependant.query_params}
         takes_body = self.body_field is not None
         needs_key = _needs_key(self.dependant)
 
@@ -60,7 +60,7 @@ class StrictRoute(APIRoute):
 
 
 def _plain(handle: Callable[[Request], Coroutine[Any, Any, Response]]) -> ASGIApp:
-    """Nothing to be closed at its end, and errors are for those around it."""
+    """Without FastAPI's exit stacks: a read opens nothing, and the app handles its errors."""
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
         answer = await handle(Request(scope, receive, send))
@@ -71,18 +71,18 @@ def _plain(handle: Callable[[Request], Coroutine[Any, Any, Response]]) -> ASGIAp
 
 def _needs_key(dependant: Dependant) -> bool:
     return isinstance(dependant.call, SecurityBase) or any(
-        _needs_key(each) for each in dependant.dependencies
+        _needs_key(needed) for needed in dependant.dependencies
     )
 
 
 def _check_query(request: Request, known: Mapping[str, bool]) -> None:
-    """What is known here, and whether it may be given several times."""
-    given = [name for name, _ in request.query_params.multi_items()]
-    for name in given:
+    """Against the names that are known here, each with whether it may come several times."""
+    names = [name for name, _ in request.query_params.multi_items()]
+    for name in names:
         if name not in known:
             fix = f"known here: {', '.join(sorted(known)) or 'none'}"
             raise InvalidInput(name, request.query_params[name], f"no such parameter; {fix}")
-        if given.count(name) > 1 and not known[name]:
+        if names.count(name) > 1 and not known[name]:
             raise InvalidInput(name, "given twice", "give it once")
 
 

@@ -1,7 +1,7 @@
-"""Server-sent events: who follows what happens, and how they are told.
+"""Streams of server-sent events: who follows, and what each of them is sent.
 
-Each stream reads the log by itself, from where its client has come to, and holds one batch at most:
-a slow client waits for itself alone. NOTIFY only wakes; a stream looks every other second anyway.
+Each stream reads the log by itself, from its client's position on, and holds one batch at most, so
+a slow client delays nobody else. NOTIFY only wakes; a stream reads every other second anyway.
 """
 
 import asyncio
@@ -11,7 +11,10 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
+
+from sse_starlette import ServerSentEvent
 
 from cadenza.application.ports.event_log import EventLog, Position, StoredEvent
 from cadenza.application.waiting import until_set
@@ -21,12 +24,13 @@ from cadenza.web.api.problems import TooManyRequests
 
 BATCH = 200
 RETRY_MS = 2000
+STILL_HERE = ServerSentEvent(comment="still here", sep="\n").encode()
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
     poll: timedelta = timedelta(seconds=2)
-    at_least: timedelta = timedelta(milliseconds=100)  # between two looks, however often woken
+    at_least: timedelta = timedelta(milliseconds=100)  # between two reads, however often woken
     again: timedelta = timedelta(milliseconds=200)
     keep_alive: timedelta = timedelta(seconds=15)
     check_key: timedelta = timedelta(seconds=60)
@@ -36,15 +40,15 @@ class Pace:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """A filter; each part that is given must fit."""
+class EventFilter:
+    """Each part that is set must match."""
 
     tenant_id: UUID
     kinds: frozenset[str] = frozenset()
     job_id: UUID | None = None
     endpoint_id: UUID | None = None
 
-    def fits(self, event: StoredEvent) -> bool:
+    def matches(self, event: StoredEvent) -> bool:
         group = event.kind.partition(".")[0]
         return (
             (not self.kinds or event.kind in self.kinds or group in self.kinds)
@@ -63,17 +67,17 @@ class Streams:
         self._ended = False
 
     def wake(self) -> None:
-        for each in self._woken:
-            each.set()
+        for woken in self._woken:
+            woken.set()
 
     def end(self) -> None:
-        """The process stops: every stream says goodbye, and its client comes back elsewhere."""
+        """The process stops: every stream sends `closed`, and its client connects elsewhere."""
         self._ended = True
         self.wake()
 
     @contextmanager
-    def place(self, key_id: UUID) -> Generator[None]:
-        """A stream's own; TooManyRequests where there is none left."""
+    def open_for(self, key_id: UUID) -> Generator[None]:
+        """Counts as one open stream of the key; TooManyRequests where there are too many."""
         pace, headers = self.pace, {"Retry-After": "10"}
         if self._open[key_id] >= pace.per_key:
             raise TooManyRequests(f"a key may hold {pace.per_key} event streams open", headers)
@@ -88,78 +92,85 @@ class Streams:
                 del self._open[key_id]
 
     async def follow(
-        self, wanted: Wanted, position: Position, still_open: Callable[[], Awaitable[bool]]
+        self, wanted: EventFilter, position: Position, key_in_force: Callable[[], Awaitable[bool]]
     ) -> AsyncGenerator[bytes]:
         """The stream as bytes, until the key is revoked or the process stops."""
         woken = asyncio.Event()
         self._woken.add(woken)
         try:
-            yield f"retry: {RETRY_MS}\nid: {position}\nevent: ready\ndata: {{}}\n\n".encode()
-            async for piece in self._pieces(wanted, position, still_open, woken):
+            yield _event("ready", {}, position, retry=RETRY_MS)
+            async for piece in self._pieces(wanted, position, key_in_force, woken):
                 yield piece
         finally:
             self._woken.discard(woken)
 
     async def _pieces(
         self,
-        wanted: Wanted,
+        wanted: EventFilter,
         position: Position,
-        still_open: Callable[[], Awaitable[bool]],
+        key_in_force: Callable[[], Awaitable[bool]],
         woken: asyncio.Event,
     ) -> AsyncGenerator[bytes]:
-        said = checked = self._monotonic()
-        told = position
+        sent_at = checked_at = self._monotonic()
+        sent = position
         while not self._ended:
             was_woken = woken.is_set()
             woken.clear()
             now = self._monotonic()
-            if now - checked >= self.pace.check_key.total_seconds():
-                checked = now
-                if not await self._kept_up(wanted, still_open):
-                    yield b'event: closed\ndata: {"reason": "the key is no longer valid"}\n\n'
+            if now - checked_at >= self.pace.check_key.total_seconds():
+                checked_at = now
+                if not await self._watch_on(wanted, key_in_force):
+                    yield _event("closed", {"reason": "the key is no longer valid"})
                     return
             events = await self._next(wanted, position)
             position = events[-1].position if events else position
-            fitting = [each for each in events if wanted.fits(each)]
-            if fitting:
-                said, told = now, fitting[-1].position
-                yield b"".join(map(_written, fitting))
-            elif now - said >= self.pace.keep_alive.total_seconds():
-                # With the place, so that a client that wants little does not come back far behind.
-                said = now
-                yield b": still here\n\n" if told == position else _place(position)
-                told = position
+            matches = [event for event in events if wanted.matches(event)]
+            if matches:
+                sent_at, sent = now, matches[-1].position
+                yield b"".join(map(_stored_event, matches))
+            elif now - sent_at >= self.pace.keep_alive.total_seconds():
+                # With the position, so that a client whose filter matches rarely does not resume
+                # from far behind.
+                sent_at = now
+                yield STILL_HERE if sent == position else _event("passed", {}, position)
+                sent = position
             if len(events) < BATCH and not self._ended:
                 await asyncio.sleep(self.pace.at_least.total_seconds())
                 # Woken for nothing: what it was may wait for an older transaction to end.
                 early = self.pace.again if was_woken and not events else self.pace.poll
                 await until_set(woken, at_most=early)
-        yield b'event: closed\ndata: {"reason": "the server stops; connect again"}\n\n'
+        yield _event("closed", {"reason": "the server stops; connect again"})
 
-    async def _next(self, wanted: Wanted, position: Position) -> list[StoredEvent]:
+    async def _next(self, wanted: EventFilter, position: Position) -> list[StoredEvent]:
         try:
             return list(await self.log.read_after(wanted.tenant_id, position, BATCH))
         except StoreUnavailable:
-            return []  # the next look may find it again
+            return []  # the next read may work again
 
-    async def _kept_up(self, wanted: Wanted, still_open: Callable[[], Awaitable[bool]]) -> bool:
+    async def _watch_on(
+        self, wanted: EventFilter, key_in_force: Callable[[], Awaitable[bool]]
+    ) -> bool:
         try:
             await self.log.watch(wanted.tenant_id)
-            return await still_open()
+            return await key_in_force()
         except StoreUnavailable:
             return True
 
 
-def _written(event: StoredEvent) -> bytes:
-    told = {
+def _stored_event(event: StoredEvent) -> bytes:
+    data = {
         "at": iso(event.at),
         "kind": event.kind,
         "job_id": str(event.job_id) if event.job_id else None,
         "endpoint_id": str(event.endpoint_id) if event.endpoint_id else None,
         "data": event.data,
     }
-    return f"id: {event.position}\nevent: {event.kind}\ndata: {json.dumps(told)}\n\n".encode()
+    return _event(event.kind, data, event.position)
 
 
-def _place(position: Position) -> bytes:
-    return f"id: {position}\nevent: passed\ndata: {{}}\n\n".encode()
+def _event(
+    kind: str, data: dict[str, Any], position: Position | None = None, retry: int | None = None
+) -> bytes:
+    last_id = None if position is None else str(position)
+    event = ServerSentEvent(json.dumps(data), event=kind, id=last_id, retry=retry, sep="\n")
+    return event.encode()

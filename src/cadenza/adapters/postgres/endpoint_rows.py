@@ -1,0 +1,100 @@
+"""Endpoints in a transaction, with what they call."""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from uuid import UUID
+
+from cadenza.adapters.postgres.database import Connection
+from cadenza.adapters.postgres.queries import query
+from cadenza.adapters.postgres.record_rows import translated_unique_violations
+from cadenza.adapters.postgres.rows import Row, endpoint_values
+from cadenza.adapters.postgres.targets import headers_that_open, stored_endpoint, target_values
+from cadenza.application.ports.catalogue import StoredEndpoint
+from cadenza.application.ports.secret_box import SecretBox
+from cadenza.application.ports.store import EndpointChange
+from cadenza.domain.endpoint import Endpoint
+from cadenza.domain.errors import NotFound
+from cadenza.domain.target import Target
+
+
+class PostgresEndpointRows:
+    connection: Connection
+    box: SecretBox
+    spread: timedelta
+
+    async def insert_endpoints(self, endpoints: Sequence[tuple[Endpoint, Target]]) -> None:
+        values = [
+            (
+                *endpoint_values(endpoint),
+                endpoint.tenant_id,
+                endpoint.job_id,
+                endpoint.created_at,
+                *self._target_values(endpoint, target)[:3],
+            )
+            for endpoint, target in endpoints
+        ]
+        async with translated_unique_violations(*(endpoint.name for endpoint, _ in endpoints)):
+            await self.connection.executemany(query("insert_endpoint"), values)
+
+    async def get_endpoint(self, tenant_id: UUID, endpoint_id: UUID) -> StoredEndpoint:
+        row = await read_endpoint(self.connection, "get_endpoint", tenant_id, endpoint_id)
+        return stored_endpoint(row, self.spread)
+
+    async def lock_endpoint(
+        self, tenant_id: UUID, endpoint_id: UUID, *, with_secrets: bool = False
+    ) -> StoredEndpoint:
+        row = await read_endpoint(self.connection, "lock_endpoint", tenant_id, endpoint_id)
+        secrets = headers_that_open(self.box, row) if with_secrets else None
+        return stored_endpoint(row, self.spread, secrets)
+
+    async def lock_endpoints(self, endpoint_ids: Sequence[UUID]) -> Sequence[StoredEndpoint]:
+        rows = await self.connection.fetch(query("lock_endpoints"), list(endpoint_ids))
+        return [stored_endpoint(row, self.spread) for row in rows]
+
+    async def lock_endpoints_of_job(
+        self, tenant_id: UUID, job_id: UUID
+    ) -> Sequence[StoredEndpoint]:
+        rows = await self.connection.fetch(query("lock_endpoints_of_job"), tenant_id, job_id)
+        return [stored_endpoint(row, self.spread) for row in rows]
+
+    async def declared_endpoints(self, tenant_id: UUID) -> Sequence[StoredEndpoint]:
+        rows = await self.connection.fetch(query("declared_endpoints"), tenant_id)
+        return [stored_endpoint(row, self.spread, headers_that_open(self.box, row)) for row in rows]
+
+    async def save_endpoints(self, changes: Sequence[EndpointChange]) -> None:
+        targets = [
+            (change.endpoint.id, *self._target_values(change.endpoint, change.target))
+            for change in changes
+            if change.target is not None
+        ]
+        if targets:
+            await self.connection.executemany(query("set_target"), targets)
+        async with translated_unique_violations(*(change.endpoint.name for change in changes)):
+            await self.connection.executemany(
+                query("save_endpoint"),
+                [
+                    (*endpoint_values(change.endpoint), change.is_news, change.raises_revision)
+                    for change in changes
+                ],
+            )
+
+    async def sibling_ids(self, endpoint: Endpoint) -> Mapping[str, UUID]:
+        rows = await self.connection.fetch(query("sibling_ids"), endpoint.job_id, endpoint.id)
+        return {row["name"]: row["id"] for row in rows}
+
+    async def ask_for_analysis(self, endpoint_id: UUID) -> None:
+        await self.connection.execute(query("ask_for_analysis"), endpoint_id)
+
+    def _target_values(self, endpoint: Endpoint, target: Target) -> tuple[str, str, str, list[str]]:
+        return target_values(
+            self.box, target, tenant_id=endpoint.tenant_id, endpoint_id=endpoint.id
+        )
+
+
+async def read_endpoint(
+    connection: Connection, statement: str, tenant_id: UUID, endpoint_id: UUID
+) -> Row:
+    row = await connection.fetchrow(query(statement), tenant_id, endpoint_id)
+    if row is None:
+        raise NotFound(f"no endpoint {endpoint_id}")
+    return row

@@ -1,0 +1,202 @@
+-- Endpoints, as their owners define, steer and list them.
+
+-- name: save_endpoint
+-- Everything that a transition may change. Leases and runs belong to claim and finish.
+UPDATE endpoints
+SET
+    name = $2,
+    archived_at = $3,
+    baseline_interval_ms = $4,
+    baseline_cron = $5,
+    timezone = $6,
+    min_interval_ms = $7,
+    max_interval_ms = $8,
+    hint_interval_ms = $9,
+    hint_interval_expires_at = $10,
+    hint_interval_author = $11,
+    hint_interval_reason = $12,
+    hint_interval_session_id = $13,
+    hint_interval_user_id = $14,
+    hint_interval_brain = $15,
+    hint_interval_rule_id = $16,
+    hint_run_at = $17,
+    hint_run_expires_at = $18,
+    hint_run_author = $19,
+    hint_run_reason = $20,
+    hint_run_session_id = $21,
+    hint_run_user_id = $22,
+    hint_run_brain = $23,
+    hint_run_rule_id = $24,
+    person_paused_until = $25,
+    person_pause_reason = $26,
+    person_pause_user_id = $27,
+    planner_paused_until = $28,
+    planner_pause_reason = $29,
+    planner_pause_session_id = $30,
+    planner_pause_brain = $31,
+    planner_pause_rule_id = $32,
+    job_paused_until = $33,
+    planner_changes = $34,
+    failure_count = $35,
+    not_before_at = $36,
+    last_run_at = $37,
+    last_slot_at = $38,
+    next_run_at = $39,
+    next_source = $40,
+    plan = $41,
+    manual_slot_at = $42,
+    changed_at = CASE WHEN $43 THEN cadenza_now() ELSE changed_at END,
+    revision = CASE WHEN $44 THEN revision + 1 ELSE revision END
+WHERE id = $1
+
+-- name: set_target
+-- What an endpoint calls. Secrets that are named in $5 stay as they are sealed.
+UPDATE endpoints
+SET target = $2,
+    host = $3,
+    secret_headers = nullif(
+        $4::jsonb || coalesce((
+            SELECT jsonb_object_agg(stored.name, stored.sealed)
+            FROM jsonb_each(secret_headers) AS stored (name, sealed)
+            WHERE stored.name = ANY ($5::text[])
+        ), '{}'),
+        '{}'
+    )
+WHERE id = $1
+
+-- name: ask_for_analysis
+-- A person wants an analysis of an endpoint.
+UPDATE endpoints SET asked_at = cadenza_now() WHERE id = $1
+
+-- name: get_endpoint
+-- One endpoint of a tenant, with what it calls.
+SELECT cadenza_now() AS now, e.*, job.name AS job_name
+FROM endpoints AS e
+JOIN jobs AS job ON job.id = e.job_id
+WHERE e.tenant_id = $1 AND e.id = $2
+
+-- name: lock_endpoint
+-- The same, for a change of it.
+SELECT cadenza_now() AS now, e.*, job.name AS job_name
+FROM endpoints AS e
+JOIN jobs AS job ON job.id = e.job_id
+WHERE e.tenant_id = $1 AND e.id = $2
+FOR UPDATE OF e
+
+-- name: lock_endpoints
+-- These endpoints, in the order in which everybody locks them.
+SELECT cadenza_now() AS now, e.*, job.name AS job_name
+FROM endpoints AS e
+JOIN jobs AS job ON job.id = e.job_id
+WHERE e.id = ANY ($1::uuid[])
+ORDER BY e.id
+FOR UPDATE OF e
+
+-- name: lock_endpoints_of_job
+-- The endpoints of a job that are not archived, in the order in which everybody locks them.
+SELECT cadenza_now() AS now, e.*, job.name AS job_name
+FROM endpoints AS e
+JOIN jobs AS job ON job.id = e.job_id
+WHERE e.tenant_id = $1 AND e.job_id = $2 AND e.archived_at IS NULL
+ORDER BY e.id
+FOR UPDATE OF e
+
+-- name: declared_endpoints
+-- The endpoints of a tenant that are not archived, by name, with what they call.
+SELECT cadenza_now() AS now, e.*, job.name AS job_name
+FROM endpoints AS e
+JOIN jobs AS job ON job.id = e.job_id
+WHERE e.tenant_id = $1 AND e.archived_at IS NULL
+ORDER BY e.name
+
+-- name: endpoint_ids_of_job
+-- Which endpoints a job has and had.
+SELECT id FROM endpoints WHERE tenant_id = $1 AND job_id = $2
+
+-- The three lists differ in their order alone; each is a statement so that an index can lead it.
+--   $1 tenant  $2 job  $3 name  $4 a piece of name or address  $5 state
+--   $6, $7 value and id of the last one before this page  $8 how many
+
+-- name: list_endpoints_by_created_at
+-- Endpoints of a tenant, the oldest first.
+SELECT cadenza_now() AS now, e.*
+FROM listed_endpoints AS e
+WHERE e.tenant_id = $1
+  AND ($2::uuid IS NULL OR e.job_id = $2)
+  AND ($3::text IS NULL OR e.name = $3)
+  AND ($4::text IS NULL OR e.name ILIKE $4 OR e.target ->> 'url' ILIKE $4)
+  AND (e.archived_at IS NOT NULL) = ($5::text IS NOT DISTINCT FROM 'archived')
+  AND CASE $5
+          WHEN 'paused' THEN e.paused_until > cadenza_now()
+          WHEN 'active' THEN (e.paused_until > cadenza_now()) IS NOT TRUE
+          WHEN 'failing' THEN e.failure_count > 0
+          ELSE true
+      END
+  AND ($7::uuid IS NULL OR (e.created_at, e.id) > ($6::text::timestamptz, $7))
+ORDER BY e.created_at, e.id
+LIMIT $8
+
+-- name: list_endpoints_by_name
+-- Endpoints of a tenant by name.
+SELECT cadenza_now() AS now, e.*
+FROM listed_endpoints AS e
+WHERE e.tenant_id = $1
+  AND ($2::uuid IS NULL OR e.job_id = $2)
+  AND ($3::text IS NULL OR e.name = $3)
+  AND ($4::text IS NULL OR e.name ILIKE $4 OR e.target ->> 'url' ILIKE $4)
+  AND (e.archived_at IS NOT NULL) = ($5::text IS NOT DISTINCT FROM 'archived')
+  AND CASE $5
+          WHEN 'paused' THEN e.paused_until > cadenza_now()
+          WHEN 'active' THEN (e.paused_until > cadenza_now()) IS NOT TRUE
+          WHEN 'failing' THEN e.failure_count > 0
+          ELSE true
+      END
+  AND ($7::uuid IS NULL OR (e.name, e.id) > ($6::text, $7))
+ORDER BY e.name, e.id
+LIMIT $8
+
+-- name: list_endpoints_by_next_run_at
+-- Endpoints of a tenant by their next run; those that have none are left out.
+SELECT cadenza_now() AS now, e.*
+FROM listed_endpoints AS e
+WHERE e.tenant_id = $1
+  AND ($2::uuid IS NULL OR e.job_id = $2)
+  AND ($3::text IS NULL OR e.name = $3)
+  AND ($4::text IS NULL OR e.name ILIKE $4 OR e.target ->> 'url' ILIKE $4)
+  AND (e.archived_at IS NOT NULL) = ($5::text IS NOT DISTINCT FROM 'archived')
+  AND CASE $5
+          WHEN 'paused' THEN e.paused_until > cadenza_now()
+          WHEN 'active' THEN (e.paused_until > cadenza_now()) IS NOT TRUE
+          WHEN 'failing' THEN e.failure_count > 0
+          ELSE true
+      END
+  AND e.next_run_at IS NOT NULL
+  AND ($7::uuid IS NULL OR (e.next_run_at, e.id) > ($6::text::timestamptz, $7))
+ORDER BY e.next_run_at, e.id
+LIMIT $8
+
+-- --- Only for PostgresEndpointStore.list_endpoints, which goes with it -------------------------
+
+-- name: insert_endpoint
+-- A new endpoint, with its first plan and what it calls.
+INSERT INTO endpoints (
+    id, name, archived_at, baseline_interval_ms, baseline_cron, timezone, min_interval_ms,
+    max_interval_ms, hint_interval_ms, hint_interval_expires_at, hint_interval_author,
+    hint_interval_reason, hint_interval_session_id, hint_interval_user_id, hint_interval_brain,
+    hint_interval_rule_id, hint_run_at, hint_run_expires_at, hint_run_author, hint_run_reason,
+    hint_run_session_id, hint_run_user_id, hint_run_brain, hint_run_rule_id, person_paused_until,
+    person_pause_reason, person_pause_user_id, planner_paused_until, planner_pause_reason,
+    planner_pause_session_id, planner_pause_brain, planner_pause_rule_id, job_paused_until,
+    planner_changes, failure_count, not_before_at, last_run_at, last_slot_at, next_run_at,
+    next_source, plan, manual_slot_at, tenant_id, job_id, created_at, target, host,
+    secret_headers
+)
+VALUES (
+    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
+    $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38,
+    $39, $40, $41, $42, $43, $44, $45, $46, $47, nullif($48::jsonb, '{}')
+)
+
+-- name: sibling_ids
+-- The other endpoints of a job that are not archived.
+SELECT name, id FROM endpoints WHERE job_id = $1 AND id <> $2 AND archived_at IS NULL

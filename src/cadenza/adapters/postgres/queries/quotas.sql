@@ -1,0 +1,43 @@
+-- What a tenant may spend on analysis in a month: tokens and money, used and set aside.
+
+-- name: quota
+-- What a tenant may spend on analysis this month, and what is left of it.
+SELECT to_char(cadenza_now() AT TIME ZONE 'UTC', 'YYYY-MM') AS month,
+       q.token_limit, coalesce(q.used, 0) AS used, coalesce(q.reserved, 0) AS reserved,
+       q.cost_limit, coalesce(q.cost_used, 0) AS cost_used,
+       coalesce(q.cost_reserved, 0) AS cost_reserved, q.refused_at
+FROM (SELECT) AS always
+LEFT JOIN quotas AS q
+    ON q.tenant_id = $1 AND q.month = to_char(cadenza_now() AT TIME ZONE 'UTC', 'YYYY-MM')
+
+-- name: begin_allowance
+-- A month in which nothing was used yet.
+INSERT INTO quotas (tenant_id, month) VALUES ($1, $2) ON CONFLICT DO NOTHING
+
+-- name: lock_allowance
+-- What a tenant may spend in a month, for a change of it.
+SELECT token_limit, used, reserved, cost_limit, cost_used, cost_reserved, refused_at
+FROM quotas
+WHERE tenant_id = $1 AND month = $2
+FOR UPDATE
+
+-- name: save_allowance
+-- What a tenant may spend in a month, and has.
+UPDATE quotas
+SET token_limit = $3, used = $4, reserved = $5, cost_limit = $6, cost_used = $7,
+    cost_reserved = $8, refused_at = $9
+WHERE tenant_id = $1 AND month = $2
+
+-- name: insert_reservation
+-- What is set aside for a session.
+INSERT INTO quota_reservations (id, tenant_id, month, tokens, cost) VALUES ($1, $2, $3, $4, $5)
+
+-- name: take_reservation
+-- A session has ended; what it settles, it settles once.
+DELETE FROM quota_reservations WHERE id = $1
+RETURNING id, tenant_id, month, tokens, cost
+
+-- name: take_old_reservations
+-- What planners had set aside and died with.
+DELETE FROM quota_reservations WHERE tenant_id = $1 AND reserved_at < $2
+RETURNING id, tenant_id, month, tokens, cost

@@ -1,0 +1,41 @@
+"""The store over PostgreSQL: one transaction, with the verbs of every subject."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+
+from cadenza.adapters.postgres.account_rows import PostgresAccountRows
+from cadenza.adapters.postgres.database import Connection, Database
+from cadenza.adapters.postgres.endpoint_rows import PostgresEndpointRows
+from cadenza.adapters.postgres.job_rows import PostgresJobRows
+from cadenza.adapters.postgres.planner_rows import PostgresPlannerRows
+from cadenza.adapters.postgres.record_rows import PostgresRecordRows
+from cadenza.adapters.postgres.run_rows import PostgresRunRows
+from cadenza.application.ports.secret_box import SecretBox
+from cadenza.domain.endpoint import MAX_SPREAD
+
+
+class PostgresTransaction(
+    PostgresRecordRows,
+    PostgresJobRows,
+    PostgresEndpointRows,
+    PostgresRunRows,
+    PostgresPlannerRows,
+    PostgresAccountRows,
+):
+    def __init__(self, connection: Connection, box: SecretBox, spread: timedelta) -> None:
+        self.connection = connection
+        self.box = box
+        self.spread = spread
+
+
+class PostgresStore:
+    def __init__(self, database: Database, box: SecretBox, spread: timedelta = MAX_SPREAD) -> None:
+        self._database = database
+        self._box = box
+        self._spread = spread
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncGenerator[PostgresTransaction]:
+        async with self._database.transaction() as connection:
+            yield PostgresTransaction(connection, self._box, self._spread)

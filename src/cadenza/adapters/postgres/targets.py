@@ -1,0 +1,131 @@
+"""What endpoints call: targets as JSON, their secret headers sealed beside them."""
+
+import json
+from collections.abc import Mapping
+from datetime import timedelta
+from functools import lru_cache
+from typing import Any
+from uuid import UUID
+
+from cadenza.adapters.postgres.rows import MILLISECOND, Row, endpoint_of
+from cadenza.adapters.postgres.storable import to_json
+from cadenza.application.ports.catalogue import StoredEndpoint
+from cadenza.application.ports.secret_box import SecretBox
+from cadenza.domain.errors import SecretUnreadable
+from cadenza.domain.instants import milliseconds
+from cadenza.domain.plan import SOURCES
+from cadenza.domain.target import (
+    KEPT,
+    HttpTarget,
+    Secret,
+    ShellTarget,
+    Target,
+    secrets_of,
+)
+
+HEADERS = "endpoints.secret_headers"
+
+
+def target_json(target: Target) -> str:
+    if isinstance(target, ShellTarget):
+        return to_json(
+            {
+                "kind": "shell",
+                "command": list(target.command),
+                "folder": target.folder,
+                "timeout_ms": milliseconds(target.timeout),
+            }
+        )
+    return to_json(
+        {
+            "kind": "http",
+            "url": target.url,
+            "method": target.method,
+            "headers": dict(target.headers),
+            "body": target.body,
+            "timeout_ms": milliseconds(target.timeout),
+            "max_redirects": target.max_redirects,
+            "success_statuses": list(target.success_statuses),
+            "success_when": target.success_when,
+        }
+    )
+
+
+@lru_cache(maxsize=10_000)
+def target_of(text: str, sealed: str | None = None) -> Target:
+    """Its secrets are there by name."""
+    stored = json.loads(text)
+    timeout = stored["timeout_ms"] * MILLISECOND
+    if stored["kind"] == "shell":
+        return ShellTarget(tuple(stored["command"]), stored["folder"], timeout)
+    return HttpTarget(
+        url=stored["url"],
+        method=stored["method"],
+        headers=stored["headers"],
+        secret_headers=dict.fromkeys(json.loads(sealed), Secret(KEPT)) if sealed else {},
+        body=stored["body"],
+        timeout=timeout,
+        max_redirects=stored.get("max_redirects", 0),
+        success_statuses=tuple(stored.get("success_statuses", ())),
+        success_when=stored.get("success_when"),
+    )
+
+
+def stored_endpoint(
+    row: Row, spread: timedelta, secrets: Mapping[str, Secret] | None = None
+) -> StoredEndpoint:
+    return StoredEndpoint(
+        endpoint_of(row, spread),
+        target_of(row["target"], row["secret_headers"]),
+        row["job_name"],
+        row["now"],
+        row["next_run_at"],
+        SOURCES.get(row["next_source"]),
+        row["revision"],
+        secrets or {},
+    )
+
+
+# --- Secret headers -------------------------------------------------------------------------
+
+
+def open_headers(
+    box: SecretBox, sealed: str | None, *, tenant_id: UUID, endpoint_id: UUID
+) -> dict[str, Secret]:
+    """The headers that the column holds; SecretUnreadable where one of them does not open."""
+    stored: dict[str, str] = json.loads(sealed) if sealed is not None else {}
+    return {
+        name: Secret(box.open(value, **_location(tenant_id, endpoint_id, name)))
+        for name, value in stored.items()
+    }
+
+
+def headers_that_open(box: SecretBox, row: Row) -> dict[str, Secret]:
+    """Without those whose master key is gone: they can still be replaced, or kept as they are."""
+    stored: dict[str, str] = json.loads(row["secret_headers"] or "{}")
+    opened: dict[str, Secret] = {}
+    for name, value in stored.items():
+        try:
+            location = _location(row["tenant_id"], row["id"], name)
+            opened[name] = Secret(box.open(value, **location))
+        except SecretUnreadable:
+            continue
+    return opened
+
+
+def target_values(
+    box: SecretBox, target: Target, *, tenant_id: UUID, endpoint_id: UUID
+) -> tuple[str, str, str, list[str]]:
+    """The target, its host, the headers that are sealed now, and the names of those that stay."""
+    secrets = secrets_of(target)
+    sealed = {
+        name: box.seal(secret.value, **_location(tenant_id, endpoint_id, name))
+        for name, secret in secrets.items()
+        if secret.value != KEPT
+    }
+    kept = [name for name in secrets if name not in sealed]
+    return target_json(target), target.host, json.dumps(sealed), kept
+
+
+def _location(tenant_id: UUID, endpoint_id: UUID, name: str) -> dict[str, Any]:
+    return {"tenant_id": tenant_id, "row_id": endpoint_id, "column": f"{HEADERS}:{name}"}

@@ -1,0 +1,51 @@
+"""What programs store and read in PostgreSQL, behind the ports that they use."""
+
+from collections.abc import Sequence
+
+from cadenza.adapters.cron.cronsim import CronsimCron
+from cadenza.adapters.postgres.accounts import PostgresAccounts
+from cadenza.adapters.postgres.analysis_queue import PostgresAnalysisQueue
+from cadenza.adapters.postgres.catalogue import PostgresCatalogue
+from cadenza.adapters.postgres.claims import PostgresClaims
+from cadenza.adapters.postgres.clock import DatabaseClock
+from cadenza.adapters.postgres.database import Database
+from cadenza.adapters.postgres.event_log import PostgresEventLog
+from cadenza.adapters.postgres.latest_answers import PostgresLatestAnswers
+from cadenza.adapters.postgres.records import PostgresRecords
+from cadenza.adapters.postgres.run_reads import PostgresRunReads
+from cadenza.adapters.postgres.signing_keys import PostgresSigningKeys
+from cadenza.adapters.postgres.store import PostgresStore
+from cadenza.adapters.postgres.suggestions import PostgresSuggestions
+from cadenza.adapters.postgres.usage import PostgresReadiness, PostgresUsage
+from cadenza.adapters.system.ids import new_id
+from cadenza.application.finishing import ClaimedRuns
+from cadenza.application.ports.secret_box import SecretBox
+from cadenza.web.api.dependencies import Stores
+
+
+def api_stores(
+    database: Database, box: SecretBox, clock: DatabaseClock, expected_workers: Sequence[str] = ()
+) -> Stores:
+    accounts = PostgresAccounts(database, on_time=clock.hear)
+    catalogue = PostgresCatalogue(database, box)
+    return Stores(
+        store=PostgresStore(database, box),
+        jobs=catalogue,
+        endpoints=catalogue,
+        runs=PostgresRunReads(database),
+        records=PostgresRecords(database),
+        usage=PostgresUsage(database),
+        readiness=PostgresReadiness(database, expected_workers),
+        event_log=PostgresEventLog(database),
+        latest_answers=PostgresLatestAnswers(database),
+        keys=accounts,
+        tenants=accounts,
+        signing_keys=PostgresSigningKeys(database, box),
+        suggestions=PostgresSuggestions(database),
+        analysis_queue=PostgresAnalysisQueue(database),
+    )
+
+
+def claimed_runs(database: Database, box: SecretBox, clock: DatabaseClock) -> ClaimedRuns:
+    claims = PostgresClaims(database, new_id, box, on_time=clock.hear)
+    return ClaimedRuns(claims, PostgresStore(database, box), CronsimCron())

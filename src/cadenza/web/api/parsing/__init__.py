@@ -1,0 +1,1 @@
+"""What the API reads: JSON, request bodies, query parameters, cursors and headers."""

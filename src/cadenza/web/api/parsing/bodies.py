@@ -1,0 +1,205 @@
+"""The request bodies that are not documents of the manifest, and what they mean."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Annotated, Any, TypeVar
+from uuid import UUID
+
+from fastapi import Body
+from pydantic import BaseModel, Field, ValidationError
+
+from cadenza.domain.access import Scope
+from cadenza.domain.definition import EndpointDefinition, JobDefinition
+from cadenza.domain.errors import InvalidFields, InvalidInput
+from cadenza.domain.rule import Mode
+from cadenza.domain.signing import DEFAULT_OVERLAP
+from cadenza.manifest.durations import format_duration, parse_duration
+from cadenza.manifest.models import Document, Duration, EndpointDocument, JobFields, Name
+from cadenza.manifest.reading import errors_of, merged, read_endpoint, read_job_fields
+from cadenza.manifest.writing import endpoint_document, job_document
+from cadenza.web.api.parsing.instants import Instant
+
+Model = TypeVar("Model", bound=BaseModel)
+Reason = Annotated[str, Field(max_length=500)]
+RetentionDays = Annotated[int, Field(ge=1, le=3650)]
+ModeWord = Annotated[Mode, Field(strict=False)]  # a word in JSON
+Scopes = Annotated[
+    list[Annotated[Scope, Field(strict=False)]], Field(min_length=1, max_length=len(Scope))
+]
+
+
+def validated(model: type[Model], document: dict[str, Any]) -> Model:
+    """A document that was put together here; InvalidFields with every field that is wrong."""
+    try:
+        return model.model_validate(document)
+    except ValidationError as error:
+        raise InvalidFields(errors_of(error)) from error
+
+
+# --- Jobs and endpoints -----------------------------------------------------------------------
+
+
+def _patch_schema() -> dict[str, Any]:
+    """That of the document, with nothing required, and headers that null takes away."""
+    schema = EndpointDocument.model_json_schema()
+    for field in ("headers", "secret_headers"):
+        schema["properties"][field]["anyOf"][0]["additionalProperties"] = {
+            "anyOf": [{"type": "string"}, {"type": "null"}]
+        }
+    return {"properties": schema["properties"], "additionalProperties": False}
+
+
+JobPatch = Annotated[
+    dict[str, Any],
+    Body(
+        description="A JSON merge patch of name, description, rules and planner: fields that "
+        "are left out stay, null takes one away.",
+        examples=[{"description": "Watch the checkout."}],
+    ),
+]
+NewEndpoint = Annotated[
+    EndpointDocument,
+    Body(examples=[{"name": "orders", "every": "5m", "url": "https://shop.example/orders"}]),
+]
+EndpointPatch = Annotated[
+    dict[str, Any],
+    Body(
+        description="A JSON merge patch of the endpoint as it is written: fields that are left "
+        "out stay, null takes one away, another baseline or target replaces the present one.",
+        examples=[{"every": "10m"}, {"cron": "0 9 * * mon-fri", "timezone": "Europe/Paris"}],
+        json_schema_extra=_patch_schema(),
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class JobMergePatch:
+    patch: dict[str, Any]
+
+    @property
+    def fields(self) -> list[str]:
+        return sorted(self.patch)
+
+    def applied_to(self, definition: JobDefinition) -> JobDefinition:
+        patched = {**job_document(definition), **self.patch}
+        document = {name: value for name, value in patched.items() if value is not None}
+        return read_job_fields(validated(JobFields, document))
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointMergePatch:
+    patch: dict[str, Any]
+
+    @property
+    def fields(self) -> list[str]:
+        return sorted(self.patch)
+
+    def applied_to(self, definition: EndpointDefinition) -> EndpointDefinition:
+        document = merged(endpoint_document(definition), self.patch)
+        return read_endpoint(validated(EndpointDocument, document))
+
+
+# --- Steering ---------------------------------------------------------------------------------
+
+
+class PauseBody(Document):
+    until: Instant | None = Field(default=None, description="Left out or null: until resumed.")
+    reason: Reason = ""
+
+
+class IntervalHintBody(Document):
+    interval: Duration
+    ttl: Duration = "1h"
+    reason: Reason = ""
+
+    def parsed(self) -> tuple[timedelta, timedelta]:
+        """The interval, and how long it holds."""
+        return parse_duration(self.interval), parse_duration(self.ttl)
+
+
+class OneShotHintBody(Document):
+    """One of `at` and `in`."""
+
+    at: Instant | None = None
+    within: Duration | None = Field(default=None, alias="in", description="From now.")
+    ttl: Duration = "30m"
+    reason: Reason = ""
+
+    def parsed(self) -> tuple[datetime | timedelta, timedelta]:
+        """When to run, as an instant or from now, and how long the hint holds after that."""
+        if (self.at is None) == (self.within is None):
+            raise InvalidInput("at", str(self.at), "give `at` or `in`, one of the two")
+        when = parse_duration(self.within) if self.within is not None else self.at
+        assert when is not None
+        return when, parse_duration(self.ttl)
+
+
+NewOneShotHint = Annotated[OneShotHintBody, Body(examples=[{"in": "10m"}])]
+
+
+class AcceptBody(Document):
+    call: int = Field(
+        ge=0, le=100, examples=[0], description="The place of the call in the session, from 0."
+    )
+
+
+# --- Accounts ---------------------------------------------------------------------------------
+
+
+class TenantBody(Document):
+    name: Name
+    retention_days: RetentionDays | None = Field(
+        default=None, description="Shorter than the installation's; left out: the same."
+    )
+
+
+class TenantPatchBody(Document):
+    """What is left out stays as it is."""
+
+    retention_days: RetentionDays | None = None
+    rules_mode: ModeWord | None = Field(
+        default=None, description="What the rules brain may do: off, advise or act."
+    )
+    llm_mode: ModeWord | None = Field(
+        default=None, description="The same of a model; a job's own mode comes before both."
+    )
+
+
+class UserBody(Document):
+    name: Name
+
+
+class FirstKeyBody(Document):
+    name: Name = "first"
+    scopes: Scopes = Field(default_factory=lambda: [Scope.ADMIN])
+
+
+class KeyBody(Document):
+    name: Name
+    scopes: Scopes = Field(description="read, operate, admin; each may do what those before may.")
+    user_id: Annotated[UUID, Field(strict=False)] | None = Field(
+        default=None, description="Whom it acts for; yourself where it is left out."
+    )
+    expires_at: Instant | None = None
+
+
+class KeyRotationBody(Document):
+    overlap: Duration | None = Field(
+        default=None, description="How long the old one still works; not at all where left out."
+    )
+
+    def parsed(self) -> timedelta:
+        return parse_duration(self.overlap) if self.overlap is not None else timedelta(0)
+
+
+class SigningKeyBody(Document):
+    overlap: Duration | None = Field(
+        default=None,
+        description=f"How long the one before it signs too; {format_duration(DEFAULT_OVERLAP)} "
+        "where it is left out. A leaked key is replaced with `no_overlap`.",
+    )
+    no_overlap: bool = Field(default=False, description="End all keys before it at once.")
+
+    def parsed(self) -> timedelta:
+        overlap = DEFAULT_OVERLAP if self.overlap is None else parse_duration(self.overlap)
+        return timedelta(0) if self.no_overlap else overlap

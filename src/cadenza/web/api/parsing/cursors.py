@@ -1,0 +1,74 @@
+"""Cursors: where the last page ended, so that new rows do not shift the next one."""
+
+import base64
+import json
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from cadenza.application.ports.catalogue import EndpointOrder, StoredEndpoint
+from cadenza.application.ports.search_result import TimeCursor
+from cadenza.domain.errors import InvalidInput
+from cadenza.domain.instants import iso
+from cadenza.web.api.parsing.strict_json import check_text
+
+MAX_CURSOR = 1000
+
+
+def write_cursor(value: object, last_id: UUID) -> str:
+    text = json.dumps([str(value), str(last_id)])
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def read_cursor(cursor: str | None) -> tuple[str, UUID] | None:
+    """A value and an id; InvalidInput for what was not written by us."""
+    if cursor is None:
+        return None
+    try:
+        padded = cursor + "=" * (-len(cursor) % 4)
+        pair: Any = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
+        value, last_id = pair
+        check_text("cursor", value)
+        return value, UUID(last_id)
+    except (ValueError, TypeError, AttributeError, RecursionError, InvalidInput) as error:
+        fix = "take `next` of the page before as it is, or leave it out"
+        raise InvalidInput("cursor", cursor, fix) from error
+
+
+def write_time_cursor(cursor: TimeCursor) -> str:
+    at, last_id = cursor
+    return write_cursor(iso(at), last_id)
+
+
+def read_time_cursor(cursor: str | None) -> TimeCursor | None:
+    pair = read_cursor(cursor)
+    if pair is None:
+        return None
+    value, last_id = pair
+    try:
+        at = datetime.fromisoformat(value)
+        if at.tzinfo is None:
+            raise ValueError("no zone")
+        return at.astimezone(UTC), last_id
+    except (ValueError, OverflowError) as error:
+        fix = "it is of another list; take `next` of the page before, or leave it out"
+        raise InvalidInput("cursor", cursor, fix) from error
+
+
+def write_endpoint_cursor(stored: StoredEndpoint, order: EndpointOrder) -> str:
+    by_next_run = order is EndpointOrder.NEXT_RUN
+    value = stored.next_run_at if by_next_run else getattr(stored.endpoint, order)
+    return write_cursor(iso(value) if isinstance(value, datetime) else value, stored.endpoint.id)
+
+
+def read_endpoint_cursor(cursor: str | None, order: EndpointOrder) -> tuple[str, UUID] | None:
+    pair = read_cursor(cursor)
+    if pair is None or order is EndpointOrder.NAME:
+        return pair
+    value, last_id = pair
+    try:
+        # As we write it: Python reads more ways to write an instant than the database does.
+        return iso(datetime.fromisoformat(value).astimezone(UTC)), last_id
+    except (ValueError, OverflowError) as error:
+        fix = "it is of a list in another order; leave it out"
+        raise InvalidInput("cursor", cursor, fix) from error

@@ -1,0 +1,74 @@
+"""The query parameters that routes take."""
+
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import Query
+from pydantic import AfterValidator, StringConstraints
+
+from cadenza.application.ports.catalogue import EndpointOrder, EndpointState
+from cadenza.domain.errors import InvalidInput
+from cadenza.domain.instants import iso
+from cadenza.domain.plan import Source
+from cadenza.domain.run import RunStatus
+from cadenza.web.api.parsing.cursors import MAX_CURSOR
+from cadenza.web.api.parsing.instants import Instant
+from cadenza.web.api.parsing.strict_json import check_text
+
+
+def _storable(text: str) -> str:
+    try:
+        check_text("it", text)
+    except InvalidInput as error:
+        raise ValueError(error.fix) from error
+    return text
+
+
+Text = Annotated[str, AfterValidator(_storable)]
+Word = Annotated[Text | None, Query(min_length=1, max_length=200)]
+
+# --- Pages ------------------------------------------------------------------------------------
+
+Limit = Annotated[int, Query(ge=1, le=200, description="How many at most.")]
+Few = Annotated[int, Query(ge=1, le=200)]
+Cursor = Annotated[
+    str | None, Query(max_length=MAX_CURSOR, description="`next` of the page before.")
+]
+
+# --- Filters ----------------------------------------------------------------------------------
+
+Named = Annotated[Text | None, Query(min_length=1, max_length=100, description="The exact name.")]
+Searched = Annotated[
+    Text | None, Query(min_length=1, max_length=200, description="A piece of the text.")
+]
+From = Annotated[Instant | None, Query(alias="from", description="Not before this instant.")]
+To = Annotated[Instant | None, Query(description="Before this instant.")]
+Archived = Annotated[bool, Query(description="Those that are archived instead.")]
+State = Annotated[EndpointState | None, Query(description="Left out: all that are not archived.")]
+Order = Annotated[EndpointOrder, Query(description="next_run_at: only those that have one.")]
+Statuses = Annotated[
+    list[RunStatus] | None, Query(max_length=5, description="One or several of them.")
+]
+Sources = Annotated[
+    list[Source] | None, Query(max_length=10, description="Why it ran when it did; several.")
+]
+Actor = Annotated[Word, Query(description="A piece of it.")]
+Action = Annotated[Word, Query(description="Like `endpoint.pause`.")]
+Subject = Annotated[Word, Query(description="The id of what it was done to.")]
+Kind = Annotated[str, StringConstraints(max_length=60, pattern=r"^[a-z]+([.-][a-z]+)*$")]
+Kinds = Annotated[
+    list[Kind] | None,
+    Query(max_length=20, description="Like `run.failed`, or `run` for all that begin so."),
+]
+
+# --- Others -----------------------------------------------------------------------------------
+
+Count = Annotated[int, Query(ge=1, le=100, description="How many runs ahead.")]
+DryRun = Annotated[bool, Query(description="Only say what would change.")]
+Prune = Annotated[bool, Query(description="Archive what the file does not have.")]
+Confirm = Annotated[str, Query(max_length=100, description="Its name, to be sure.")]
+
+
+def check_order(from_at: datetime | None, to_at: datetime | None) -> None:
+    if from_at is not None and to_at is not None and from_at >= to_at:
+        raise InvalidInput("to", iso(to_at), "an instant after `from`")

@@ -1,0 +1,18 @@
+"""What response schemas share."""
+
+from datetime import datetime
+
+from pydantic import BaseModel, ConfigDict
+
+from cadenza.domain.instants import FOREVER
+
+
+class ResponseSchema(BaseModel):
+    """Made field by field, or from a value whose attributes have the names of the fields."""
+
+    model_config = ConfigDict(frozen=True, from_attributes=True)
+
+
+def null_if_endless(instant: datetime | None) -> datetime | None:
+    """The far instant that stands for "until resumed" is sent as null."""
+    return None if instant is None or instant >= FOREVER else instant

@@ -1,0 +1,210 @@
+"""Endpoints as they are sent, with their baseline, target, hints and pauses."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from pydantic import Field
+
+from cadenza.application.ports.catalogue import StoredEndpoint
+from cadenza.domain.endpoint import Baseline, CronLine, Every
+from cadenza.domain.hint import Hint, IntervalHint, Pause
+from cadenza.domain.instants import milliseconds
+from cadenza.domain.preview import Upcoming
+from cadenza.domain.target import HttpTarget, Target
+from cadenza.web.api.schemas.base import ResponseSchema, null_if_endless
+
+
+class BaselineResponse(ResponseSchema):
+    every_ms: int | None = None
+    cron: str | None = None
+    timezone: str | None = None
+    on_demand: bool = False
+
+
+class TargetResponse(ResponseSchema):
+    kind: str
+    timeout_ms: int
+    url: str | None = None
+    method: str | None = None
+    headers: dict[str, str] = Field(default_factory=dict[str, str])
+    secret_headers: list[str] = Field(
+        default_factory=list[str], description="Their names; values are never shown."
+    )
+    body: str | None = None
+    max_redirects: int = 0
+    success_statuses: list[int] = Field(default_factory=list[int])
+    success_when: str | None = None
+    command: list[str] | None = None
+    folder: str | None = None
+
+
+class HintResponse(ResponseSchema):
+    kind: str = Field(description="interval or one-shot")
+    interval_ms: int | None = None
+    run_at: datetime | None = None
+    expires_at: datetime
+    author: str
+    reason: str
+
+
+class PauseResponse(ResponseSchema):
+    by: str = Field(description="person, planner or job")
+    until: datetime | None = Field(description="null: until resumed")
+    reason: str = ""
+
+
+class EndpointResponse(ResponseSchema):
+    id: UUID
+    job_id: UUID
+    job_name: str
+    name: str
+    created_at: datetime
+    archived_at: datetime | None
+    revision: int
+    baseline: BaselineResponse
+    min_interval_ms: int | None
+    max_interval_ms: int | None
+    target: TargetResponse
+    next_run_at: datetime | None
+    next_source: str | None
+    last_run_at: datetime | None
+    running: bool
+    failure_count: int
+    not_before_at: datetime | None = Field(description="The target's Retry-After.")
+    hints: list[HintResponse]
+    pauses: list[PauseResponse]
+
+
+class UpcomingRunResponse(ResponseSchema):
+    at: datetime
+    source: str
+
+
+class EndpointDetailResponse(EndpointResponse):
+    next_runs: list[UpcomingRunResponse]
+    warnings: list[str] = Field(description="Where baseline and guardrails fight each other.")
+
+
+class TestCallResponse(ResponseSchema):
+    status: str
+    status_code: int | None
+    error_kind: str | None
+    error_message: str | None
+    duration_ms: int
+    body: Any
+
+
+class RequestedRunResponse(ResponseSchema):
+    endpoint_id: UUID
+    slot_at: datetime
+
+
+class RequestedAnalysisResponse(ResponseSchema):
+    endpoint_id: UUID
+
+
+def endpoint_response(stored: StoredEndpoint) -> EndpointResponse:
+    return EndpointResponse(**_fields(stored))
+
+
+def endpoint_detail_response(
+    stored: StoredEndpoint, upcoming: Sequence[Upcoming], warnings: list[str]
+) -> EndpointDetailResponse:
+    next_runs = upcoming_run_responses(upcoming)
+    return EndpointDetailResponse(**_fields(stored), next_runs=next_runs, warnings=warnings)
+
+
+def upcoming_run_responses(upcoming: Sequence[Upcoming]) -> list[UpcomingRunResponse]:
+    return [UpcomingRunResponse(at=run.at, source=run.source) for run in upcoming]
+
+
+def _fields(stored: StoredEndpoint) -> dict[str, Any]:
+    endpoint = stored.endpoint
+    least, most = endpoint.min_interval, endpoint.max_interval
+    return {
+        "id": endpoint.id,
+        "job_id": endpoint.job_id,
+        "job_name": stored.job_name,
+        "name": endpoint.name,
+        "created_at": endpoint.created_at,
+        "archived_at": endpoint.archived_at,
+        "revision": stored.revision,
+        "baseline": _baseline(endpoint.baseline),
+        "min_interval_ms": milliseconds(least) if least else None,
+        "max_interval_ms": milliseconds(most) if most else None,
+        "target": _target(stored.target),
+        "next_run_at": null_if_endless(stored.next_run_at),
+        "next_source": stored.next_source,
+        "last_run_at": endpoint.last_run_at,
+        "running": endpoint.in_flight,
+        "failure_count": endpoint.failure_count,
+        "not_before_at": endpoint.not_before_at,
+        "hints": _hints(stored),
+        "pauses": _pauses(stored),
+    }
+
+
+def _baseline(baseline: Baseline) -> BaselineResponse:
+    if isinstance(baseline, Every):
+        return BaselineResponse(every_ms=milliseconds(baseline.interval))
+    if isinstance(baseline, CronLine):
+        return BaselineResponse(cron=baseline.expression, timezone=baseline.timezone)
+    return BaselineResponse(on_demand=True)
+
+
+def _target(target: Target) -> TargetResponse:
+    timeout_ms = milliseconds(target.timeout)
+    if not isinstance(target, HttpTarget):
+        return TargetResponse(
+            kind="shell",
+            timeout_ms=timeout_ms,
+            command=list(target.command),
+            folder=target.folder,
+        )
+    return TargetResponse(
+        kind="http",
+        timeout_ms=timeout_ms,
+        url=target.url,
+        method=target.method,
+        headers=dict(target.headers),
+        secret_headers=sorted(target.secret_headers),
+        body=target.body,
+        max_redirects=target.max_redirects,
+        success_statuses=list(target.success_statuses),
+        success_when=target.success_when,
+    )
+
+
+def _hints(stored: StoredEndpoint) -> list[HintResponse]:
+    endpoint = stored.endpoint
+    hints = (endpoint.interval_hint, endpoint.one_shot_hint)
+    return [_hint(hint) for hint in hints if hint is not None and hint.expires_at > stored.read_at]
+
+
+def _hint(hint: Hint) -> HintResponse:
+    is_interval = isinstance(hint, IntervalHint)
+    return HintResponse(
+        kind="interval" if is_interval else "one-shot",
+        interval_ms=milliseconds(hint.interval) if is_interval else None,
+        run_at=None if is_interval else hint.run_at,
+        expires_at=hint.expires_at,
+        author=hint.author,
+        reason=hint.reason,
+    )
+
+
+def _pauses(stored: StoredEndpoint) -> list[PauseResponse]:
+    endpoint, now = stored.endpoint, stored.read_at
+    job_until = endpoint.job_paused_until
+    pauses = (
+        ("person", endpoint.person_pause),
+        ("planner", endpoint.planner_pause),
+        ("job", Pause(job_until) if job_until else None),
+    )
+    return [
+        PauseResponse(by=author, until=null_if_endless(pause.until_at), reason=pause.reason)
+        for author, pause in pauses
+        if pause is not None and pause.until_at > now
+    ]

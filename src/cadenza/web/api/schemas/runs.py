@@ -1,0 +1,133 @@
+"""Runs and an endpoint's health, as they are sent."""
+
+from datetime import datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+from pydantic import Field
+from typing_extensions import TypedDict  # before Python 3.12, pydantic knows no other
+
+from cadenza.application.ports.run_search import ListedRun, RunInFull
+from cadenza.domain.health import Health
+from cadenza.domain.instants import milliseconds
+from cadenza.domain.plan import Source
+from cadenza.domain.run import Run, RunStatus
+from cadenza.web.api.schemas.base import ResponseSchema
+
+
+class RunResponse(TypedDict):
+    """A dictionary, because runs are listed by hundreds and need no check."""
+
+    id: UUID
+    endpoint_id: UUID
+    slot_at: Annotated[datetime, Field(description="When it was due.")]
+    source: Source
+    status: RunStatus
+    attempt: int
+    is_manual: bool
+    started_at: datetime | None
+    finished_at: datetime | None
+    duration_ms: int | None
+    status_code: int | None
+    error_kind: str | None
+    error_message: str | None
+    skipped_slots: Annotated[int, Field(description="Slots that passed while it waited or ran.")]
+    skipped_reason: str | None
+
+
+class LostAttemptResponse(ResponseSchema):
+    attempt: int
+    noted_at: datetime
+
+
+class LateResultResponse(ResponseSchema):
+    status: RunStatus
+    received_at: datetime
+
+
+class RunDetailResponse(RunResponse):
+    claimed_at: datetime
+    body: Annotated[Any, Field(description="What the target answered, cut at 64 KiB.")]
+    plan: Annotated[
+        dict[str, Any] | None,
+        Field(
+            description="The plan that led to it: every candidate, the winner, clamps and inputs. "
+            "null for a run that a person asked for."
+        ),
+    ]
+    lost_attempts: Annotated[
+        list[LostAttemptResponse], Field(description="Whose worker never answered.")
+    ]
+    late_results: Annotated[
+        list[LateResultResponse],
+        Field(
+            description="Results that came when another worker had taken over; they changed "
+            "nothing."
+        ),
+    ]
+
+
+class HealthWindowResponse(ResponseSchema):
+    hours: int
+    runs: int
+    successes: int
+    success_rate: float | None = Field(description="From 0 to 1; null where nothing ran.")
+
+
+class HealthResponse(ResponseSchema):
+    endpoint_id: UUID
+    windows: list[HealthWindowResponse]
+    mean_duration_ms: float | None = Field(description="Over a day; null where nothing ran.")
+    failure_streak: int
+
+
+def run_response(run: ListedRun | Run) -> RunResponse:
+    started_at, finished_at = run.started_at, run.finished_at
+    duration = finished_at - started_at if finished_at and started_at else None
+    return {
+        "id": run.id,
+        "endpoint_id": run.endpoint_id,
+        "slot_at": run.slot_at,
+        "source": run.source,
+        "status": run.status,
+        "attempt": run.attempt,
+        "is_manual": run.is_manual,
+        "started_at": started_at,
+        "finished_at": finished_at,
+        "duration_ms": None if duration is None else milliseconds(duration),
+        "status_code": run.status_code,
+        "error_kind": run.error_kind,
+        "error_message": run.error_message,
+        "skipped_slots": run.skipped_slots,
+        "skipped_reason": run.skipped_reason,
+    }
+
+
+def run_detail_response(stored: RunInFull) -> RunDetailResponse:
+    run = stored.run
+    return RunDetailResponse(
+        **run_response(run),
+        claimed_at=run.claimed_at,
+        body=run.body,
+        plan=run.plan,
+        lost_attempts=[LostAttemptResponse.model_validate(row) for row in stored.lost_attempts],
+        late_results=[LateResultResponse.model_validate(row) for row in stored.late_results],
+    )
+
+
+def health_response(endpoint_id: UUID, health: Health) -> HealthResponse:
+    mean = health.mean_duration
+    return HealthResponse(
+        endpoint_id=endpoint_id,
+        windows=[
+            HealthWindowResponse(
+                hours=int(window.length.total_seconds()) // 3600,
+                runs=window.runs,
+                successes=window.successes,
+                success_rate=window.success_rate,
+            )
+            for window in health.windows
+        ],
+        mean_duration_ms=None if mean is None else mean.total_seconds() * 1000,
+        failure_streak=health.failure_streak,
+    )
