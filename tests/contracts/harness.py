@@ -1,21 +1,27 @@
 """What a contract test needs of a store: its ports, and a clock that the test moves."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Protocol
 from uuid import UUID
 
 from cadenza.application.ports.analysis_queue import AnalysisQueue
-from cadenza.application.ports.endpoints import EndpointStore
-from cadenza.application.ports.planning import Quota
+from cadenza.application.ports.catalogue import EndpointReads
 from cadenza.application.ports.claims import ClaimBatch, ClaimRequest, RunQueue
-from cadenza.application.ports.runs import RunHistory
-from cadenza.application.ports.suggestions import SuggestionStore
+from cadenza.application.ports.planning import Quota
+from cadenza.application.ports.run_search import RunReads, RunSearch
+from cadenza.application.ports.store import Store as StorePort
+from cadenza.application.ports.store import Transaction
+from cadenza.application.ports.suggestions import SuggestionReads
+from cadenza.application.sessions import record_analyses
 from cadenza.domain.endpoint import Endpoint, Job
 from cadenza.domain.rule import Mode, Modes, Rule
-from cadenza.domain.run import Claim, FinishedRun, Outcome, Run
+from cadenza.domain.run import Claim, FinishedRun, LateResult, LostAttempt, Outcome, Run
+from cadenza.domain.session import Session
 from cadenza.domain.target import HttpTarget
+from tests.direct import Direct
 from tests.factories import NOON, OK, id_of, make_endpoint, seconds
 
 LEASE = seconds(30)
@@ -30,35 +36,22 @@ class TestClock(Protocol):
     async def set(self, instant: datetime) -> None: ...
 
 
-class Owner(Protocol):
-    """What an owner says about planners, which no port of theirs can."""
-
-    async def ask_for_analysis(self, endpoint: Endpoint) -> None: ...
-
-    async def set_job_mode(self, job_id: UUID, mode: Mode | None) -> None: ...
-
-    async def set_job_rules(self, job_id: UUID, rules: tuple[Rule, ...]) -> None: ...
-
-    async def set_tenant_modes(self, tenant_id: UUID, modes: Modes) -> None: ...
-
-
-async def _no_tenant_needed(_tenant_id: UUID) -> None:
-    pass
-
-
 @dataclass(slots=True)
 class Store:
     """One store behind all its ports, with shorthands that the tests share."""
 
     clock: TestClock
+    port: StorePort
     queue: RunQueue
-    endpoints: EndpointStore
-    history: RunHistory
+    endpoints: Direct
+    catalogue: EndpointReads
+    history: RunReads
     analysis_queue: AnalysisQueue
     quota: Quota
-    suggestions: SuggestionStore
-    owner: "Owner"
-    add_tenant: Callable[[UUID], Awaitable[None]] = _no_tenant_needed
+    suggestions: SuggestionReads
+
+    def transaction(self) -> AbstractAsyncContextManager[Transaction]:
+        return self.port.transaction()
 
     async def advance(self, by: timedelta) -> datetime:
         now = await self.clock.now() + by
@@ -70,7 +63,7 @@ class Store:
         mode = fields.pop("planner_mode", None)
         endpoint = make_endpoint(name, **fields)
         job = Job(endpoint.job_id, endpoint.tenant_id, f"job {endpoint.job_id}", "watches things")
-        await self.add_tenant(endpoint.tenant_id)
+        await self.endpoints.add_tenant(endpoint.tenant_id)
         await self.endpoints.add_job(job)
         if mode is not None:
             await self.set_job_mode(endpoint, mode)
@@ -78,16 +71,19 @@ class Store:
         return await self.endpoints.add_endpoint(endpoint, target)
 
     async def ask_for_analysis(self, endpoint: Endpoint) -> None:
-        await self.owner.ask_for_analysis(endpoint)
+        await self.endpoints.ask_for_analysis(endpoint)
 
     async def set_job_mode(self, endpoint: Endpoint, mode: Mode | None) -> None:
-        await self.owner.set_job_mode(endpoint.job_id, mode)
+        await self.endpoints.set_job_mode(endpoint, mode)
 
     async def set_job_rules(self, endpoint: Endpoint, *rules: Rule) -> None:
-        await self.owner.set_job_rules(endpoint.job_id, rules)
+        await self.endpoints.set_job_rules(endpoint, *rules)
 
     async def set_tenant_modes(self, tenant_id: UUID, rules: Mode, llm: Mode) -> None:
-        await self.owner.set_tenant_modes(tenant_id, Modes(rules, llm))
+        await self.endpoints.set_tenant_modes(tenant_id, Modes(rules, llm))
+
+    async def record(self, *sessions: Session, holder: str = "test") -> None:
+        await record_analyses(self.port, sessions, holder)
 
     async def get(self, endpoint: Endpoint) -> Endpoint:
         return await self.endpoints.get_endpoint(endpoint.tenant_id, endpoint.id)
@@ -111,11 +107,22 @@ class Store:
         return claim.run_id not in report.late
 
     async def runs(self, endpoint: Endpoint) -> Sequence[Run]:
-        return await self.history.list_runs(endpoint.tenant_id, endpoint.id)
+        """In full, newest first."""
+        search = RunSearch(endpoint_id=endpoint.id)
+        page = await self.history.search_runs(endpoint.tenant_id, search)
+        return [
+            (await self.history.get_run(endpoint.tenant_id, listed.id)).run for listed in page.items
+        ]
 
     async def run(self, endpoint: Endpoint) -> Run:
         (run,) = await self.runs(endpoint)
         return run
+
+    async def lost_attempts(self, claim: Claim) -> Sequence[LostAttempt]:
+        return (await self.history.get_run(claim.tenant_id, claim.run_id)).lost_attempts
+
+    async def late_results(self, claim: Claim) -> Sequence[LateResult]:
+        return (await self.history.get_run(claim.tenant_id, claim.run_id)).late_results
 
 
 OTHER_TENANT = id_of("another tenant")

@@ -1,6 +1,7 @@
 """Looks: each brain remembers its own, and no two planners look at one endpoint together."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -18,6 +19,8 @@ from tests.adapters.brains.declaring import rule
 from tests.contracts.harness import LEASE, OTHER_JOB, OTHER_TENANT, Store
 from tests.factories import NOON, OK, id_of, minutes, seconds
 
+BUSY = rule("true", name="busy", id=id_of("busy"))
+CALM = rule("true", name="calm", id=id_of("calm"))
 OTHER = Outcome(RunStatus.SUCCESS, body={"another": "answer"})
 
 
@@ -42,9 +45,12 @@ async def session_of(store: Store, endpoint: Endpoint, **fields: Any) -> Session
 
 
 async def looked(store: Store, endpoint: Endpoint, holder: str = "one", **fields: Any) -> None:
-    await store.analysis_queue.record_analyses(
-        [await session_of(store, endpoint, **fields)], holder
-    )
+    """One that knows, as a planner's does, which rules the job has no more."""
+    session = await session_of(store, endpoint, **fields)
+    (context,) = await store.analysis_queue.contexts_for([endpoint.id], session.kind)
+    declared = {rule.id for rule in context.job.rules}
+    forgotten = tuple(rule_id for rule_id in context.fired_at if rule_id not in declared)
+    await store.record(replace(session, forgotten=forgotten), holder=holder)
 
 
 async def ran(store: Store, count: int = 1) -> list[Endpoint]:
@@ -121,7 +127,7 @@ async def test_looks_at_many_are_put_on_record_together(store: Store) -> None:
     call = ToolCall("clear_hints", {}, {"ok": True}, took_effect=True)
     sessions = [await session_of(store, each) for each in endpoints]
     sessions.append(await session_of(store, endpoints[0], brain="other", tool_calls=(call,)))
-    await store.analysis_queue.record_analyses(sessions, "one")
+    await store.record(*sessions, holder="one")
     assert await claimed(store) == []
     contexts = await store.analysis_queue.contexts_for([each.id for each in endpoints], "rules")
     assert all(each.last_analysis is not None for each in contexts)
@@ -156,30 +162,29 @@ async def test_what_a_person_asks_for_counts_for_every_brain(store: Store) -> No
 
 async def test_the_rules_that_fired_are_remembered_with_their_time(store: Store) -> None:
     (endpoint,) = await ran(store)
-    await store.set_job_rules(endpoint, rule("true", name="busy"), rule("true", name="calm"))
-    await looked(store, endpoint, fired=("busy", "calm"))
+    await store.set_job_rules(endpoint, BUSY, CALM)
+    await looked(store, endpoint, fired=(BUSY.id, CALM.id))
     later = await store.advance(minutes(1))
-    await looked(store, endpoint, fired=("busy",))
+    await looked(store, endpoint, fired=(BUSY.id,))
     await looked(store, endpoint)
     (context,) = await store.analysis_queue.contexts_for([endpoint.id], "rules")
-    assert context.fired_at == {"busy": later, "calm": later - minutes(1)}
+    assert context.fired_at == {BUSY.id: later, CALM.id: later - minutes(1)}
     (other,) = await store.analysis_queue.contexts_for([endpoint.id], "llm")
     assert other.fired_at == {}
 
 
 async def test_a_rule_that_is_gone_from_the_job_is_forgotten_at_the_next_look(store: Store) -> None:
     (endpoint,) = await ran(store)
-    busy, calm = rule("true", name="busy"), rule("true", name="calm")
-    await store.set_job_rules(endpoint, busy, calm)
+    await store.set_job_rules(endpoint, BUSY, CALM)
     await looked(store, endpoint)  # the first row of this look knows of none
-    await looked(store, endpoint, fired=("busy", "calm"))
-    await store.set_job_rules(endpoint, calm)
+    await looked(store, endpoint, fired=(BUSY.id, CALM.id))
+    await store.set_job_rules(endpoint, CALM)
     await looked(store, endpoint)
     (context,) = await store.analysis_queue.contexts_for([endpoint.id], "rules")
-    assert set(context.fired_at) == {"calm"}
+    assert set(context.fired_at) == {CALM.id}
     await store.set_job_rules(endpoint)
-    await looked(store, endpoint, fired=("calm",))  # one that began while the rule was there
-    await store.set_job_rules(endpoint, busy, calm)
+    await looked(store, endpoint, fired=(CALM.id,))  # one that began while the rule was there
+    await store.set_job_rules(endpoint, BUSY, CALM)
     (context,) = await store.analysis_queue.contexts_for([endpoint.id], "rules")
     assert context.fired_at == {}
 
@@ -270,5 +275,5 @@ async def test_what_is_gone_by_now_is_left_out(store: Store) -> None:
     found = await store.analysis_queue.contexts_for([id_of("nobody"), endpoint.id], "rules")
     assert [each.endpoint.id for each in found] == [endpoint.id]
     gone = await session_of(store, endpoint, endpoint_id=id_of("nobody"), tokens=1)
-    await store.analysis_queue.record_analyses([gone, await session_of(store, endpoint)], "one")
+    await store.record(gone, await session_of(store, endpoint), holder="one")
     assert await claimed(store) == []

@@ -29,7 +29,7 @@ async def look(store: Store, endpoint: Endpoint, **fields: object) -> None:
         "end": SessionEnd.SUBMITTED,
         "reasoning": "all is well",
     }
-    await store.analysis_queue.record_analyses([Session(**{**defaults, **fields})], "test")  # pyright: ignore
+    await store.record(Session(**{**defaults, **fields}))  # pyright: ignore
 
 
 async def claimed(

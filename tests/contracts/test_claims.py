@@ -142,7 +142,7 @@ async def test_a_lost_workers_slot_is_taken_over_under_the_same_key(store: Store
     assert again.epoch > lost.epoch
     assert again.first_claimed_at == lost.first_claimed_at
     assert not again.must_close
-    (noted,) = await store.history.list_lost_attempts(endpoint.tenant_id, lost.run_id)
+    (noted,) = await store.lost_attempts(lost)
     assert noted.attempt == 1
     assert (await store.get(endpoint)).failure_count == 0
 
@@ -242,7 +242,7 @@ async def test_a_takeover_given_back_is_taken_over_with_the_same_attempt(store: 
     await store.queue.give_back([second])
     third = await store.claim_one()
     assert (third.run_id, third.attempt) == (lost.run_id, 2)
-    noted = await store.history.list_lost_attempts(lost.tenant_id, lost.run_id)
+    noted = await store.lost_attempts(lost)
     assert [each.attempt for each in noted] == [1]
 
 

@@ -15,7 +15,7 @@ from cadenza.domain.run import Outcome, RunStatus
 from cadenza.roots.brain import rules_brain
 from tests.adapters.brains.declaring import rule
 from tests.contracts.harness import Store
-from tests.factories import minutes, seconds
+from tests.factories import CRON, minutes, seconds
 
 WAKE = Then(RuleAction.RUN_NOW, endpoint="worker")
 
@@ -37,9 +37,10 @@ async def looks(store: Store, name: str) -> None:
     """By a planner that has just started, with a brain of its own."""
     clock = Since(await store.clock.now())
     planner = Planner(
-        rules_brain(), store.endpoints, store.analysis_queue, store.quota, clock, EventLog(), uuid4,
+        *(rules_brain(), store.port, store.analysis_queue, store.quota, clock, CRON, EventLog()),
+        uuid4,
         name=name,
-    )  # fmt: skip
+    )
     await planner.run_once()
 
 

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from cadenza.application.ports.run_search import RunSearch
 from cadenza.domain import steering
 from cadenza.domain.endpoint import CronLine, Every, OnDemand
 from cadenza.domain.errors import AlreadyRunning, NotFound, Refused
@@ -110,8 +111,13 @@ async def test_another_tenant_finds_nothing(store: Store) -> None:
         await store.endpoints.get_endpoint(OTHER_TENANT, endpoint.id)
     with pytest.raises(NotFound):
         await store.endpoints.change_endpoint(OTHER_TENANT, endpoint.id, steering.archive)
+    claim = await store.claim_one()
     with pytest.raises(NotFound):
-        await store.history.list_runs(OTHER_TENANT, endpoint.id)
+        await store.history.get_run(OTHER_TENANT, claim.run_id)
+    with pytest.raises(NotFound):
+        await store.history.health_of(OTHER_TENANT, endpoint.id)
+    search = RunSearch(endpoint_id=endpoint.id)
+    assert list((await store.history.search_runs(OTHER_TENANT, search)).items) == []
     assert await store.endpoints.list_endpoints(OTHER_TENANT, endpoint.job_id) == []
 
 

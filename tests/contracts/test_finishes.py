@@ -72,7 +72,7 @@ async def test_a_result_with_an_old_epoch_changes_nothing_but_is_kept(store: Sto
     before = (await store.get(endpoint), await store.runs(endpoint))
     assert not await store.finish(lost, FAILED)
     assert (await store.get(endpoint), await store.runs(endpoint)) == before
-    (late,) = await store.history.list_late_results(endpoint.tenant_id, endpoint.id)
+    (late,) = await store.late_results(lost)
     assert (late.run_id, late.epoch, late.status) == (lost.run_id, lost.epoch, RunStatus.FAILURE)
     assert await store.finish(again)
     assert (await store.run(endpoint)).status is RunStatus.SUCCESS
@@ -96,7 +96,7 @@ async def test_the_same_result_told_twice_counts_once_and_is_not_late(store: Sto
     assert await store.finish(claim, FAILED)
     assert await store.get(endpoint) == after
     assert after.failure_count == 1
-    assert await store.history.list_late_results(endpoint.tenant_id, endpoint.id) == []
+    assert list(await store.late_results(claim)) == []
 
 
 async def test_one_late_result_does_not_spoil_its_batch(store: Store) -> None:

@@ -1,13 +1,14 @@
 """Suggestions: open until somebody accepts one or its time is over, and accepted once."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
 from cadenza.domain import steering
-from cadenza.domain.audit import AuditEntry
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.errors import NotFound, Refused
 from cadenza.domain.hint import Author, IntervalHint
@@ -17,7 +18,6 @@ from cadenza.domain.suggestion import Suggestion
 from tests.contracts.harness import OTHER_TENANT, Store
 from tests.factories import NOON, minutes, seconds
 
-DEED = AuditEntry("user ann", "suggestion.accept")
 READ = ToolCall("get_latest_response", {}, {"ok": True})
 
 
@@ -42,12 +42,25 @@ async def session(store: Store, endpoint: Endpoint, *calls: ToolCall, **fields: 
             **fields,
         }
     )
-    await store.analysis_queue.record_analyses([made], "test")
+    await store.record(made)
     return made
 
 
+@asynccontextmanager
+async def accepting(
+    store: Store, tenant_id: UUID, session_id: UUID, call: int
+) -> AsyncIterator[Suggestion]:
+    """The transaction in which a person accepts it."""
+    async with store.transaction() as tx:
+        suggestion = await tx.lock_suggestion(tenant_id, session_id, call)
+        now = await tx.time()
+        suggestion.check_open(now)
+        await tx.mark_accepted(suggestion, "user ann", now + minutes(60))
+        yield suggestion
+
+
 async def take(store: Store, made: Session, call: int = 0) -> Suggestion:
-    async with store.suggestions.accepting(made.tenant_id, made.id, call, DEED) as taken:
+    async with accepting(store, made.tenant_id, made.id, call) as taken:
         await asyncio.sleep(0)
     return taken
 
@@ -95,9 +108,8 @@ async def test_what_could_not_be_done_is_open_again(store: Store, error: BaseExc
     endpoint = await store.add()
     made = await session(store, endpoint, suggestion())
     with pytest.raises(type(error)):
-        async with store.suggestions.accepting(endpoint.tenant_id, made.id, 0, DEED) as taken:
+        async with accepting(store, endpoint.tenant_id, made.id, 0) as taken:
             raise error
-    await store.suggestions.note_refusal(endpoint.tenant_id, made.id, DEED)
     assert list(await store.suggestions.open_suggestions(endpoint.tenant_id, 10)) == [taken]
     assert await take(store, made) == taken
 
@@ -122,7 +134,7 @@ async def test_only_suggestions_of_ones_own_can_be_accepted(store: Store) -> Non
         (OTHER_TENANT, made.id, 1),
     ):
         with pytest.raises(NotFound):
-            async with store.suggestions.accepting(tenant_id, session_id, call, DEED):
+            async with accepting(store, tenant_id, session_id, call):
                 pytest.fail("it was accepted")
 
 
@@ -176,7 +188,7 @@ async def test_a_planners_pause_names_its_session_too(store: Store) -> None:
         endpoint.tenant_id,
         endpoint.id,
         lambda ep, now, cron: steering.pause(
-            ep, NOON + minutes(20), Author.PLANNER, "", now, cron, session_id
+            ep, NOON + minutes(20), Author.PLANNER, "", now, cron, session_id=session_id
         ),
     )
     stored = await store.get(endpoint)

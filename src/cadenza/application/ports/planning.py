@@ -30,8 +30,8 @@ class AnalysisState:
     next_analysis_at: datetime | None
     reasoning: str
     is_idle: bool  # counted, not kept as a session
-    fired: Mapping[UUID, datetime]  # declared rules that did something; those before are kept,
-    forgotten: Sequence[UUID] = ()  # but for these
+    fired: Mapping[UUID, datetime]  # declared rules that did something, added to those before
+    forgotten: Sequence[UUID] = ()  # rules to be taken out then, also where they are in `fired`
 
 
 class Quota(Protocol):
