@@ -28,13 +28,12 @@ from cadenza.adapters.postgres.listener import Listener
 from cadenza.adapters.system.clock import wall_clock
 from cadenza.adapters.system.events import LoggedEvents
 from cadenza.adapters.system.ids import new_id
-from cadenza.application.ports.endpoints import Act
 from cadenza.application.scheduler import Scheduler, SchedulerOptions
 from cadenza.application.waiting import end_all
 from cadenza.domain.endpoint import Endpoint, Job
 from cadenza.domain.run import Claim, Outcome, RunStatus
 from cadenza.domain.target import HttpTarget
-from tests.direct import Direct
+from tests.direct import Direct, Transition
 from tests.factories import id_of, make_endpoint
 from tests.postgres import BOX, direct, migrated_database_url, run_queue
 
@@ -286,7 +285,7 @@ class World:
             *(endpoint.id, count),
         )
 
-    async def act(self, endpoint: Endpoint, act: Act) -> Endpoint:
+    async def act(self, endpoint: Endpoint, act: Transition) -> Endpoint:
         return await self.endpoints.change_endpoint(endpoint.tenant_id, endpoint.id, act)
 
     async def runs(self, endpoint: Endpoint | None = None) -> list[asyncpg.Record]:

@@ -206,12 +206,14 @@ SET looked_at = excluded.looked_at,
     next_analysis_at = excluded.next_analysis_at,
     reasoning = excluded.reasoning,
     idle_looks = state.idle_looks + excluded.idle_looks,
-    fired = (state.fired || excluded.fired) - coalesce((
-        SELECT array_agg(rule.id)
-        FROM unnest($1::uuid[], $2::text[], $8::jsonb[]) AS gone (endpoint_id, brain, rules)
-        CROSS JOIN jsonb_array_elements_text(gone.rules) AS rule (id)
-        WHERE gone.endpoint_id = state.endpoint_id AND gone.brain = state.brain
-    ), '{}'),
+    fired = CASE WHEN state.fired = '{}' AND excluded.fired = '{}' THEN state.fired ELSE
+        (state.fired || excluded.fired) - coalesce((
+            SELECT array_agg(rule.id)
+            FROM unnest($1::uuid[], $2::text[], $8::jsonb[]) AS gone (endpoint_id, brain, rules)
+            CROSS JOIN jsonb_array_elements_text(gone.rules) AS rule (id)
+            WHERE gone.endpoint_id = state.endpoint_id AND gone.brain = state.brain
+        ), '{}')
+    END,
     leased_until = CASE WHEN state.leased_by = $9 THEN NULL ELSE state.leased_until END,
     leased_by = CASE WHEN state.leased_by = $9 THEN NULL ELSE state.leased_by END
 RETURNING endpoint_id
