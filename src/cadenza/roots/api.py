@@ -1,17 +1,13 @@
 """`cadenza api`: serves the REST API, until it is told to stop."""
 
-import asyncio
 import secrets
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from types import FrameType
 from typing import Annotated
 
 import structlog
 import typer
-import uvicorn
-import uvloop
 from fastapi import FastAPI
 
 from cadenza.adapters.cron.cronsim import CronsimCron
@@ -30,19 +26,18 @@ from cadenza.adapters.postgres.signing_keys import PostgresSigningKeys
 from cadenza.adapters.postgres.suggestions import PostgresSuggestions
 from cadenza.adapters.signing.standard_webhooks import new_signing_secret
 from cadenza.adapters.system.ids import new_id
+from cadenza.adapters.system.listening import address_of, check_can_listen
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.application.suggestions import AcceptSuggestion
 from cadenza.domain.access import hash_of
-from cadenza.roots.database import database_url, opened_database
+from cadenza.roots.database import opened_database
 from cadenza.roots.dispatch import dispatcher, words
 from cadenza.roots.first_start import first_key
-from cadenza.roots.garbage import collect_less_often
-from cadenza.roots.listening import address_of, check_can_listen
-from cadenza.roots.logging import set_up_logs
-from cadenza.roots.parent import end_with_parent
+from cadenza.roots.program import collect_less_often, run_program, start_program
 from cadenza.roots.reads import opened_reads
 from cadenza.roots.secrets import secret_box
-from cadenza.roots.settings import Settings, read_settings
+from cadenza.roots.serving import Server, server_config
+from cadenza.roots.settings import Settings
 from cadenza.roots.validation_policy import validation_policy
 from cadenza.web.api.app import create_app
 from cadenza.web.api.dependencies import Dependencies
@@ -58,16 +53,10 @@ def register(app: typer.Typer) -> None:
         port: Annotated[int, typer.Option(min=0, max=65535, help="The port.")] = 8080,
     ) -> None:
         """Serve the REST API."""
-        settings = read_settings()
-        set_up_logs(as_json=settings.log_json)
+        settings = start_program()
         check_can_listen("api", host, port)
-        end_with_parent()
         collect_less_often()
-        with (
-            database_url(settings) as url,
-            asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
-        ):
-            runner.run(_serve(settings, url, host, port))
+        run_program(settings, lambda url: _serve(settings, url, host, port))
 
 
 async def _serve(settings: Settings, url: str, host: str, port: int) -> None:
@@ -80,31 +69,6 @@ async def _serve(settings: Settings, url: str, host: str, port: int) -> None:
         async with served_app(settings, database, box, url) as app:
             log.info("api started", address=address)
             await Server(server_config(app, host, port)).serve()
-
-
-class Server(uvicorn.Server):
-    """Streams do not end by themselves: they are told before the others are waited for."""
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        app: FastAPI = self.config.app  # type: ignore[assignment]
-        asyncio.get_running_loop().call_soon_threadsafe(app.state.dependencies.reads.streams.end)
-        super().handle_exit(sig, frame)
-
-
-def server_config(app: FastAPI, host: str, port: int) -> uvicorn.Config:
-    return uvicorn.Config(
-        app,
-        host=host,
-        port=port,
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        date_header=False,
-        proxy_headers=False,  # nobody asks where a request came from
-        timeout_keep_alive=30,
-        timeout_graceful_shutdown=10,
-        h11_max_incomplete_event_size=64 * 1024,
-    )
 
 
 @asynccontextmanager
@@ -150,11 +114,11 @@ async def served_app(
                 new_secret=lambda: secrets.token_urlsafe(32),
                 new_signing_secret=new_signing_secret,
                 monotonic=time.monotonic,
-                operator_hash=_operator_hash(settings),
+                operator_hash=_admin_hash(settings),
             )
         )
 
 
-def _operator_hash(settings: Settings) -> bytes | None:
-    key = settings.operator_key
+def _admin_hash(settings: Settings) -> bytes | None:
+    key = settings.admin_key
     return hash_of(key.get_secret_value()) if key is not None else None

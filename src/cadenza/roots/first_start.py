@@ -7,11 +7,11 @@ from uuid import UUID
 from cadenza.adapters.postgres.accounts import PostgresAccounts
 from cadenza.adapters.postgres.clock import DatabaseClock
 from cadenza.adapters.postgres.database import Database
+from cadenza.adapters.system.client_file import Client, read_client, write_client
 from cadenza.adapters.system.ids import new_id
 from cadenza.domain.access import ApiKey, Scope, Tenant, User, hash_of, key_id_of, token_of
 from cadenza.domain.audit import AuditEntry
 from cadenza.domain.errors import AlreadyThere
-from cadenza.roots.client_file import Client, read_client, write_client
 
 TENANT, USER, KEY = "default", "admin", "first"
 _DEED = AuditEntry("first start", "key.create")

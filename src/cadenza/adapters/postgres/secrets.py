@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TypedDict
 from uuid import UUID
 
@@ -12,6 +12,7 @@ import asyncpg
 
 from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.queries import query
+from cadenza.application.ports.sealed_values import Resealed, Unreadable
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.domain.errors import Refused, SecretUnreadable
 from cadenza.domain.target import HttpTarget, Secret
@@ -50,22 +51,6 @@ def with_secret_headers(
 
 
 # --- All of them, under the first master key ------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Unreadable:
-    """A value that stays as it is, because it does not open."""
-
-    row_id: UUID
-    column: str
-    why: str
-
-
-@dataclass(slots=True)
-class Resealed:
-    values: int = 0  # brought under the first key
-    held: int = 0  # rows that somebody else held or changed: the next round takes them
-    unreadable: list[Unreadable] = field(default_factory=list[Unreadable])
 
 
 @dataclass(frozen=True, slots=True)
