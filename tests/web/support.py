@@ -26,7 +26,7 @@ from tests.postgres import BOX, migrated_database_url
 
 OPERATOR_KEY = "operator-key-of-the-tests-with-enough-of-chance"
 SETTINGS: dict[str, Any] = {
-    "operator_key": SecretStr(OPERATOR_KEY),
+    "admin_key": SecretStr(OPERATOR_KEY),
     "allowed_networks": "loopback",
     "rate_limit": 1_000_000,
 }

@@ -128,7 +128,7 @@ async def test_without_an_operator_key_the_operators_routes_are_closed_to_all(si
     from tests.web.support import site_over
 
     await site.execute("TRUNCATE tenants CASCADE")
-    async with site_over(site.database, operator_key=None) as closed:
+    async with site_over(site.database, admin_key=None) as closed:
         for token in ("", OPERATOR_KEY, "None"):
             answer = await closed.client.get("/api/v1/tenants", headers=bearer(token))
             assert answer.status_code == 401

@@ -8,11 +8,11 @@ import typer
 
 from cadenza.cli.client import Api
 from cadenza.cli.commands import add
+from cadenza.cli.context import CliContext
 from cadenza.cli.difference_view import show_difference, summary
 from cadenza.cli.exits import CommandError
 from cadenza.cli.manifest_places import with_names
 from cadenza.cli.output import Output
-from cadenza.cli.outside import Outside
 from cadenza.cli.plain_text import plain
 from cadenza.cli.problem_text import ApiError
 
@@ -24,7 +24,7 @@ SHOWN = 50
 def apply(
     api: Api,
     out: Output,
-    outside: Outside,
+    context: CliContext,
     file: Annotated[
         Path,
         typer.Option(
@@ -44,7 +44,7 @@ def apply(
 
     Example: cadenza apply -f schedules/ --prune
     """
-    wanted = _read(out, outside, file)
+    wanted = _read(out, context, file)
     with out.working("Comparing …"):
         planned = _put(api, wanted, dry_run=True, prune=prune)
     _show(out, planned)
@@ -60,13 +60,13 @@ def apply(
     out.done(applied, f"Applied: {summary(applied, done=True)}.")
 
 
-def _read(out: Output, outside: Outside, file: Path) -> dict[str, Any]:
+def _read(out: Output, context: CliContext, file: Path) -> dict[str, Any]:
     # They load pydantic, which the other commands do without.
     from cadenza.manifest.files import read_manifest  # noqa: PLC0415
     from cadenza.manifest.sending import to_send  # noqa: PLC0415
 
     path = STDIN if str(file) == "-" else file
-    manifest = read_manifest(path, outside.checks(), outside.environment)
+    manifest = read_manifest(path, context.checks(), context.environment)
     for each in manifest.warnings[:SHOWN]:
         out.note(f"{each.place}: warning: {each.text}")
     if manifest.problems:

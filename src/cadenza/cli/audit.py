@@ -7,16 +7,16 @@ import typer
 from cadenza.cli.client import Api
 from cadenza.cli.commands import add, group
 from cadenza.cli.complete import Limit
+from cadenza.cli.context import CliContext
 from cadenza.cli.instants import back
 from cadenza.cli.output import Column, Output
-from cadenza.cli.outside import Outside
 from cadenza.cli.plain_text import json_text, shortened
 
 
 def list_audit(
     api: Api,
     out: Output,
-    outside: Outside,
+    context: CliContext,
     actor: Annotated[str | None, typer.Option(help="A piece of who did it.")] = None,
     action: Annotated[str | None, typer.Option(help="Like endpoint.pause.")] = None,
     subject: Annotated[str | None, typer.Option(help="The id of what it was done to.")] = None,
@@ -38,7 +38,7 @@ def list_audit(
         "actor": actor,
         "action": action,
         "subject": subject,
-        "from": back(outside, "--since", since),
+        "from": back(context, "--since", since),
     }
     out.rows(api.pages("/audit", limit, query), columns, "Nobody did anything that fits.")
 

@@ -8,8 +8,8 @@ from typing import Any, Literal
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlencode, urlsplit
 
+from cadenza.cli.context import Server
 from cadenza.cli.exits import CommandError, ExitCode, usage
-from cadenza.cli.outside import Server
 from cadenza.cli.problem_text import error_of, unreachable
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -144,7 +144,7 @@ class Api:
         return key
 
 
-class OperatorApi(Api):
+class AdminApi(Api):
     """The same with the operator's key, for tenants and their users."""
 
 

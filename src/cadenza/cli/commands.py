@@ -13,9 +13,9 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from cadenza.cli.client import Api, OperatorApi
+from cadenza.cli.client import AdminApi, Api
+from cadenza.cli.context import CliContext
 from cadenza.cli.output import Output
-from cadenza.cli.outside import Outside
 from cadenza.cli.times import Times
 
 ServerOption = Annotated[
@@ -47,7 +47,7 @@ JsonOption = Annotated[
     ),
 ]
 _COMMON = {"server": ServerOption, "key": KeyOption, "as_json": JsonOption}
-_GIVEN = (Api, OperatorApi, Output, Outside)
+_GIVEN = (Api, AdminApi, Output, CliContext)
 
 
 def group(name: str, what: str) -> typer.Typer:
@@ -72,16 +72,16 @@ def add(
 
     def command(ctx: typer.Context, **options: Any) -> None:
         server, key, as_json = (options.pop(each) for each in _COMMON)
-        outside: Outside = ctx.obj
+        context: CliContext = ctx.obj
         output = Output(
-            Times(outside.now(), outside.local),
+            Times(context.now(), context.local),
             as_json=_wants_json(as_json, is_read_in_logs=is_read_in_logs),
         )
         built: dict[type, Callable[[], object]] = {
-            Outside: lambda: outside,
+            CliContext: lambda: context,
             Output: lambda: output,
-            Api: lambda: Api(outside.find_server(server, key), outside.new_id),
-            OperatorApi: lambda: OperatorApi(outside.find_operator(server, key), outside.new_id),
+            Api: lambda: Api(context.find_server(server, key), context.new_id),
+            AdminApi: lambda: AdminApi(context.find_admin(server, key), context.new_id),
         }
         told = {each: built[kind]() for each, kind in given.items()}
         for each, kind in records.items():

@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from cadenza.cli.client import Api
+from cadenza.cli.context import CliContext
 from cadenza.cli.names import find_job, full_name
-from cadenza.cli.outside import Outside
 from cadenza.domain.errors import CadenzaError
 
 PATIENCE = 1.0  # seconds that a person waits at the Tab key
@@ -32,10 +32,10 @@ def endpoint_names(ctx: typer.Context, incomplete: str) -> list[str]:
 
 
 def _offered(ctx: typer.Context, incomplete: str, ask: Callable[[Api], Iterator[str]]) -> list[str]:
-    outside: Outside = ctx.obj
+    context: CliContext = ctx.obj
     try:
-        server = outside.find_server(ctx.params.get("server"), ctx.params.get("key"))
-        names = list(ask(Api(server, outside.new_id, timeout=PATIENCE)))
+        server = context.find_server(ctx.params.get("server"), ctx.params.get("key"))
+        names = list(ask(Api(server, context.new_id, timeout=PATIENCE)))
     except (CadenzaError, KeyError, TypeError):
         return []  # somebody is typing: no error would help
     return [each for each in names if each.startswith(incomplete) and each.isprintable()]

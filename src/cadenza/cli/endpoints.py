@@ -8,12 +8,12 @@ from cadenza.application.ports.catalogue import EndpointOrder, EndpointState
 from cadenza.cli.client import Api
 from cadenza.cli.commands import add, group
 from cadenza.cli.complete import EndpointName, Limit, OfJob, job_names
+from cadenza.cli.context import CliContext
 from cadenza.cli.endpoint_fields import EndpointFields
 from cadenza.cli.endpoint_view import tell_endpoint, tell_health, tell_upcoming
 from cadenza.cli.exits import usage
 from cadenza.cli.names import find_endpoint, find_job, full_name, job_and_name
 from cadenza.cli.output import Column, Output
-from cadenza.cli.outside import Outside
 from cadenza.cli.states import baseline, endpoint_state, next_run, target
 
 NO_ENDPOINTS = (
@@ -61,7 +61,7 @@ def show_endpoint(api: Api, out: Output, name: EndpointName) -> None:
 def create_endpoint(
     api: Api,
     out: Output,
-    outside: Outside,
+    context: CliContext,
     name: Annotated[
         str,
         typer.Argument(
@@ -76,7 +76,7 @@ def create_endpoint(
     Example: cadenza endpoints create shop/queue --url https://example.com/queue --every 5m
     """
     job, own_name = job_and_name(api, name)
-    wanted = {"name": own_name, **fields.document(outside.environment)}
+    wanted = {"name": own_name, **fields.document(context.environment)}
     created = api.create(f"/jobs/{job['id']}/endpoints", wanted)
     out.done(created, f"Created {full_name(created)}.")
     tell_upcoming(out, created)
@@ -85,7 +85,7 @@ def create_endpoint(
 def edit_endpoint(
     api: Api,
     out: Output,
-    outside: Outside,
+    context: CliContext,
     name: EndpointName,
     new_name: Annotated[str | None, typer.Option("--name", help="Its new name.")] = None,
     *,
@@ -95,7 +95,7 @@ def edit_endpoint(
 
     Example: cadenza endpoints edit shop/queue --every 10m --max none
     """
-    change = fields.document(outside.environment)
+    change = fields.document(context.environment)
     change |= {"name": new_name} if new_name else {}
     if not change:
         raise usage("Nothing to change: cadenza endpoints edit --help shows what there is.")

@@ -7,11 +7,11 @@ import typer
 from cadenza.cli.client import Api
 from cadenza.cli.commands import add, group
 from cadenza.cli.complete import EndpointName
+from cadenza.cli.context import CliContext
 from cadenza.cli.exits import usage
 from cadenza.cli.instants import ahead
 from cadenza.cli.names import find_endpoint, full_name
 from cadenza.cli.output import Output
-from cadenza.cli.outside import Outside
 from cadenza.cli.plain_text import typed
 from cadenza.cli.states import next_run
 
@@ -37,7 +37,7 @@ def interval(
 def one_shot(
     api: Api,
     out: Output,
-    outside: Outside,
+    context: CliContext,
     name: EndpointName,
     at: Annotated[str | None, typer.Option(help="At an instant.")] = None,
     within: Annotated[str | None, typer.Option("--in", help="From now, like 10m.")] = None,
@@ -50,7 +50,7 @@ def one_shot(
     """
     if (at is None) == (within is None):
         raise usage("Give --at or --in, one of the two.")
-    body = {"at": ahead(outside, "--at", at), "in": within, "ttl": ttl, "reason": reason}
+    body = {"at": ahead(context, "--at", at), "in": within, "ttl": ttl, "reason": reason}
     given = {field: value for field, value in body.items() if value is not None}
     _hint(api, out, name, "one-shot", given)
 

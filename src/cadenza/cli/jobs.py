@@ -7,11 +7,11 @@ import typer
 from cadenza.cli.client import Api
 from cadenza.cli.commands import add, group
 from cadenza.cli.complete import JobName, Limit
+from cadenza.cli.context import CliContext
 from cadenza.cli.exits import usage
 from cadenza.cli.instants import ahead
 from cadenza.cli.names import find_job
 from cadenza.cli.output import Column, Output
-from cadenza.cli.outside import Outside
 from cadenza.cli.plain_text import typed
 from cadenza.cli.states import job_state
 from cadenza.cli.timeline import timeline
@@ -106,7 +106,7 @@ def archive_job(api: Api, out: Output, name: JobName) -> None:
 def pause_job(
     api: Api,
     out: Output,
-    outside: Outside,
+    context: CliContext,
     name: JobName,
     until: Annotated[str | None, typer.Option(help="An instant, or like 2h from now.")] = None,
     reason: Annotated[str, typer.Option(help="Why.")] = "",
@@ -115,7 +115,7 @@ def pause_job(
 
     Example: cadenza jobs pause shop --until 2h --reason "moving house"
     """
-    body = {"until": ahead(outside, "--until", until), "reason": reason}
+    body = {"until": ahead(context, "--until", until), "reason": reason}
     job = api.post(f"/jobs/{find_job(api, name)['id']}/pause", body)
     out.done(job, f"The job {job['name']} is {job_state(job, out.times)}.")
 

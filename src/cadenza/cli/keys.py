@@ -6,10 +6,10 @@ import typer
 
 from cadenza.cli.client import Api
 from cadenza.cli.commands import add, group
+from cadenza.cli.context import CliContext
 from cadenza.cli.instants import ahead
 from cadenza.cli.names import one_of
 from cadenza.cli.output import Column, Output
-from cadenza.cli.outside import Outside
 from cadenza.domain.access import Scope
 
 KeyName = Annotated[str, typer.Argument(metavar="KEY", help="A key's name or id.")]
@@ -36,7 +36,7 @@ def list_keys(api: Api, out: Output) -> None:
 def create_key(
     api: Api,
     out: Output,
-    outside: Outside,
+    context: CliContext,
     name: Annotated[str, typer.Argument(metavar="NAME", help="What it is for.")],
     scope: Annotated[list[Scope] | None, typer.Option(help="read unless given; several.")] = None,
     expires: Annotated[str | None, typer.Option(help="An instant, or like 30d from now.")] = None,
@@ -48,7 +48,7 @@ def create_key(
     """
     body: dict[str, Any] = {"name": name, "scopes": scope or [Scope.READ]}
     if expires is not None:
-        body["expires_at"] = ahead(outside, "--expires", expires)
+        body["expires_at"] = ahead(context, "--expires", expires)
     if user is not None:
         users = api.get("/users")["items"]
         body["user_id"] = one_of(users, "user", user, "cadenza keys users")["id"]

@@ -7,8 +7,8 @@ import ssl
 from typing import Any, cast
 from urllib.error import HTTPError, URLError
 
+from cadenza.cli.context import Server
 from cadenza.cli.exits import CommandError, ExitCode
-from cadenza.cli.outside import Server
 from cadenza.cli.plain_text import plain, shortened
 
 _CODES = {

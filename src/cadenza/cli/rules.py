@@ -11,10 +11,10 @@ from cadenza.application.rule_judging import NOT_SO
 from cadenza.application.rule_trial import Answered, Tried, try_rules
 from cadenza.cli.client import Api
 from cadenza.cli.commands import add, group
+from cadenza.cli.context import CliContext
 from cadenza.cli.exits import CommandError, usage
 from cadenza.cli.instants import back
 from cadenza.cli.output import Column, Output
-from cadenza.cli.outside import Outside
 from cadenza.cli.plain_text import plain
 from cadenza.cli.recorded import read_answers, stored_answers
 from cadenza.domain.definition import JobDefinition
@@ -29,7 +29,7 @@ def test_command(expressions: Expressions) -> Callable[..., None]:
     def test_rules(
         api: Api,
         out: Output,
-        outside: Outside,
+        context: CliContext,
         file: Annotated[
             Path,
             typer.Option(
@@ -59,14 +59,14 @@ def test_command(expressions: Expressions) -> Callable[..., None]:
         Example: cadenza rules test -f cadenza.yaml --endpoint shop/queue --since 7d
         """
         found: list[dict[str, Any]] = []
-        for job, only in _jobs(file, endpoint, outside):
+        for job, only in _jobs(file, endpoint, context):
             if responses is not None:
-                answers = read_answers(responses, only, job, outside.now())
+                answers = read_answers(responses, only, job, context.now())
             else:
                 names = [only] if only else [each.name for each in job.endpoints]
                 with out.working(f"Reading the answers of {job.name}"):
                     answers = list(
-                        stored_answers(api, job, names, back(outside, "--since", since), limit)
+                        stored_answers(api, job, names, back(context, "--since", since), limit)
                     )
             found += _records(job, answers, expressions)
         out.rows(found, COLUMNS, NO_RULES)
@@ -75,10 +75,10 @@ def test_command(expressions: Expressions) -> Callable[..., None]:
 
 
 def _jobs(
-    file: Path, endpoint: str | None, outside: Outside
+    file: Path, endpoint: str | None, context: CliContext
 ) -> Iterator[tuple[JobDefinition, str | None]]:
     """Those with rules, or the one that was asked for, with the name of its endpoint."""
-    manifest = read_manifest(file, outside.checks(), None)
+    manifest = read_manifest(file, context.checks(), None)
     if manifest.problems:
         raise CommandError("\n".join(map(str, manifest.problems[:20])))
     wanted, _, name = (endpoint or "").partition("/")

@@ -3,9 +3,9 @@
 from typing import Any
 
 from cadenza.cli.client import Api
+from cadenza.cli.context import CliContext
 from cadenza.cli.exits import CommandError
 from cadenza.cli.output import Output
-from cadenza.cli.outside import Outside
 from cadenza.cli.run_view import tell_run
 from cadenza.domain.instants import TICK, from_iso, iso
 
@@ -13,7 +13,9 @@ LOOK_SECONDS = 0.2
 NOT_STARTED = 30.0  # seconds after which nobody seems to work
 
 
-def wait_for_run(api: Api, out: Output, outside: Outside, name: str, asked: dict[str, Any]) -> None:
+def wait_for_run(
+    api: Api, out: Output, context: CliContext, name: str, asked: dict[str, Any]
+) -> None:
     """Until it has ended; an error where it failed, or where no worker takes it up."""
     slot = asked["slot_at"]
     query = {
@@ -29,7 +31,7 @@ def wait_for_run(api: Api, out: Output, outside: Outside, name: str, asked: dict
                     f"No worker has taken up the run of {name} for {NOT_STARTED:g} s. Does a "
                     "scheduler run? `make up` starts one; /readyz tells."
                 )
-            outside.sleep(LOOK_SECONDS)
+            context.sleep(LOOK_SECONDS)
             waited += LOOK_SECONDS
     tell_run(out, api.get(f"/runs/{found['id']}"), name)
     if found["status"] != "success":

@@ -8,10 +8,10 @@ import typer
 from cadenza.cli.client import Api
 from cadenza.cli.commands import add, group
 from cadenza.cli.complete import Limit, OfEndpoint, OfJob
+from cadenza.cli.context import CliContext
 from cadenza.cli.instants import back
 from cadenza.cli.names import find_endpoint, find_job
 from cadenza.cli.output import Output
-from cadenza.cli.outside import Outside
 from cadenza.cli.run_view import EndpointNames, run_columns, tell_run
 from cadenza.domain.plan import Source
 from cadenza.domain.run import RunStatus
@@ -24,7 +24,7 @@ NO_RUNS = "No runs yet. Run one now: cadenza run ENDPOINT, or wait: cadenza tail
 def list_runs(
     api: Api,
     out: Output,
-    outside: Outside,
+    context: CliContext,
     endpoint: OfEndpoint = None,
     job: OfJob = None,
     status: Annotated[list[RunStatus] | None, typer.Option(help="Several.")] = None,
@@ -42,8 +42,8 @@ def list_runs(
         "job_id": find_job(api, job)["id"] if job else None,
         "status": status or None,
         "source": source or None,
-        "from": back(outside, "--since", since),
-        "to": back(outside, "--to", to),
+        "from": back(context, "--since", since),
+        "to": back(context, "--to", to),
     }
     fits = any(each for each in query.values())
     nothing = "No run fits." if fits else NO_RUNS

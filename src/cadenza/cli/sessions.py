@@ -8,10 +8,10 @@ import typer
 from cadenza.cli.client import Api
 from cadenza.cli.commands import add, group
 from cadenza.cli.complete import Limit, OfEndpoint, OfJob
+from cadenza.cli.context import CliContext
 from cadenza.cli.instants import back
 from cadenza.cli.names import find_endpoint, find_job
 from cadenza.cli.output import Column, Output
-from cadenza.cli.outside import Outside
 from cadenza.cli.plain_text import json_text, shortened
 from cadenza.cli.run_view import EndpointNames
 from cadenza.cli.times import lasting
@@ -30,7 +30,7 @@ NO_SUGGESTIONS = (
 def list_sessions(
     api: Api,
     out: Output,
-    outside: Outside,
+    context: CliContext,
     endpoint: OfEndpoint = None,
     job: OfJob = None,
     brain: Annotated[str | None, typer.Option(help="Like rules.")] = None,
@@ -57,7 +57,7 @@ def list_sessions(
         "job_id": find_job(api, job)["id"] if job else None,
         "brain": brain,
         "search": search,
-        "from": back(outside, "--since", since),
+        "from": back(context, "--since", since),
     }
     out.rows(api.pages("/sessions", limit, query), columns, NO_SESSIONS)
 

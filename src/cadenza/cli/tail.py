@@ -7,10 +7,10 @@ import typer
 from cadenza.cli.client import Api
 from cadenza.cli.commands import add
 from cadenza.cli.complete import OfEndpoint, OfJob
+from cadenza.cli.context import CliContext
 from cadenza.cli.events import Event, Stream
 from cadenza.cli.names import find_endpoint, find_job
 from cadenza.cli.output import STYLES, Output
-from cadenza.cli.outside import Outside
 from cadenza.cli.plain_text import json_text, plain
 from cadenza.cli.run_view import EndpointNames
 from cadenza.cli.states import source
@@ -24,7 +24,7 @@ COLOURS = {"green": typer.colors.GREEN, "red": typer.colors.RED, "yellow": typer
 def tail(
     api: Api,
     out: Output,
-    outside: Outside,
+    context: CliContext,
     count: Annotated[
         int | None, typer.Option("--count", "-n", min=1, help="End after so many finished runs.")
     ] = None,
@@ -43,14 +43,14 @@ def tail(
         "endpoint_id": find_endpoint(api, endpoint)["id"] if endpoint else None,
         "kind": kind or None,
     }
-    stream = Stream(api, query, outside.sleep, out.note)
+    stream = Stream(api, query, context.sleep, out.note)
     names, left = EndpointNames(api), count
     try:
         for event in stream.events():
             if event.kind in ABOUT_THE_STREAM:
                 _greet(out, event)
                 continue
-            times = Times(outside.now(), outside.local)
+            times = Times(context.now(), context.local)
             typer.echo(json_text(event.data) if out.as_json else _line(event, names, times))
             if left is not None and event.kind in FINISHED:
                 left -= 1

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cadenza.cli.client import OperatorApi
+from cadenza.cli.client import AdminApi
 from cadenza.cli.names import one_of
 from cadenza.cli.output import Column, Output
 from cadenza.cli.plain_text import typed
@@ -15,11 +15,11 @@ TenantName = Annotated[str, typer.Argument(metavar="TENANT", help="A tenant's na
 UserName = Annotated[str, typer.Argument(metavar="USER", help="A user's name or id.")]
 
 
-def find_tenant(api: OperatorApi, name: str) -> dict[str, Any]:
+def find_tenant(api: AdminApi, name: str) -> dict[str, Any]:
     return one_of(api.pages("/tenants", MOST_TENANTS), "tenant", name, "cadenza tenants list")
 
 
-def list_users(api: OperatorApi, out: Output, tenant: TenantName) -> None:
+def list_users(api: AdminApi, out: Output, tenant: TenantName) -> None:
     """List the users of a tenant.
 
     Example: cadenza tenants users acme
@@ -34,7 +34,7 @@ def list_users(api: OperatorApi, out: Output, tenant: TenantName) -> None:
 
 
 def create_user(
-    api: OperatorApi,
+    api: AdminApi,
     out: Output,
     tenant: TenantName,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Unique in the tenant.")],
@@ -48,7 +48,7 @@ def create_user(
     out.done(user, f"Created the user {user['name']}. Next: {following}")
 
 
-def delete_user(api: OperatorApi, out: Output, tenant: TenantName, user: UserName) -> None:
+def delete_user(api: AdminApi, out: Output, tenant: TenantName, user: UserName) -> None:
     """Delete a user with their keys.
 
     Example: cadenza tenants delete-user acme ada
@@ -60,7 +60,7 @@ def delete_user(api: OperatorApi, out: Output, tenant: TenantName, user: UserNam
 
 
 def create_key(
-    api: OperatorApi,
+    api: AdminApi,
     out: Output,
     tenant: TenantName,
     user: UserName,
@@ -78,6 +78,6 @@ def create_key(
     out.done(key, f"{key['key']}\nShown this once: keep it.")
 
 
-def _users(api: OperatorApi, tenant: str) -> tuple[str, list[dict[str, Any]]]:
+def _users(api: AdminApi, tenant: str) -> tuple[str, list[dict[str, Any]]]:
     tenant_id = find_tenant(api, tenant)["id"]
     return tenant_id, api.get(f"/tenants/{tenant_id}/users")["items"]

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cadenza.cli.client import OperatorApi
+from cadenza.cli.client import AdminApi
 from cadenza.cli.commands import add, group
 from cadenza.cli.complete import Limit
 from cadenza.cli.exits import usage
@@ -15,7 +15,7 @@ from cadenza.cli.tenant_users import create_key, create_user, delete_user, find_
 TenantName = Annotated[str, typer.Argument(metavar="TENANT", help="A tenant's name or id.")]
 
 
-def list_tenants(api: OperatorApi, out: Output, limit: Limit = 50) -> None:
+def list_tenants(api: AdminApi, out: Output, limit: Limit = 50) -> None:
     """List tenants.
 
     Example: CADENZA_OPERATOR_KEY=… cadenza tenants list
@@ -30,7 +30,7 @@ def list_tenants(api: OperatorApi, out: Output, limit: Limit = 50) -> None:
     out.rows(api.pages("/tenants", limit), columns, nothing)
 
 
-def show_tenant(api: OperatorApi, out: Output, name: TenantName) -> None:
+def show_tenant(api: AdminApi, out: Output, name: TenantName) -> None:
     """Show one tenant.
 
     Example: cadenza tenants show acme
@@ -46,7 +46,7 @@ def show_tenant(api: OperatorApi, out: Output, name: TenantName) -> None:
 
 
 def create_tenant(
-    api: OperatorApi,
+    api: AdminApi,
     out: Output,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Unique.")],
     retention_days: Annotated[int | None, typer.Option(help="Shorter than the usual.")] = None,
@@ -64,7 +64,7 @@ def create_tenant(
 
 
 def delete_tenant(
-    api: OperatorApi,
+    api: AdminApi,
     out: Output,
     name: TenantName,
     confirm: Annotated[

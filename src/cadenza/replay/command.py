@@ -13,10 +13,10 @@ import typer
 from cadenza.application.ports.brain import Brain
 from cadenza.cli.client import Api
 from cadenza.cli.commands import add
+from cadenza.cli.context import CliContext
 from cadenza.cli.exits import CommandError, usage
 from cadenza.cli.instants import back
 from cadenza.cli.output import Output, console
-from cadenza.cli.outside import Outside
 from cadenza.cli.plain_text import json_text, plain
 from cadenza.cli.recorded import read_answers, stored_answers
 from cadenza.domain.definition import JobDefinition
@@ -47,7 +47,7 @@ def replay(
     open_brain: OpenBrain,
     api: Api,
     out: Output,
-    outside: Outside,
+    context: CliContext,
     endpoint: Annotated[str | None, typer.Argument(help="One endpoint: job/name.")] = None,
     job: Annotated[str | None, typer.Option(help="All endpoints of this job.")] = None,
     brain: Annotated[ReplayBrain, typer.Option(help="Who plans.")] = ReplayBrain.RULES,
@@ -83,15 +83,15 @@ def replay(
     name, _, only = (endpoint or job or "").partition("/")
     if not name or (endpoint is not None and not only) or (endpoint and job):
         raise usage("Name an endpoint like shop/queue, or give --job shop")
-    wanted = _job(name, file, api, outside)
+    wanted = _job(name, file, api, context)
     names = [each.name for each in wanted.endpoints]
     if only and only not in names:
         raise usage(f"{plain(name)} has no endpoint {plain(only)!r}; it has {', '.join(names)}")
     with out.working(f"Reading the answers of {name}"):
         if responses is not None:
-            answers = read_answers(responses, None, wanted, outside.now())
+            answers = read_answers(responses, None, wanted, context.now())
         else:
-            at = back(outside, "--since", since)
+            at = back(context, "--since", since)
             answers = list(stored_answers(api, wanted, names, at, limit))
     histories = {
         each: History([one.response for one in answers if one.endpoint == each]) for each in names
@@ -138,16 +138,16 @@ async def _compared(
     return compare(known, lives, shown, begin, life.end), life
 
 
-def _job(name: str, file: Path | None, api: Api, outside: Outside) -> JobDefinition:
+def _job(name: str, file: Path | None, api: Api, context: CliContext) -> JobDefinition:
     if file is not None:
-        manifest = read_manifest(file, outside.checks(), None)
+        manifest = read_manifest(file, context.checks(), None)
         if manifest.problems:
             raise CommandError("\n".join(map(str, manifest.problems[:20])))
         jobs: list[JobDefinition] = manifest.jobs
     else:
         exported = api.get("/manifest")
         kept = [each for each in exported["jobs"] if each["name"] == name]
-        jobs = list(check_manifest({**exported, "jobs": kept}, outside.checks()).jobs)
+        jobs = list(check_manifest({**exported, "jobs": kept}, context.checks()).jobs)
     found = next((each for each in jobs if each.name == name), None)
     if found is None:
         raise usage(f"There is no job {plain(name)!r} {f'in {file}' if file else 'on the server'}")

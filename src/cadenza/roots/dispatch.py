@@ -14,7 +14,6 @@ from cadenza.adapters.shell.dispatcher import ShellDispatcher, ShellRules
 from cadenza.adapters.shell.environment import allowed_environment
 from cadenza.adapters.signing.cache import CachedSigningKeys
 from cadenza.adapters.signing.standard_webhooks import StandardWebhooksSigner
-from cadenza.adapters.system.ids import new_id
 from cadenza.application.dispatch import RoutedDispatcher
 from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.dispatcher import Dispatcher
@@ -27,7 +26,7 @@ from cadenza.roots.settings import Settings
 async def dispatcher(
     settings: Settings, database: Database, box: SecretBox, clock: Clock
 ) -> AsyncGenerator[RoutedDispatcher]:
-    keys = CachedSigningKeys(PostgresSigningKeys(database, box, new_id))
+    keys = CachedSigningKeys(PostgresSigningKeys(database, box))
     http = HttpDispatcher(
         address_policy(settings), StandardWebhooksSigner(keys), clock, CelExpressions()
     )

@@ -30,12 +30,12 @@ from cadenza.adapters.signing.standard_webhooks import new_signing_secret
 from cadenza.adapters.system.ids import new_id
 from cadenza.application.ports.claims import ClaimRequest
 from cadenza.application.ports.secret_box import SecretBox
+from cadenza.application.secret_rotation import Secrets, rotate_secrets
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.errors import NotFound, Refused, SecretUnreadable
 from cadenza.domain.run import FinishedRun
 from cadenza.domain.signing import SigningKey, keys_that_sign
 from cadenza.domain.target import HttpTarget, Secret
-from cadenza.roots.secrets import rotate_secrets
 from tests.adapters.postgres.support import World, environment, until
 from tests.factories import NOON, OK, id_of, minutes, seconds
 from tests.postgres import BOX, StoppedClock, run_queue
@@ -369,10 +369,11 @@ async def test_two_rotations_at_once_are_refused(world: World) -> None:
 async def test_keys_in_a_setting_are_taken_as_they_are(world: World) -> None:
     await add_many(world, 2, box_of(ONE))
     keys = GivenKeys(f"{TWO},{ONE}")
-    done = await rotate_secrets(SealedValues(world.database, AesGcmBox(keys)), keys)
+    secrets = Secrets(SealedValues(world.database, AesGcmBox(keys)), keys, add_key=None)
+    done = await rotate_secrets(secrets)
     assert (done.made_key, done.done.values, done.complete) == (False, 4, True)
     assert done.holdings.removable == [ID_OF_ONE]
-    again = await rotate_secrets(SealedValues(world.database, AesGcmBox(keys)), keys)
+    again = await rotate_secrets(secrets)
     assert (again.made_key, again.done.values, again.complete) == (False, 0, True)
 
 
@@ -383,7 +384,8 @@ async def test_a_worker_that_runs_during_a_rotation_reads_the_new_key(
     running = AesGcmBox(KeyFile(path, pytest.fail))
     [endpoint] = await add_many(world, 1, running)
     keys = KeyFile(path, pytest.fail)
-    done = await rotate_secrets(SealedValues(world.database, AesGcmBox(keys)), keys)
+    values = SealedValues(world.database, AesGcmBox(keys))
+    done = await rotate_secrets(Secrets(values, keys, keys.add_key))
     assert (done.made_key, done.done.values) == (True, 2)
     assert await opened(world, endpoint, running) == HEADERS
 

@@ -1,4 +1,4 @@
-"""What the commands need from outside; a root gives it in."""
+"""What the commands need from the machine and the environment; a root hands it in."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DEFAULT_URL = "http://127.0.0.1:8080"
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Where to ask, and with which key; where the key was found is told when it opens nothing."""
+    """Where to ask, and with which key; where the key came from is said when it opens nothing."""
 
     url: str
     key: str | None
@@ -26,12 +26,12 @@ class Server:
 
 
 @dataclass(frozen=True, slots=True)
-class Outside:
+class CliContext:
     environment: Mapping[str, str]
     now: Callable[[], datetime]
     local: Callable[[datetime], datetime]  # an instant in the person's zone
     find_server: Callable[[str | None, str | None], Server]  # --server and --key, where given
-    find_operator: Callable[[str | None, str | None], Server]
+    find_admin: Callable[[str | None, str | None], Server]
     checks: Callable[[], Checks]
     new_id: Callable[[], object]
     sleep: Callable[[float], None]

@@ -1,13 +1,13 @@
 """A small service to try things on: a shop's queue whose depth rises and falls."""
 
 import math
-import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from aiohttp import web
 
-from cadenza.roots.listening import is_free
+from cadenza.adapters.system.clock import wall_clock
+from cadenza.adapters.system.listening import is_free
 
 QUEUE_MAX = 500
 PERIOD = 600.0  # seconds from one peak to the next
@@ -20,9 +20,9 @@ def queue_depth(at: float) -> int:
 
 
 async def _answer(_request: web.Request) -> web.Response:
-    depth = queue_depth(time.time())
-    said = {"queue_depth": depth, "queue_max": QUEUE_MAX, "orders_per_minute": 40 + depth // 5}
-    return web.json_response(said)
+    depth = queue_depth(wall_clock().timestamp())
+    body = {"queue_depth": depth, "queue_max": QUEUE_MAX, "orders_per_minute": 40 + depth // 5}
+    return web.json_response(body)
 
 
 @asynccontextmanager

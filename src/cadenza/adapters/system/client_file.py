@@ -1,14 +1,18 @@
-"""The file by which the command line finds its server: address and key, readable by its owner."""
+"""The file by which the command line finds its server: address and key, readable by its owner.
+
+The key of the installation's admin has a file of its own beside it.
+"""
 
 import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cadenza.adapters.system.private_file import write_private
 from cadenza.domain.errors import InstallationError
-from cadenza.roots.private_file import write_private
 
-NAME = "client.json"
+CLIENT_FILE = "client.json"
+ADMIN_KEY_FILE = "operator.key"  # its name from before the admin was called so
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +27,13 @@ class Client:
 def find_client(start: Path, folder: str) -> Client | None:
     """In the data folder here, or in that of a folder above."""
     for parent in (start, *start.parents):
-        if (found := read_client(parent / folder)) is not None:
-            return found
+        if (client := read_client(parent / folder)) is not None:
+            return client
     return None
 
 
 def read_client(data_folder: Path) -> Client | None:
-    path = data_folder / NAME
+    path = data_folder / CLIENT_FILE
     try:
         stored: Any = json.loads(path.read_text())
         return Client(str(stored["url"]), str(stored["key"]))
@@ -45,4 +49,4 @@ def read_client(data_folder: Path) -> Client | None:
 
 
 def write_client(data_folder: Path, client: Client) -> None:
-    write_private(data_folder / NAME, json.dumps({"url": client.url, "key": client.key}))
+    write_private(data_folder / CLIENT_FILE, json.dumps({"url": client.url, "key": client.key}))

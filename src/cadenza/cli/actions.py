@@ -7,11 +7,11 @@ import typer
 from cadenza.cli.client import Api
 from cadenza.cli.commands import add
 from cadenza.cli.complete import EndpointName
+from cadenza.cli.context import CliContext
 from cadenza.cli.exits import CommandError
 from cadenza.cli.instants import ahead
 from cadenza.cli.names import find_endpoint, full_name
 from cadenza.cli.output import Output
-from cadenza.cli.outside import Outside
 from cadenza.cli.plain_text import json_text, shortened, typed
 from cadenza.cli.run_wait import wait_for_run
 from cadenza.cli.states import endpoint_state, next_run
@@ -24,7 +24,7 @@ Reason = Annotated[str, typer.Option(help="Why; it is shown with it.")]
 def run(
     api: Api,
     out: Output,
-    outside: Outside,
+    context: CliContext,
     name: EndpointName,
     wait: Annotated[bool, typer.Option("--wait", "-w", help="Until it has ended.")] = False,
 ) -> None:
@@ -35,7 +35,7 @@ def run(
     endpoint = find_endpoint(api, name)
     asked = api.post(f"/endpoints/{endpoint['id']}/run")
     if wait:
-        wait_for_run(api, out, outside, full_name(endpoint), asked)
+        wait_for_run(api, out, context, full_name(endpoint), asked)
         return
     out.done(
         asked, f"{full_name(endpoint)} runs now. See it: cadenza runs list --endpoint {typed(name)}"
@@ -45,7 +45,7 @@ def run(
 def pause(
     api: Api,
     out: Output,
-    outside: Outside,
+    context: CliContext,
     name: EndpointName,
     until: Annotated[str | None, typer.Option(help="An instant, or like 2h from now.")] = None,
     reason: Reason = "",
@@ -54,7 +54,7 @@ def pause(
 
     Example: cadenza pause shop/queue --until 2h --reason "maintenance"
     """
-    body = {"until": ahead(outside, "--until", until), "reason": reason}
+    body = {"until": ahead(context, "--until", until), "reason": reason}
     paused = api.post(f"/endpoints/{find_endpoint(api, name)['id']}/pause", body)
     out.done(paused, f"{full_name(paused)} is {endpoint_state(paused, out.times)}.")
 

@@ -6,29 +6,28 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cadenza.adapters.system.client_file import ADMIN_KEY_FILE, CLIENT_FILE, find_client
 from cadenza.adapters.system.clock import wall_clock
 from cadenza.adapters.system.ids import new_id
-from cadenza.cli.outside import DEFAULT_URL, Outside, Server
-from cadenza.roots.client_file import NAME as CLIENT_FILE
-from cadenza.roots.client_file import find_client
+from cadenza.cli.context import DEFAULT_URL, CliContext, Server
 
 if TYPE_CHECKING:
     from cadenza.manifest.checking import Checks
 
 # Not by `Settings`: loading that takes longer than most commands, and a server's bad setting is
 # no reason for a command not to work.
-URL, KEY, OPERATOR_KEY = "CADENZA_API_URL", "CADENZA_API_KEY", "CADENZA_OPERATOR_KEY"
+URL, KEY = "CADENZA_API_URL", "CADENZA_API_KEY"
+ADMIN_KEYS = ("CADENZA_ADMIN_KEY", "CADENZA_OPERATOR_KEY")  # the second is its older name
 DATA_FOLDER, DEFAULT_FOLDER = "CADENZA_DATA_FOLDER", ".cadenza"
-OPERATOR_FILE = "operator.key"
 
 
-def outside() -> Outside:
-    return Outside(
+def cli_context() -> CliContext:
+    return CliContext(
         environment=os.environ,
         now=wall_clock,
         local=_local,
         find_server=find_server,
-        find_operator=find_operator,
+        find_admin=find_admin,
         checks=_checks,
         new_id=new_id,
         sleep=time.sleep,
@@ -47,12 +46,12 @@ def _checks() -> "Checks":
 
 
 def find_server(url: str | None, key: str | None) -> Server:
-    """What is given, else what is set, else what `up` left here or in a folder above."""
+    """By the options, else by the environment, else by what `up` left here or in a folder above."""
     wanted_url = _address(url or os.environ.get(URL))
     if key:
         return Server(wanted_url or _url_left_here(), key, "--key")
-    if named := os.environ.get(KEY):
-        return Server(wanted_url or _url_left_here(), named, KEY)
+    if key := os.environ.get(KEY):
+        return Server(wanted_url or _url_left_here(), key, KEY)
     left = find_client(Path.cwd(), _folder())
     # A key goes only to the server that it was made for.
     if left is None or wanted_url not in (None, _address(left.url)):
@@ -60,21 +59,23 @@ def find_server(url: str | None, key: str | None) -> Server:
     return Server(_address(left.url) or DEFAULT_URL, left.key, f"{_folder()}/{CLIENT_FILE}")
 
 
-def find_operator(url: str | None, key: str | None) -> Server:
+def find_admin(url: str | None, key: str | None) -> Server:
+    """The same with the key of the installation's admin."""
     wanted_url = _address(url or os.environ.get(URL))
-    if given := key or os.environ.get(OPERATOR_KEY):
-        source = "--key" if key else OPERATOR_KEY
-        return Server(wanted_url or _url_left_here(), given, source)
-    left = None if wanted_url not in (None, _url_left_here()) else _operator_file()
-    if left is None:
-        return Server(wanted_url or _url_left_here(), None, OPERATOR_KEY)
-    return Server(wanted_url or _url_left_here(), left.read_text().strip(), str(left))
+    for source, value in (("--key", key), *((name, os.environ.get(name)) for name in ADMIN_KEYS)):
+        if value:
+            return Server(wanted_url or _url_left_here(), value, source)
+    left_here = _url_left_here()
+    file = _admin_key_file() if wanted_url in (None, left_here) else None
+    if file is None:
+        return Server(wanted_url or left_here, None, ADMIN_KEYS[0])
+    return Server(left_here, file.read_text().strip(), str(file))
 
 
-def _operator_file() -> Path | None:
+def _admin_key_file() -> Path | None:
     here = Path.cwd()
-    paths = (parent / _folder() / OPERATOR_FILE for parent in (here, *here.parents))
-    return next((each for each in paths if os.access(each, os.R_OK)), None)
+    paths = (parent / _folder() / ADMIN_KEY_FILE for parent in (here, *here.parents))
+    return next((path for path in paths if os.access(path, os.R_OK)), None)
 
 
 def _url_left_here() -> str:
