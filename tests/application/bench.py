@@ -9,27 +9,31 @@ from functools import wraps
 from typing import Any
 from uuid import UUID
 
-from cadenza.adapters.memory.analysis_queue import MemoryAnalysisQueue
-from cadenza.adapters.memory.endpoints import MemoryEndpointStore
-from cadenza.adapters.memory.quota import MemoryQuota
-from cadenza.adapters.memory.run_queue import MemoryRunQueue
-from cadenza.adapters.memory.tables import EndpointRow, Tables, Topic
+from cadenza.adapters.memory.rows import EndpointRow
+from cadenza.adapters.memory.stores import MemoryStores
+from cadenza.adapters.memory.tables import Tables
 from cadenza.adapters.simulated.chance import SeededChance
 from cadenza.adapters.simulated.log import EventLog
 from cadenza.adapters.simulated.time import SimulatedClock, run_simulated
+from cadenza.application.finishing import ClaimedRuns
 from cadenza.application.planner import Planner, PlannerOptions
+from cadenza.application.ports.analysis_queue import AnalysisQueue
 from cadenza.application.ports.brain import Brain, Tools, Usage
-from cadenza.application.ports.endpoints import Act
 from cadenza.application.ports.claims import ClaimBatch, ClaimRequest, FinishReport, RunQueue
+from cadenza.application.ports.store import Channel, Store
+from cadenza.application.quotas import Quotas
 from cadenza.application.scheduler import Scheduler, SchedulerOptions
 from cadenza.application.tools import Toolbox
 from cadenza.domain import steering
+from cadenza.domain.access import Tenant
 from cadenza.domain.analysis import AnalysisContext, Attention
 from cadenza.domain.endpoint import Endpoint, Job
 from cadenza.domain.errors import StoreUnavailable
 from cadenza.domain.rule import Mode, Modes
 from cadenza.domain.run import Body, Claim, FinishedRun, LateResult, Outcome, Run
+from cadenza.domain.session import Session
 from cadenza.domain.target import HttpTarget
+from tests.direct import Direct, Transition
 from tests.factories import CRON, NOON, OK, id_of, make_endpoint, seconds
 
 Answer = Callable[[Claim], Awaitable[Outcome]]
@@ -108,6 +112,14 @@ class Worker:
         await self.task
 
 
+class MemoryRunQueue(ClaimedRuns):
+    """What a scheduler works off, over these tables; a test may break some of it."""
+
+    def __init__(self, tables: Tables) -> None:
+        memory = MemoryStores(tables)
+        super().__init__(memory.claims, memory.store, CRON)
+
+
 class Bench:
     def __init__(
         self, seed: int = 1, tokens_per_month: int | None = None, money: float | None = None
@@ -115,12 +127,15 @@ class Bench:
         self.chance = SeededChance(seed)
         self.clock = SimulatedClock(NOON)
         self.log = EventLog()
-        self.tables = Tables(self.clock, CRON, self.chance.new_id)
-        self.endpoints = MemoryEndpointStore(self.tables)
+        self.tables = Tables(self.clock, self.chance.new_id)
+        self.memory = MemoryStores(self.tables)
+        self.store: Store = self.memory.store
+        self.endpoints = Direct(self.store, CRON)
         self.queue = MemoryRunQueue(self.tables)
-        self.analysis_queue = MemoryAnalysisQueue(self.tables)
-        self.quota = MemoryQuota(self.tables, tokens_per_month, money)
-        self.tables.modes[id_of("tenant")] = Modes(Mode.ACT, Mode.ACT)
+        self.analysis_queue: AnalysisQueue = self.memory.analysis_queue
+        self.quota = Quotas(self.store, self.chance.new_id, tokens_per_month, money)
+        tenant = Tenant(id_of("tenant"), "tenant", NOON, modes=Modes(Mode.ACT, Mode.ACT))
+        self.tables.tenants[tenant.id] = tenant
         self._ids: dict[str, tuple[UUID, UUID]] = {}
 
     @property
@@ -128,18 +143,21 @@ class Bench:
         return self.clock.now()
 
     async def add(self, name: str = "probe", *, host: str = "", **fields: Any) -> Endpoint:
-        """An endpoint of the factories' tenant and job; each name has its own host."""
+        """An endpoint of the factories' tenant and job, or of another tenant's; each name has its
+        own host."""
+        if "tenant_id" in fields:
+            fields = {"job_id": id_of(f"job of {fields['tenant_id']}"), **fields}
         timeout = fields.pop("timeout", timedelta(minutes=30))
         endpoint = make_endpoint(name, **{"created_at": self.now, **fields})
-        await self.endpoints.add_job(
-            Job(endpoint.job_id, endpoint.tenant_id, "watch", "Watch it all.")
-        )
+        job = "watch" if endpoint.job_id == id_of("job") else f"watch {endpoint.job_id}"
+        await self.endpoints.add_tenant(endpoint.tenant_id)
+        await self.endpoints.add_job(Job(endpoint.job_id, endpoint.tenant_id, job, "Watch it all."))
         self._ids[name] = (endpoint.tenant_id, endpoint.id)
         target = HttpTarget(f"http://{host or name.replace(' ', '-')}.example/", timeout=timeout)
         return await self.endpoints.add_endpoint(endpoint, target)
 
-    async def act(self, name: str, act: Act) -> Endpoint:
-        return await self.endpoints.change_endpoint(*self._ids[name], act)
+    async def act(self, name: str, transition: Transition) -> Endpoint:
+        return await self.endpoints.change_endpoint(*self._ids[name], transition)
 
     async def sleep(self, length: float) -> None:
         await self.clock.sleep(seconds(length))
@@ -150,25 +168,41 @@ class Bench:
     def endpoint(self, name: str = "probe") -> Endpoint:
         return self.row(name).endpoint
 
+    def put(self, endpoint: Endpoint) -> None:
+        """As it is from now on, and nobody is woken."""
+        row = self.tables.endpoints[endpoint.id]
+        self.tables.endpoints[endpoint.id] = replace(row, endpoint=endpoint)
+
     def runs(self, name: str = "probe") -> list[Run]:
         """By slot, oldest first."""
-        ids = self.tables.runs_of[self._ids[name][1]]
-        return sorted((self.tables.runs[each] for each in ids), key=lambda run: run.slot_at)
+        ids = self.tables.runs_of[self._ids[name][1]].values()
+        return sorted((self.tables.runs[run_id] for run_id in ids), key=lambda run: run.slot_at)
+
+    @property
+    def sessions(self) -> list[Session]:
+        """Those that were kept, the oldest first."""
+        return list(self.tables.sessions.values())
+
+    @property
+    def idle_looks(self) -> int:
+        """The analyses that came to nothing, and were only counted."""
+        return sum(row.idle_count for row in self.tables.analyses.values())
 
     @property
     def lost_attempts(self) -> list[tuple[UUID, int]]:
-        return [(each.run_id, each.attempt) for each in self.tables.lost_attempts.values()]
+        lost = self.tables.lost_attempts.values()
+        return [(attempt.run_id, attempt.attempt) for attempts in lost for attempt in attempts]
 
     @property
     def late_results(self) -> list[LateResult]:
-        return self.tables.late_results
+        return [late for results in self.tables.late_results.values() for late in results]
 
     def events(self, kind: str) -> list[Any]:
         return [event for event in self.log.events if event.kind == kind]
 
     async def ran(self, name: str = "probe", body: Body = None, outcome: Outcome = OK) -> None:
         """The endpoint runs now, for a second, and answers with this body."""
-        self.row(name).endpoint = steering.request_run_now(self.endpoint(name), self.now)
+        self.put(steering.request_run_now(self.endpoint(name), self.now))
         request = ClaimRequest("bench", 1000, seconds(30))
         claims = (await self.queue.claim_due(request)).claims
         claim = next(each for each in claims if each.endpoint_name == name)
@@ -181,21 +215,22 @@ class Bench:
     async def toolbox(self, name: str = "probe", **options: Any) -> Toolbox:
         """The tools of a session about this endpoint that begins now."""
         (context,) = await self.analysis_queue.contexts_for([self._ids[name][1]], "test")
-        return Toolbox(context, self.endpoints, self.analysis_queue, self.clock, **options)
+        return Toolbox(context, self.store, self.analysis_queue, self.clock, CRON, **options)
 
     def planner(self, brain: Brain, name: str = "planner", **options: Any) -> Planner:
         planner = Planner(
             brain,
-            self.endpoints,
+            self.store,
             self.analysis_queue,
             self.quota,
             self.clock,
+            CRON,
             self.log,
             self.chance.new_id,
             PlannerOptions(**options),
             name,
         )
-        self.tables.listen(Topic.FINISHED, planner.wake)
+        self.tables.listen(Channel.FINISHED, planner.wake)
         return planner
 
     def start(
@@ -208,7 +243,7 @@ class Bench:
     ) -> Worker:
         targets = Targets(self.clock, answer)
         scheduler = Scheduler(name, queue or self.queue, targets, self.clock, self.log, options)
-        self.tables.listen(Topic.DUE, scheduler.wake)
+        self.tables.listen(Channel.DUE, scheduler.wake)
         return Worker(scheduler, asyncio.create_task(scheduler.run()), targets)
 
     @asynccontextmanager

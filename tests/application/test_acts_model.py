@@ -14,7 +14,6 @@ from uuid import UUID
 
 import pytest
 
-from cadenza.application.ports.endpoints import Act
 from cadenza.application.ports.claims import ClaimRequest
 from cadenza.domain import steering
 from cadenza.domain.endpoint import Baseline, CronLine, Endpoint, Every, OnDemand
@@ -25,6 +24,7 @@ from cadenza.domain.instants import FOREVER, TICK
 from cadenza.domain.plan import Source
 from cadenza.domain.run import WORKER_LOST, Claim, FinishedRun, Outcome, Run, RunStatus
 from tests.application.bench import Bench, simulated
+from tests.direct import Transition
 from tests.factories import FAILED, OK, minutes, seconds
 
 LIVES = 200
@@ -133,7 +133,7 @@ class Life:
 
     # --- Acts -----------------------------------------------------------------------------
 
-    async def _act(self, act: Act) -> bool:
+    async def _act(self, act: Transition) -> bool:
         """Whether it was accepted; one that is refused changes nothing."""
         before = self.endpoint
         try:

@@ -3,21 +3,26 @@
 import asyncio
 import json
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 import pytest
 
 from cadenza.adapters.memory.analysis_queue import MemoryAnalysisQueue
-from cadenza.application.planner import PlannerOptions, Round
+from cadenza.adapters.memory.store import MemoryStore
+from cadenza.application.discovery import Round
+from cadenza.application.planner import PlannerOptions
 from cadenza.application.ports.analysis_queue import AnalysisRequest
 from cadenza.application.ports.brain import Tools, Usage
+from cadenza.application.ports.store import Transaction
 from cadenza.domain import steering
 from cadenza.domain.analysis import AnalysisContext, Attention
 from cadenza.domain.endpoint import Every, OnDemand
 from cadenza.domain.errors import StoreUnavailable
 from cadenza.domain.hint import Author
-from cadenza.domain.session import Session, SessionEnd
+from cadenza.domain.session import SessionEnd
 from tests.application.bench import Bench, Thinker, simulated, takes
 from tests.factories import FAILED, NOON, OK, id_of, minutes, seconds
 
@@ -54,7 +59,7 @@ async def test_a_session_that_acted_is_stored_with_everything_it_did() -> None:
     began = bench.now
     brain = Thinker(think, usage=Usage(1234, 0.05))
     assert await bench.planner(brain).run_once() == Round(sessions=1, acted=1)
-    (session,) = bench.tables.sessions
+    (session,) = bench.sessions
     assert (session.brain, session.end) == ("thinker", SessionEnd.SUBMITTED)
     assert (session.started_at, session.duration) == (began, seconds(2))
     assert (session.tokens, session.cost, session.warnings) == (1234, 0.05, ())
@@ -69,7 +74,7 @@ async def test_a_session_that_acted_is_stored_with_everything_it_did() -> None:
     assert session.tool_calls[1].arguments == INTERVAL
     assert session.tool_calls[1].result["source"] == "ai-interval"
     assert "expected a number" in session.tool_calls[2].result["error"]
-    assert bench.tables.idle_looks == 0
+    assert bench.idle_looks == 0
 
 
 @simulated
@@ -87,7 +92,7 @@ async def test_a_look_with_nothing_to_do_is_counted_and_not_stored(reads: bool) 
 
     planner = bench.planner(Thinker(think))
     assert await planner.run_once() == Round(sessions=1)
-    assert (bench.tables.sessions, bench.tables.idle_looks) == ([], 1)
+    assert (bench.sessions, bench.idle_looks) == ([], 1)
     assert await planner.run_once() == Round()
 
 
@@ -106,11 +111,11 @@ async def test_what_a_glance_settles_takes_no_session_and_counts_as_a_look() -> 
     planner = bench.planner(brain)
     assert await planner.run_once() == Round(sessions=3, acted=1)
     assert brain.looks == ["busy"]
-    kept = {each.endpoint_id: each for each in bench.tables.sessions}
+    kept = {each.endpoint_id: each for each in bench.sessions}
     assert set(kept) == {id_of("odd"), id_of("busy")}
     assert kept[id_of("odd")].warnings == ("a rule has no yes or no",)
-    assert bench.tables.idle_looks == 1
-    assert not any(look.leased_by for look in bench.tables.looks.values())
+    assert bench.idle_looks == 1
+    assert not any(look.leased_by for look in bench.tables.analyses.values())
     assert await planner.run_once() == Round()
 
 
@@ -141,7 +146,7 @@ async def test_glances_that_take_long_outlast_no_lease_and_let_others_work() -> 
     assert PlannerOptions().lease == minutes(5)
     assert found.sessions == 16  # by half of the lease; the rest is given back
     assert 10 in worked_at
-    assert not any(look.leased_by for look in bench.tables.looks.values())
+    assert not any(look.leased_by for look in bench.tables.analyses.values())
     assert (await planner.run_once()).sessions == 16
 
 
@@ -160,9 +165,9 @@ async def test_a_brain_that_cannot_even_glance_is_recorded_and_harms_no_other_lo
     assert await bench.planner(Thinker(_fail, at_pre_check=pre_check)).run_once() == Round(
         sessions=2
     )
-    (failed,) = bench.tables.sessions
+    (failed,) = bench.sessions
     assert (failed.endpoint_id, failed.end) == (id_of("first"), SessionEnd.FAILED)
-    assert bench.tables.idle_looks == 1
+    assert bench.idle_looks == 1
 
 
 @simulated
@@ -177,8 +182,8 @@ async def test_a_look_that_cost_something_or_wanted_something_is_stored() -> Non
         await tools.call("pause_until", {"until_iso": "never"})
 
     await bench.planner(Thinker(want)).run_once()
-    assert [session.tokens for session in bench.tables.sessions] == [10, 0]
-    assert [session.end for session in bench.tables.sessions] == ["unfinished"] * 2
+    assert [session.tokens for session in bench.sessions] == [10, 0]
+    assert [session.end for session in bench.sessions] == ["unfinished"] * 2
 
 
 @simulated
@@ -195,7 +200,7 @@ async def test_a_brain_that_raises_is_recorded_with_what_it_did_before() -> None
             await _fail(context, tools)
 
     assert (await bench.planner(Thinker(think)).run_once()).sessions == 2
-    failed = next(each for each in bench.tables.sessions if each.end is SessionEnd.FAILED)
+    failed = next(each for each in bench.sessions if each.end is SessionEnd.FAILED)
     assert failed.endpoint_id == id_of("first")
     (warning,) = failed.warnings
     assert warning.startswith("the brain failed: ConnectionError: the provider is away!")
@@ -219,7 +224,7 @@ async def test_a_brain_that_fails_at_every_look_does_not_stop_the_planner_or_the
         planner.stop()
         await task
     assert len(brain.looks) == 10
-    assert {session.end for session in bench.tables.sessions} == {SessionEnd.FAILED}
+    assert {session.end for session in bench.sessions} == {SessionEnd.FAILED}
     assert [run.slot_at - NOON for run in bench.runs()] == [seconds(30 * n) for n in range(10)]
 
 
@@ -234,7 +239,7 @@ async def test_a_session_that_used_up_its_calls_ends_as_such() -> None:
             await tools.call("get_latest_response", {})
 
     await bench.planner(Thinker(chatter)).run_once()
-    (session,) = bench.tables.sessions
+    (session,) = bench.sessions
     assert session.end is SessionEnd.OUT_OF_CALLS
     assert sum(call.result["ok"] for call in session.tool_calls) == 15
 
@@ -414,10 +419,10 @@ async def test_a_person_can_ask_for_an_analysis_at_any_time(attention: Attention
     bench = Bench()
     await bench.add(baseline=OnDemand())
     brain = Thinker(attention=attention)
-    bench.row().asked_at = bench.now
+    await bench.endpoints.ask_for_analysis(bench.endpoint())
     assert await _looks(bench, brain) == ["probe"]
     assert await _looks(bench, brain) == []
-    bench.row().asked_at = bench.now
+    await bench.endpoints.ask_for_analysis(bench.endpoint())
     assert await _looks(bench, brain) == ["probe"]
 
 
@@ -519,10 +524,10 @@ async def test_a_stopped_planner_lets_its_sessions_end() -> None:
     await bench.sleep(5)
     planner.stop()
     await task
-    assert len(bench.tables.sessions) == 1
+    assert len(bench.sessions) == 1
 
 
-class FragileInsights(MemoryAnalysisQueue):
+class FragileQueue(MemoryAnalysisQueue):
     down = False
 
     async def claim_for_analysis(self, request: AnalysisRequest) -> Sequence[UUID]:
@@ -530,25 +535,46 @@ class FragileInsights(MemoryAnalysisQueue):
             raise StoreUnavailable("the database does not answer")
         return await super().claim_for_analysis(request)
 
-    async def record_analyses(self, sessions: Sequence[Session], holder: str) -> None:
+
+class FragileStore(MemoryStore):
+    down = False
+
+    def transaction(self) -> AbstractAsyncContextManager[Transaction]:
         if self.down:
             raise StoreUnavailable("the database does not answer")
-        await super().record_analyses(sessions, holder)
+        return super().transaction()
+
+
+@dataclass(slots=True)
+class Database:
+    """Away at times, with all that is asked of it."""
+
+    queue: FragileQueue
+    store: FragileStore
+
+    @classmethod
+    def under(cls, bench: Bench) -> "Database":
+        bench.analysis_queue = queue = FragileQueue(bench.tables)
+        bench.store = store = FragileStore(bench.tables)
+        return cls(queue, store)
+
+    def set_down(self, down: bool) -> None:
+        self.queue.down = self.store.down = down
 
 
 @simulated
 async def test_a_planner_outlives_a_store_that_is_away_for_a_while() -> None:
     bench = Bench()
-    analysis_queue = bench.analysis_queue = FragileInsights(bench.tables)
+    database = Database.under(bench)
     await bench.add()
     brain = Thinker(_act)
     planner = bench.planner(brain)
-    analysis_queue.down = True
+    database.set_down(True)
     task = asyncio.create_task(planner.run())
     await bench.ran()
     await bench.sleep(30)
     assert not task.done()
-    analysis_queue.down = False
+    database.set_down(False)
     await bench.sleep(2)
     assert brain.looks == ["probe"]
     planner.stop()
@@ -558,7 +584,7 @@ async def test_a_planner_outlives_a_store_that_is_away_for_a_while() -> None:
 @simulated
 async def test_a_session_that_meets_a_store_away_leaves_no_other_session_unwatched() -> None:
     bench = Bench()
-    analysis_queue = bench.analysis_queue = FragileInsights(bench.tables)
+    database = Database.under(bench)
     for name in ("quick", "slow"):
         await bench.add(name, baseline=OnDemand())
         await bench.ran(name)
@@ -574,14 +600,14 @@ async def test_a_session_that_meets_a_store_away_leaves_no_other_session_unwatch
     planner = bench.planner(brain)
     task = asyncio.create_task(planner.run())
     await bench.sleep(0.5)
-    analysis_queue.down = True
+    database.set_down(True)
     await bench.sleep(2)
-    analysis_queue.down = False
+    database.set_down(False)
     await bench.sleep(200)
     planner.stop()
     await task
     assert sorted(brain.looks) == ["quick", "slow"]
-    assert len(bench.tables.sessions) == 2  # what could not be put on record then, was later
+    assert len(bench.sessions) == 2  # what could not be put on record then, was later
 
 
 # --- Quota --------------------------------------------------------------------------------------
@@ -601,7 +627,7 @@ async def test_parallel_sessions_cannot_spend_more_than_the_quota() -> None:
     planner = bench.planner(brain, sessions_at_once=10)
     assert await planner.run_once() == Round(sessions=3, over_quota=7)
     assert len(brain.looks) == 3
-    assert sum(session.tokens for session in bench.tables.sessions) == 900
+    assert sum(session.tokens for session in bench.sessions) == 900
     assert len(bench.events("session.over_quota")) == 7
     (allowance,) = bench.tables.allowances.values()
     assert (allowance.used, allowance.reserved) == (900, 0)

@@ -2,16 +2,15 @@
 
 from typing import Any
 
-from cadenza.adapters.memory.suggestions import MemorySuggestions
-from cadenza.application.planner import LATE_COMMITS, Discovery, Round
+from cadenza.application.discovery import LATE_COMMITS, Discovery, Round
 from cadenza.application.ports.brain import Tools
-from cadenza.application.suggestions import AcceptSuggestion
+from cadenza.application.suggestions import Suggestions
+from cadenza.domain.access import Caller, Scope
 from cadenza.domain.analysis import AnalysisContext
-from cadenza.domain.audit import AuditEntry
 from cadenza.domain.endpoint import OnDemand
 from cadenza.domain.rule import Mode, Modes
 from tests.application.bench import Bench, Thinker, simulated
-from tests.factories import NOON, id_of, minutes, seconds
+from tests.factories import CRON, NOON, id_of, minutes, seconds
 
 CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("propose_interval", {"interval_ms": 30_000, "reason": "load"}),
@@ -28,7 +27,7 @@ async def _act(_: AnalysisContext, tools: Tools) -> None:
 
 async def _ran(mode: Mode) -> Bench:
     bench = Bench()
-    bench.tables.modes[id_of("tenant")] = Modes(mode, mode)
+    await bench.endpoints.set_tenant_modes(id_of("tenant"), Modes(mode, mode))
     await bench.add(baseline=OnDemand())
     await bench.add("sibling", baseline=OnDemand())
     await bench.ran()
@@ -49,7 +48,7 @@ async def test_a_planner_that_advises_writes_nothing_and_keeps_what_it_would_hav
     before = (bench.endpoint(), bench.endpoint("sibling"))
     assert await bench.planner(Thinker(_act)).run_once() == Round(sessions=1, suggested=1)
     assert (bench.endpoint(), bench.endpoint("sibling")) == before
-    (session,) = bench.tables.sessions
+    (session,) = bench.sessions
     assert [(call.suggested, call.took_effect) for call in session.tool_calls] == [
         (True, False),
         (True, False),
@@ -72,7 +71,7 @@ async def test_the_same_advice_at_every_look_is_one_suggestion() -> None:
     await planner.run_once()
     await bench.ran()
     assert await planner.run_once() == Round(sessions=1)
-    assert len(bench.tables.sessions) == 1
+    assert len(bench.sessions) == 1
     await bench.sleep(3601)  # by now the first is past its time
     await bench.ran()
     assert (await planner.run_once()).suggested == 1
@@ -82,20 +81,17 @@ async def test_the_same_advice_at_every_look_is_one_suggestion() -> None:
 async def test_an_accepted_suggestion_does_what_the_planner_would_have_done() -> None:
     bench = await _ran(Mode.ADVISE)
     await bench.planner(Thinker(_act)).run_once()
-    (session,) = bench.tables.sessions
-    accept = AcceptSuggestion(
-        MemorySuggestions(bench.tables), bench.endpoints, bench.analysis_queue, bench.clock
+    (session,) = bench.sessions
+    suggestions = Suggestions(
+        bench.store, bench.memory.suggestions, bench.analysis_queue, bench.clock, CRON
     )
-
-    def entry(action: str, **data: object) -> AuditEntry:
-        return AuditEntry("ann", action, data)
-
-    answer = await accept.accept(session.tenant_id, session.id, 0, entry)
+    ann = Caller(session.tenant_id, id_of("ann"), id_of("key"), "ann", (Scope.OPERATE,))
+    answer = await suggestions.accept(ann, session.id, 0)
     assert (answer["ok"], answer["source"]) == (True, "ai-interval")
     hint = bench.endpoint().interval_hint
     assert hint is not None
     assert (hint.interval, hint.session_id, hint.reason) == (seconds(30), session.id, "load")
-    await accept.accept(session.tenant_id, session.id, 1, entry)
+    await suggestions.accept(ann, session.id, 1)
     assert bench.endpoint("sibling").one_shot_hint is not None
 
 

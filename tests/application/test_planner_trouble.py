@@ -54,7 +54,7 @@ async def test_a_brain_that_hangs_is_cut_off_and_charged_what_it_reported() -> N
 
     brain = Thinker(hang, reserved_tokens=500)
     assert await bench.planner(brain, session_limit=seconds(30)).run_once() == Round(sessions=1)
-    (session,) = bench.tables.sessions
+    (session,) = bench.sessions
     assert (session.end, session.duration) == (SessionEnd.FAILED, seconds(30))
     assert (session.tokens, session.cost, session.prompt_version) == (40, 0.25, "1-abc")
     assert session.warnings == ("the brain failed: the session took longer than 30 s",)
@@ -72,7 +72,7 @@ async def test_a_session_has_two_minutes_unless_told_otherwise() -> None:
         await asyncio.Event().wait()
 
     await bench.planner(Thinker(hang)).run_once()
-    assert bench.tables.sessions[0].duration == minutes(2)
+    assert bench.sessions[0].duration == minutes(2)
 
 
 @simulated
@@ -85,9 +85,7 @@ async def test_a_timeout_of_the_brains_own_is_told_as_such() -> None:
         raise TimeoutError("the disk was slow")
 
     await bench.planner(Thinker(think)).run_once()
-    assert bench.tables.sessions[0].warnings == (
-        "the brain failed: TimeoutError: the disk was slow",
-    )
+    assert bench.sessions[0].warnings == ("the brain failed: TimeoutError: the disk was slow",)
 
 
 @simulated
@@ -114,7 +112,7 @@ async def test_what_a_brain_warns_of_is_stored_and_is_no_failure() -> None:
     await bench.add()
     await bench.ran()
     await bench.planner(Thinker(usage=Usage(3, warnings=("it refused",)))).run_once()
-    (session,) = bench.tables.sessions
+    (session,) = bench.sessions
     assert (session.end, session.warnings) == (SessionEnd.UNFINISHED, ("it refused",))
 
 
@@ -171,7 +169,7 @@ async def test_a_failed_session_is_stored_with_what_it_used_and_looked_at_again(
     task = asyncio.create_task(planner.run())
     async with bench.worker():
         await bench.sleep(30)
-        (session,) = bench.tables.sessions
+        (session,) = bench.sessions
         assert (session.end, session.tokens) == (SessionEnd.FAILED, 7)
         assert session.warnings == ("the brain failed: HTTP 500",)
         assert [each.used for each in bench.tables.allowances.values()] == [7]
@@ -179,7 +177,7 @@ async def test_a_failed_session_is_stored_with_what_it_used_and_looked_at_again(
         await bench.sleep(600)
     planner.stop()
     await task
-    assert [each.end for each in bench.tables.sessions] == ["failed", "submitted"]
+    assert [each.end for each in bench.sessions] == ["failed", "submitted"]
     assert len(bench.runs()) == 11
 
 

@@ -7,7 +7,6 @@ from itertools import pairwise
 
 import pytest
 
-from cadenza.adapters.memory.run_queue import MemoryRunQueue
 from cadenza.application.ports.claims import ClaimBatch, ClaimRequest, FinishReport
 from cadenza.application.scheduler import SchedulerOptions
 from cadenza.domain import steering
@@ -16,7 +15,7 @@ from cadenza.domain.endpoint import CronLine, Endpoint, Every, OnDemand
 from cadenza.domain.errors import AlreadyRunning
 from cadenza.domain.hint import Author
 from cadenza.domain.run import Claim, FinishedRun, Outcome, RunStatus
-from tests.application.bench import Bench, simulated, takes
+from tests.application.bench import Bench, MemoryRunQueue, simulated, takes
 from tests.factories import (
     FAILED,
     NOON,

@@ -7,14 +7,13 @@ from uuid import UUID
 
 import pytest
 
-from cadenza.adapters.memory.run_queue import MemoryRunQueue
 from cadenza.application.ports.claims import ClaimRequest
 from cadenza.application.scheduler import SchedulerOptions
 from cadenza.domain import steering
 from cadenza.domain.endpoint import Every, OnDemand
 from cadenza.domain.hint import Author
 from cadenza.domain.run import Claim, FinishedRun, Outcome
-from tests.application.bench import Bench, FragileQueue, simulated, takes
+from tests.application.bench import Bench, FragileQueue, MemoryRunQueue, simulated, takes
 from tests.factories import FAILED, NOON, OK, minutes, seconds
 
 

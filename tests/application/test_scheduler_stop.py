@@ -3,12 +3,18 @@
 import asyncio
 from dataclasses import replace
 
-from cadenza.adapters.memory.run_queue import MemoryRunQueue
 from cadenza.application.ports.claims import ClaimBatch, ClaimRequest
 from cadenza.application.scheduler import SchedulerOptions
 from cadenza.domain.endpoint import Every
 from cadenza.domain.run import Claim, Outcome
-from tests.application.bench import EVERYTHING, Bench, FragileQueue, simulated, takes
+from tests.application.bench import (
+    EVERYTHING,
+    Bench,
+    FragileQueue,
+    MemoryRunQueue,
+    simulated,
+    takes,
+)
 from tests.factories import NOON, OK, minutes, seconds
 
 
@@ -57,7 +63,7 @@ async def test_a_run_now_that_was_not_sent_is_given_back_too() -> None:
     async with bench.worker():
         await bench.sleep(1)
     in_a_moment = bench.now + seconds(0.2)
-    bench.row().endpoint = replace(bench.endpoint(), manual_slot_at=in_a_moment)
+    bench.put(replace(bench.endpoint(), manual_slot_at=in_a_moment))
     worker = bench.start()
     await bench.sleep(0.1)
     await worker.stop()

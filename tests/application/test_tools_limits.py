@@ -2,12 +2,15 @@
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 
-from cadenza.adapters.memory.endpoints import MemoryEndpointStore
+from cadenza.adapters.memory.store import MemoryStore
 from cadenza.application.ports.claims import ClaimRequest
+from cadenza.application.ports.store import Transaction
 from cadenza.domain import steering
 from cadenza.domain.endpoint import OnDemand
 from cadenza.domain.instants import iso
@@ -144,18 +147,20 @@ async def test_a_brain_that_never_stops_calling_fills_no_memory() -> None:
     assert sum(call.took_effect for call in tools.calls) == 15
 
 
-class SlowEndpoints(MemoryEndpointStore):
+class SlowStore(MemoryStore):
     """A store that takes its time, so that calls in one breath overlap."""
 
-    async def change_endpoint(self, *arguments: Any) -> Any:
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Transaction]:
         await asyncio.sleep(0.1)
-        return await super().change_endpoint(*arguments)
+        async with super().transaction() as tx:
+            yield tx
 
 
 @simulated
 async def test_calls_in_one_breath_keep_to_the_limit_and_to_their_own_record() -> None:
     bench = await minute_after_noon()
-    bench.endpoints = SlowEndpoints(bench.tables)
+    bench.store = SlowStore(bench.tables)
     tools = await bench.toolbox()
     acts = [
         tools.call("propose_interval", {"interval_ms": 60_000 + 1000 * number})
