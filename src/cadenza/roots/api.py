@@ -34,7 +34,7 @@ from cadenza.roots.stores import api_stores
 from cadenza.roots.streams import opened_streams
 from cadenza.roots.validation_policy import validation_policy
 from cadenza.web.api.app import create_app
-from cadenza.web.api.dependencies import Dependencies, Surroundings
+from cadenza.web.api.dependencies import Dependencies, Stores, Surroundings
 from cadenza.web.api.rate_limit import RateLimit
 from cadenza.web.api.streams import Streams
 
@@ -74,8 +74,16 @@ async def served_app(
     clock = DatabaseClock()
     await clock.ask(database)
     stores = api_stores(database, box, clock, words(settings.expected_workers))
+    async with app_over(settings, stores, clock, url) as app:
+        yield app
+
+
+@asynccontextmanager
+async def app_over(
+    settings: Settings, stores: Stores, clock: Clock, url: str | None = None
+) -> AsyncGenerator[FastAPI]:
     async with (
-        dispatcher(settings, database, box, clock) as calls,
+        dispatcher(settings, stores.signing_keys, clock) as calls,
         opened_streams(stores.event_log, url) as streams,
     ):
         around = surroundings(settings, clock, calls, streams)

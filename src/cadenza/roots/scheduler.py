@@ -12,6 +12,7 @@ from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.listener import Listener
 from cadenza.adapters.postgres.maintenance import Maintenance
 from cadenza.adapters.postgres.migrate import migrate
+from cadenza.adapters.postgres.signing_keys import PostgresSigningKeys
 from cadenza.adapters.system.clock_check import warn_if_off
 from cadenza.adapters.system.events import LoggedEvents
 from cadenza.adapters.system.worker_program import log_trouble
@@ -55,7 +56,8 @@ async def run_scheduler(settings: Settings, url: str) -> None:
         clock = DatabaseClock()
         await clock.ask(database)
         box = secret_box(settings, warn=log.warning)
-        async with dispatcher(settings, database, box, clock) as calls:
+        signing_keys = PostgresSigningKeys(database, box)
+        async with dispatcher(settings, signing_keys, clock) as calls:
             worker = make_scheduler(settings, database, box, clock, calls)
             beside = [
                 Listener(url, {"cadenza_due": worker.wake}).run(),
