@@ -1,4 +1,4 @@
-"""What may be called is decided at the door: the rules of the domain hold for POST and PATCH."""
+"""What may be called: the validation policy holds for POST and PATCH alike."""
 
 from typing import Any
 
