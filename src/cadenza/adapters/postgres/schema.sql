@@ -5,6 +5,140 @@ CREATE FUNCTION public.cadenza_now() RETURNS timestamp with time zone
     LANGUAGE sql PARALLEL RESTRICTED
     AS $$SELECT clock_timestamp()$$;
 
+CREATE FUNCTION public.can_be_accepted(call jsonb, now timestamp with time zone) RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+    SELECT (call ->> 'open_until')::timestamptz > now
+       AND call ->> 'suggested' = 'true'
+       AND call ->> 'accepted_by' IS NULL
+    $$;
+
+CREATE TABLE public.endpoints (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    job_id uuid NOT NULL,
+    name text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    archived_at timestamp with time zone,
+    target jsonb NOT NULL,
+    host text DEFAULT ''::text NOT NULL,
+    baseline_interval_ms bigint,
+    baseline_cron text,
+    timezone text,
+    min_interval_ms bigint,
+    max_interval_ms bigint,
+    hint_interval_ms bigint,
+    hint_interval_expires_at timestamp with time zone,
+    hint_interval_author text,
+    hint_interval_reason text,
+    hint_run_at timestamp with time zone,
+    hint_run_expires_at timestamp with time zone,
+    hint_run_author text,
+    hint_run_reason text,
+    person_paused_until timestamp with time zone,
+    person_pause_reason text,
+    planner_paused_until timestamp with time zone,
+    planner_pause_reason text,
+    job_paused_until timestamp with time zone,
+    planner_changes timestamp with time zone[] DEFAULT '{}'::timestamp with time zone[] NOT NULL,
+    failure_count integer DEFAULT 0 NOT NULL,
+    not_before_at timestamp with time zone,
+    last_run_at timestamp with time zone,
+    last_slot_at timestamp with time zone,
+    next_run_at timestamp with time zone,
+    next_source text,
+    plan json,
+    manual_slot_at timestamp with time zone,
+    running_run_id uuid,
+    running_slot_at timestamp with time zone,
+    running_attempt integer,
+    running_claimed_at timestamp with time zone,
+    running_is_manual boolean DEFAULT false NOT NULL,
+    lease_epoch bigint DEFAULT 0 NOT NULL,
+    lease_until timestamp with time zone,
+    leased_by text,
+    last_finished_at timestamp with time zone,
+    last_failed_at timestamp with time zone,
+    last_answer bigint,
+    changed_at timestamp with time zone,
+    asked_at timestamp with time zone,
+    secret_headers jsonb,
+    revision integer DEFAULT 1 NOT NULL,
+    hint_interval_session_id uuid,
+    hint_run_session_id uuid,
+    planner_pause_session_id uuid,
+    hint_interval_user_id uuid,
+    hint_interval_brain text,
+    hint_interval_rule_id uuid,
+    hint_run_user_id uuid,
+    hint_run_brain text,
+    hint_run_rule_id uuid,
+    person_pause_user_id uuid,
+    planner_pause_brain text,
+    planner_pause_rule_id uuid,
+    CONSTRAINT a_hint_expires CHECK (((num_nulls(hint_interval_ms, hint_interval_expires_at, hint_interval_author) = ANY (ARRAY[0, 3])) AND (num_nulls(hint_run_at, hint_run_expires_at, hint_run_author) = ANY (ARRAY[0, 3])))),
+    CONSTRAINT a_lease_has_a_run CHECK (((lease_until IS NULL) OR (running_run_id IS NOT NULL))),
+    CONSTRAINT a_lease_has_an_epoch CHECK (((lease_until IS NULL) OR (lease_epoch > 0))),
+    CONSTRAINT a_next_run_has_a_source CHECK (((next_run_at IS NULL) OR (next_source IS NOT NULL))),
+    CONSTRAINT a_run_in_flight_is_whole CHECK ((num_nulls(running_run_id, running_slot_at, running_attempt, running_claimed_at) = ANY (ARRAY[0, 4]))),
+    CONSTRAINT cron_has_a_zone CHECK (((baseline_cron IS NULL) = (timezone IS NULL))),
+    CONSTRAINT endpoints_baseline_interval_ms_check CHECK (((baseline_interval_ms >= 1) AND (baseline_interval_ms <= '31622400000'::bigint))),
+    CONSTRAINT endpoints_failure_count_check CHECK ((failure_count >= 0)),
+    CONSTRAINT endpoints_hint_interval_author_check CHECK ((hint_interval_author = ANY (ARRAY['person'::text, 'planner'::text]))),
+    CONSTRAINT endpoints_hint_interval_ms_check CHECK ((hint_interval_ms > 0)),
+    CONSTRAINT endpoints_hint_run_author_check CHECK ((hint_run_author = ANY (ARRAY['person'::text, 'planner'::text]))),
+    CONSTRAINT endpoints_max_interval_ms_check CHECK (((max_interval_ms >= 1) AND (max_interval_ms <= '31622400000'::bigint))),
+    CONSTRAINT endpoints_min_interval_ms_check CHECK (((min_interval_ms >= 1) AND (min_interval_ms <= '31622400000'::bigint))),
+    CONSTRAINT min_is_not_above_max CHECK ((min_interval_ms <= max_interval_ms)),
+    CONSTRAINT one_baseline CHECK ((num_nonnulls(baseline_interval_ms, baseline_cron) <= 1))
+)
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.05', autovacuum_analyze_scale_factor='0.05');
+
+CREATE FUNCTION public.claimable_from(e public.endpoints) RETURNS timestamp with time zone
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    SELECT CASE
+        -- In flight: when its worker is lost. A run that a person asked for is the sweep's alone.
+        WHEN e.running_run_id IS NOT NULL AND e.running_is_manual THEN NULL
+        WHEN e.running_run_id IS NOT NULL THEN coalesce(e.lease_until, '-infinity')
+        WHEN e.archived_at IS NOT NULL THEN NULL
+        WHEN e.manual_slot_at IS NOT NULL THEN NULL  -- what a person asked for comes first
+        ELSE coalesce(
+            greatest(e.person_paused_until, e.planner_paused_until, e.job_paused_until), '-infinity'
+        )
+    END
+    $$;
+
+CREATE FUNCTION public.endpoint_health(endpoint_id uuid) RETURNS TABLE(runs_1h bigint, successes_1h bigint, runs_4h bigint, successes_4h bigint, runs_24h bigint, successes_24h bigint, mean_duration interval, outages bigint, state_changed_at timestamp with time zone)
+    LANGUAGE sql STABLE
+    AS $_$
+    SELECT
+        count(*) FILTER (WHERE run.finished_at > (SELECT cadenza_now()) - interval '1 hour'),
+        count(*) FILTER (WHERE run.finished_at > (SELECT cadenza_now()) - interval '1 hour'
+                           AND run.is_well),
+        count(*) FILTER (WHERE run.finished_at > (SELECT cadenza_now()) - interval '4 hours'),
+        count(*) FILTER (WHERE run.finished_at > (SELECT cadenza_now()) - interval '4 hours'
+                           AND run.is_well),
+        count(*),
+        count(*) FILTER (WHERE run.is_well),
+        avg(run.finished_at - run.started_at),
+        -- how often it went from well to failing within the day, and when it last changed
+        count(*) FILTER (WHERE run.was_well AND NOT run.is_well),
+        max(run.finished_at) FILTER (WHERE run.was_well <> run.is_well)
+    FROM (
+        SELECT r.started_at, r.finished_at, r.status = 'success' AS is_well,
+               lag(r.status = 'success') OVER (ORDER BY r.slot_at) AS was_well
+        FROM runs AS r
+        WHERE r.endpoint_id = $1
+          -- By slot, which the key and the partitions are ordered by; a run ends at most an hour
+          -- after it. The clock is a sub-select because an index cannot be searched by a value that
+          -- may change from row to row.
+          AND r.slot_at > (SELECT cadenza_now()) - interval '25 hours'
+          AND r.finished_at > (SELECT cadenza_now()) - interval '24 hours'
+          AND r.status IN ('success', 'failure', 'timeout')
+    ) AS run
+    $_$;
+
 CREATE FUNCTION public.note_ended_runs() RETURNS trigger
     LANGUAGE plpgsql
     AS $$
@@ -85,82 +219,6 @@ ALTER TABLE public.audit_log ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
-CREATE TABLE public.endpoints (
-    id uuid NOT NULL,
-    tenant_id uuid NOT NULL,
-    job_id uuid NOT NULL,
-    name text NOT NULL,
-    created_at timestamp with time zone NOT NULL,
-    archived_at timestamp with time zone,
-    target jsonb NOT NULL,
-    host text DEFAULT ''::text NOT NULL,
-    baseline_interval_ms bigint,
-    baseline_cron text,
-    timezone text,
-    min_interval_ms bigint,
-    max_interval_ms bigint,
-    hint_interval_ms bigint,
-    hint_interval_expires_at timestamp with time zone,
-    hint_interval_author text,
-    hint_interval_reason text,
-    hint_run_at timestamp with time zone,
-    hint_run_expires_at timestamp with time zone,
-    hint_run_author text,
-    hint_run_reason text,
-    person_paused_until timestamp with time zone,
-    person_pause_reason text,
-    planner_paused_until timestamp with time zone,
-    planner_pause_reason text,
-    job_paused_until timestamp with time zone,
-    planner_changes timestamp with time zone[] DEFAULT '{}'::timestamp with time zone[] NOT NULL,
-    failure_count integer DEFAULT 0 NOT NULL,
-    not_before_at timestamp with time zone,
-    last_run_at timestamp with time zone,
-    last_slot_at timestamp with time zone,
-    next_run_at timestamp with time zone,
-    next_source text,
-    plan json,
-    manual_slot_at timestamp with time zone,
-    running_run_id uuid,
-    running_slot_at timestamp with time zone,
-    running_attempt integer,
-    running_claimed_at timestamp with time zone,
-    running_is_manual boolean DEFAULT false NOT NULL,
-    lease_epoch bigint DEFAULT 0 NOT NULL,
-    lease_until timestamp with time zone,
-    leased_by text,
-    last_finished_at timestamp with time zone,
-    last_failed_at timestamp with time zone,
-    last_answer bigint,
-    changed_at timestamp with time zone,
-    asked_at timestamp with time zone,
-    looked_at timestamp with time zone,
-    next_analysis_at timestamp with time zone,
-    last_reasoning text,
-    idle_looks bigint DEFAULT 0 NOT NULL,
-    secret_headers jsonb,
-    revision integer DEFAULT 1 NOT NULL,
-    hint_interval_session_id uuid,
-    hint_run_session_id uuid,
-    planner_pause_session_id uuid,
-    CONSTRAINT a_hint_expires CHECK (((num_nulls(hint_interval_ms, hint_interval_expires_at, hint_interval_author) = ANY (ARRAY[0, 3])) AND (num_nulls(hint_run_at, hint_run_expires_at, hint_run_author) = ANY (ARRAY[0, 3])))),
-    CONSTRAINT a_lease_has_a_run CHECK (((lease_until IS NULL) OR (running_run_id IS NOT NULL))),
-    CONSTRAINT a_lease_has_an_epoch CHECK (((lease_until IS NULL) OR (lease_epoch > 0))),
-    CONSTRAINT a_next_run_has_a_source CHECK (((next_run_at IS NULL) OR (next_source IS NOT NULL))),
-    CONSTRAINT a_run_in_flight_is_whole CHECK ((num_nulls(running_run_id, running_slot_at, running_attempt, running_claimed_at) = ANY (ARRAY[0, 4]))),
-    CONSTRAINT cron_has_a_zone CHECK (((baseline_cron IS NULL) = (timezone IS NULL))),
-    CONSTRAINT endpoints_baseline_interval_ms_check CHECK (((baseline_interval_ms >= 1) AND (baseline_interval_ms <= '31622400000'::bigint))),
-    CONSTRAINT endpoints_failure_count_check CHECK ((failure_count >= 0)),
-    CONSTRAINT endpoints_hint_interval_author_check CHECK ((hint_interval_author = ANY (ARRAY['person'::text, 'planner'::text]))),
-    CONSTRAINT endpoints_hint_interval_ms_check CHECK ((hint_interval_ms > 0)),
-    CONSTRAINT endpoints_hint_run_author_check CHECK ((hint_run_author = ANY (ARRAY['person'::text, 'planner'::text]))),
-    CONSTRAINT endpoints_max_interval_ms_check CHECK (((max_interval_ms >= 1) AND (max_interval_ms <= '31622400000'::bigint))),
-    CONSTRAINT endpoints_min_interval_ms_check CHECK (((min_interval_ms >= 1) AND (min_interval_ms <= '31622400000'::bigint))),
-    CONSTRAINT min_is_not_above_max CHECK ((min_interval_ms <= max_interval_ms)),
-    CONSTRAINT one_baseline CHECK ((num_nonnulls(baseline_interval_ms, baseline_cron) <= 1))
-)
-WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.05', autovacuum_analyze_scale_factor='0.05');
-
 CREATE TABLE public.events (
     id bigint NOT NULL,
     tenant_id uuid NOT NULL,
@@ -234,6 +292,63 @@ ALTER TABLE public.late_results ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY
     NO MAXVALUE
     CACHE 1
 );
+
+CREATE VIEW public.listed_endpoints AS
+ SELECT id,
+    tenant_id,
+    job_id,
+    ( SELECT job.name
+           FROM public.jobs job
+          WHERE (job.id = e.job_id)) AS job_name,
+    name,
+    created_at,
+    archived_at,
+    revision,
+    target,
+    secret_headers,
+    baseline_interval_ms,
+    baseline_cron,
+    timezone,
+    min_interval_ms,
+    max_interval_ms,
+    hint_interval_ms,
+    hint_interval_expires_at,
+    hint_interval_author,
+    hint_interval_reason,
+    hint_interval_session_id,
+    hint_interval_user_id,
+    hint_interval_brain,
+    hint_interval_rule_id,
+    hint_run_at,
+    hint_run_expires_at,
+    hint_run_author,
+    hint_run_reason,
+    hint_run_session_id,
+    hint_run_user_id,
+    hint_run_brain,
+    hint_run_rule_id,
+    person_paused_until,
+    person_pause_reason,
+    person_pause_user_id,
+    planner_paused_until,
+    planner_pause_reason,
+    planner_pause_session_id,
+    planner_pause_brain,
+    planner_pause_rule_id,
+    job_paused_until,
+    GREATEST(person_paused_until, planner_paused_until, job_paused_until) AS paused_until,
+    planner_changes,
+    failure_count,
+    not_before_at,
+    last_run_at,
+    last_slot_at,
+    next_run_at,
+    next_source,
+    NULL::json AS plan,
+    running_slot_at,
+    running_is_manual,
+    manual_slot_at
+   FROM public.endpoints e;
 
 CREATE TABLE public.looks (
     endpoint_id uuid NOT NULL,
