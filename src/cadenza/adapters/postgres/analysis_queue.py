@@ -22,7 +22,6 @@ from cadenza.domain.analysis import (
     LONGEST_RECENT_BODY,
     RECENT_RESPONSES,
     AnalysisContext,
-    Attention,
     LastAnalysis,
     Response,
     SiblingState,
@@ -34,11 +33,6 @@ from cadenza.domain.session import Session
 
 ALWAYS = datetime.min.replace(tzinfo=UTC)  # what asyncpg sends as -infinity
 _COLUMNS = ("slot_at", "started_at", "finished_at", "status", "status_code", "body")
-_FINDERS = {
-    Attention.OWN_RUNS: "claim_looks_after_own_runs",
-    Attention.EVERY_RUN: "claim_looks_after_any_run",
-    Attention.ON_CHANGE: "claim_looks_after_changes",
-}
 
 
 class PostgresAnalysisQueue:
@@ -51,13 +45,14 @@ class PostgresAnalysisQueue:
         async with self._database.transaction() as connection:
             await connection.execute(query("plan_for_these_values"))
             rows = await connection.fetch(
-                query(_FINDERS[request.attention]),
+                query("claim_for_analysis"),
                 request.limit,
                 request.brain,
                 request.holder,
                 request.lease,
                 list(request.without),
                 since,
+                request.attention,
             )
         return [row["id"] for row in rows]
 
@@ -84,8 +79,8 @@ class PostgresAnalysisQueue:
 
     async def siblings(self, endpoint_id: UUID) -> Sequence[SiblingState]:
         async with self._database.connection() as connection:
-            rows = await connection.fetch(query("siblings"), endpoint_id)
-        return [self._state(row) for row in rows]
+            rows = await connection.fetch(query("job_members"), [endpoint_id], None)
+        return [self._state(row) for row in rows if row["id"] != endpoint_id]
 
     async def record_analyses(self, sessions: Sequence[Session], holder: str) -> None:
         try:

@@ -153,11 +153,11 @@ class PostgresCatalogue:
 
     async def get_endpoint(self, tenant_id: UUID, endpoint_id: UUID) -> StoredEndpoint:
         async with self._database.connection() as connection:
-            return await self._get(connection, "get_stored_endpoint", tenant_id, endpoint_id)
+            return await self._get(connection, "get_endpoint", tenant_id, endpoint_id)
 
     async def target_to_call(self, tenant_id: UUID, endpoint_id: UUID) -> StoredEndpoint:
         async with self._database.connection() as connection:
-            row = await connection.fetchrow(query("get_stored_endpoint"), tenant_id, endpoint_id)
+            row = await connection.fetchrow(query("get_endpoint"), tenant_id, endpoint_id)
         if row is None:
             raise NotFound(f"no endpoint {endpoint_id}")
         return with_secrets(row, stored_endpoint(row, self._spread), self._box)
@@ -190,7 +190,7 @@ class PostgresCatalogue:
         seen: Collection[int] | None = None,
     ) -> StoredEndpoint:
         async with self._database.transaction() as connection:
-            row = await connection.fetchrow(query("lock_stored_endpoint"), tenant_id, endpoint_id)
+            row = await connection.fetchrow(query("lock_endpoint"), tenant_id, endpoint_id)
             if row is None:
                 raise NotFound(f"no endpoint {endpoint_id}")
             _check_revision(row, seen)
@@ -199,7 +199,7 @@ class PostgresCatalogue:
                 raise Refused("it is archived, and can no longer be changed")
             if await self._redefine(connection, row, present, redefine):
                 await record(connection, tenant_id, entry, endpoint_id)
-            return await self._get(connection, "get_stored_endpoint", tenant_id, endpoint_id)
+            return await self._get(connection, "get_endpoint", tenant_id, endpoint_id)
 
     async def _redefine(
         self, connection: Connection, row: Row, present: StoredEndpoint, redefine: Redefine
@@ -224,14 +224,14 @@ class PostgresCatalogue:
         self, tenant_id: UUID, endpoint_id: UUID, act: Act, entry: AuditEntry
     ) -> StoredEndpoint:
         async with self._database.transaction() as connection:
-            present = await self._get(connection, "lock_stored_endpoint", tenant_id, endpoint_id)
+            present = await self._get(connection, "lock_endpoint", tenant_id, endpoint_id)
             changed = act(present.endpoint, present.read_at, self._cron)
             if changed != present.endpoint:
                 await save_acts(connection, [(present.endpoint, changed)])
                 await record(connection, tenant_id, entry, endpoint_id)
             if changed.archived_at != present.endpoint.archived_at:
                 await connection.execute(query("raise_revision"), endpoint_id)
-            return await self._get(connection, "get_stored_endpoint", tenant_id, endpoint_id)
+            return await self._get(connection, "get_endpoint", tenant_id, endpoint_id)
 
     async def ask_for_analysis(self, tenant_id: UUID, endpoint_id: UUID, entry: AuditEntry) -> None:
         async with self._database.transaction() as connection:

@@ -148,7 +148,7 @@ class PostgresManifests:
             if named.get(name) != stored.definition
         }
         # Only what changes is locked: the rest of the tenant's endpoints go on running.
-        rows = await connection.fetch(query("lock_stored_endpoints"), list(touched))
+        rows = await connection.fetch(query("lock_endpoints"), list(touched))
         await self._change(connection, [(row, touched[row["id"]]) for row in rows])
         paused = {name: row["paused_until"] for name, row in present.jobs.items()}
         begun = [

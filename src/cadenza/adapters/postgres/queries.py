@@ -1,14 +1,43 @@
-"""The statements, each in a file of its own; `{name}` in one stands for the text of another."""
+"""The SQL of this store, from `queries/*.sql`: a few files by subject, each a list of statements.
+
+A statement is a paragraph that begins with `-- name: claim_due` and a line of purpose. Paragraphs
+of comments alone are for the reader. Statements are complete as they stand: what several of them
+share is a view or a function of a migration.
+"""
 
 import re
-from functools import cache
+from collections.abc import Mapping
 from importlib import resources
 
-_PART = re.compile(r"\{([a-z_]+)\}")
+_HEADING = re.compile(r"-- name: ([a-z_]+)\n-- ")
+_BLANK_LINES = re.compile(r"\n\s*\n")
 
 
-@cache
+def parse_statements(files: Mapping[str, str]) -> dict[str, str]:
+    """By name. ValueError where a paragraph has no name, or one that another has."""
+    statements: dict[str, str] = {}
+    for file, text in files.items():
+        for paragraph in _BLANK_LINES.split(text.strip()):
+            heading = _HEADING.match(paragraph)
+            if heading is None:
+                if all(line.startswith("--") for line in paragraph.splitlines()):
+                    continue
+                raise ValueError(f"{file}: a statement without name and purpose:\n{paragraph}")
+            if heading[1] in statements:
+                raise ValueError(f"{file}: the name {heading[1]} is given twice")
+            statements[heading[1]] = paragraph
+    return statements
+
+
+def _read_files() -> dict[str, str]:
+    folder = resources.files("cadenza.adapters.postgres").joinpath("queries")
+    files = [file for file in folder.iterdir() if file.name.endswith(".sql")]
+    return {file.name: file.read_text(encoding="utf-8") for file in files}
+
+
+_STATEMENTS = parse_statements(_read_files())
+
+
 def query(name: str) -> str:
-    file = resources.files("cadenza.adapters.postgres").joinpath("queries", f"{name}.sql")
-    text = file.read_text(encoding="utf-8").strip()
-    return _PART.sub(lambda part: query(part.group(1)), text)
+    """With its comments, so that a server's log shows which statement is slow."""
+    return _STATEMENTS[name]

@@ -63,14 +63,8 @@ class PostgresRunQueue:
     async def claim_due(self, request: ClaimRequest) -> ClaimBatch:
         """In the order of slots; with a backlog, a share for each tenant."""
         ids = self._enough_ids(request.limit)
-        values = self._claim_values(request, ids)
         async with self._database.connection() as connection:
-            if self._backlog:
-                rows = await connection.fetch(
-                    query("claim_by_tenant"), *values, self._last_tenant_id, TENANTS_AT_ONCE
-                )
-            else:
-                rows = await connection.fetch(query("claim_in_order"), *values)
+            rows = await connection.fetch(query("claim_due"), *self._claim_values(request, ids))
         meta = rows[0]
         self._on_time(meta["now"])
         self._last_tenant_id = meta["last_tenant_id"] or FIRST_TENANT
@@ -83,9 +77,9 @@ class PostgresRunQueue:
 
     async def claim_lost(self, request: ClaimRequest) -> Sequence[Claim]:
         async with self._database.connection() as connection:
-            values = self._claim_values(request, ids=[])[:5]  # what is lost has one
-            rows = await connection.fetch(query("claim_lost"), *values)
-        return [self._claim_of(row) for row in rows]
+            values = self._claim_values(request, ids=[], sweeps=True)  # what is lost has one
+            rows = await connection.fetch(query("claim_due"), *values)
+        return [self._claim_of(row) for row in rows if row["run_id"] is not None]
 
     def _enough_ids(self, count: int) -> list[UUID]:
         """Those that the claim before did not need, and new ones: most claims are small, and an id
@@ -113,7 +107,9 @@ class PostgresRunQueue:
             return replace(claim, unreadable=str(error))  # its run says so; the others go on
         return replace(claim, target=target)
 
-    def _claim_values(self, request: ClaimRequest, ids: list[UUID]) -> tuple[Any, ...]:
+    def _claim_values(
+        self, request: ClaimRequest, ids: list[UUID], *, sweeps: bool = False
+    ) -> tuple[Any, ...]:
         tenants, hosts = request.busy_tenants, request.busy_hosts
         return (
             request.limit,
@@ -128,6 +124,10 @@ class PostgresRunQueue:
             [each for each, count in tenants.items() if count >= request.per_tenant],
             [each for each, count in hosts.items() if count >= request.per_host],
             [request.per_tenant, request.per_host],
+            self._backlog,
+            self._last_tenant_id,
+            TENANTS_AT_ONCE,
+            sweeps,
         )
 
     # --- Renew and give back --------------------------------------------------------------

@@ -109,9 +109,9 @@ CREATE FUNCTION public.claimable_from(e public.endpoints) RETURNS timestamp with
     END
     $$;
 
-CREATE FUNCTION public.endpoint_health(endpoint_id uuid) RETURNS TABLE(runs_1h bigint, successes_1h bigint, runs_4h bigint, successes_4h bigint, runs_24h bigint, successes_24h bigint, mean_duration interval, outages bigint, state_changed_at timestamp with time zone)
+CREATE FUNCTION public.endpoint_health(of_endpoint uuid) RETURNS TABLE(runs_1h bigint, successes_1h bigint, runs_4h bigint, successes_4h bigint, runs_24h bigint, successes_24h bigint, mean_duration interval, outages bigint, state_changed_at timestamp with time zone)
     LANGUAGE sql STABLE
-    AS $_$
+    AS $$
     SELECT
         count(*) FILTER (WHERE run.finished_at > (SELECT cadenza_now()) - interval '1 hour'),
         count(*) FILTER (WHERE run.finished_at > (SELECT cadenza_now()) - interval '1 hour'
@@ -129,7 +129,7 @@ CREATE FUNCTION public.endpoint_health(endpoint_id uuid) RETURNS TABLE(runs_1h b
         SELECT r.started_at, r.finished_at, r.status = 'success' AS is_well,
                lag(r.status = 'success') OVER (ORDER BY r.slot_at) AS was_well
         FROM runs AS r
-        WHERE r.endpoint_id = $1
+        WHERE r.endpoint_id = of_endpoint
           -- By slot, which the key and the partitions are ordered by; a run ends at most an hour
           -- after it. The clock is a sub-select because an index cannot be searched by a value that
           -- may change from row to row.
@@ -137,7 +137,18 @@ CREATE FUNCTION public.endpoint_health(endpoint_id uuid) RETURNS TABLE(runs_1h b
           AND r.finished_at > (SELECT cadenza_now()) - interval '24 hours'
           AND r.status IN ('success', 'failure', 'timeout')
     ) AS run
-    $_$;
+    $$;
+
+CREATE FUNCTION public.listed_run(of_endpoint uuid, at_slot timestamp with time zone) RETURNS TABLE(id uuid, endpoint_id uuid, slot_at timestamp with time zone, source text, status text, attempt integer, is_manual boolean, started_at timestamp with time zone, finished_at timestamp with time zone, status_code integer, error_kind text, error_message text, skipped_slots integer, skipped_reason text)
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT r.id, r.endpoint_id, r.slot_at, r.source, r.status, r.attempt,
+           r.is_manual, r.started_at, r.finished_at, r.status_code,
+           r.error_kind, r.error_message, r.skipped_slots, r.skipped_reason
+    FROM runs AS r
+    WHERE r.endpoint_id = of_endpoint AND r.slot_at = at_slot
+    LIMIT 1
+    $$;
 
 CREATE FUNCTION public.note_ended_runs() RETURNS trigger
     LANGUAGE plpgsql
@@ -218,6 +229,54 @@ ALTER TABLE public.audit_log ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MAXVALUE
     CACHE 1
 );
+
+CREATE VIEW public.endpoint_states AS
+ SELECT id,
+    tenant_id,
+    job_id,
+    name,
+    created_at,
+    archived_at,
+    baseline_interval_ms,
+    baseline_cron,
+    timezone,
+    min_interval_ms,
+    max_interval_ms,
+    hint_interval_ms,
+    hint_interval_expires_at,
+    hint_interval_author,
+    hint_interval_reason,
+    hint_interval_session_id,
+    hint_interval_user_id,
+    hint_interval_brain,
+    hint_interval_rule_id,
+    hint_run_at,
+    hint_run_expires_at,
+    hint_run_author,
+    hint_run_reason,
+    hint_run_session_id,
+    hint_run_user_id,
+    hint_run_brain,
+    hint_run_rule_id,
+    person_paused_until,
+    person_pause_reason,
+    person_pause_user_id,
+    planner_paused_until,
+    planner_pause_reason,
+    planner_pause_session_id,
+    planner_pause_brain,
+    planner_pause_rule_id,
+    job_paused_until,
+    planner_changes,
+    failure_count,
+    not_before_at,
+    last_run_at,
+    last_slot_at,
+    plan,
+    running_slot_at,
+    running_is_manual,
+    manual_slot_at
+   FROM public.endpoints e;
 
 CREATE TABLE public.events (
     id bigint NOT NULL,

@@ -1,5 +1,5 @@
--- Who wrote a hint or a pause, as data: a person by the id of the user, a planner by the kind of its
--- brain and, where a declared rule asked for it, by the id of the rule.
+-- Who wrote a hint or a pause, as data: a person by the user's id; a planner by the kind of its brain
+-- and, where a declared rule asked for it, by the rule's id.
 ALTER TABLE endpoints
     ADD COLUMN hint_interval_user_id uuid,
     ADD COLUMN hint_interval_brain text,
@@ -16,7 +16,25 @@ ALTER TABLE endpoints
     DROP COLUMN last_reasoning,
     DROP COLUMN idle_looks;
 
--- What lists show of an endpoint. Its plan, which takes a kilobyte, stays where it is.
+-- An endpoint as the governor and the planner see it: not what it calls, nor its lease.
+CREATE VIEW endpoint_states AS
+SELECT
+    e.id, e.tenant_id, e.job_id, e.name, e.created_at, e.archived_at,
+    e.baseline_interval_ms, e.baseline_cron, e.timezone, e.min_interval_ms, e.max_interval_ms,
+    e.hint_interval_ms, e.hint_interval_expires_at, e.hint_interval_author, e.hint_interval_reason,
+    e.hint_interval_session_id, e.hint_interval_user_id, e.hint_interval_brain,
+    e.hint_interval_rule_id,
+    e.hint_run_at, e.hint_run_expires_at, e.hint_run_author, e.hint_run_reason,
+    e.hint_run_session_id, e.hint_run_user_id, e.hint_run_brain, e.hint_run_rule_id,
+    e.person_paused_until, e.person_pause_reason, e.person_pause_user_id,
+    e.planner_paused_until, e.planner_pause_reason, e.planner_pause_session_id,
+    e.planner_pause_brain, e.planner_pause_rule_id,
+    e.job_paused_until, e.planner_changes,
+    e.failure_count, e.not_before_at, e.last_run_at, e.last_slot_at, e.plan,
+    e.running_slot_at, e.running_is_manual, e.manual_slot_at
+FROM endpoints AS e;
+
+-- What lists show of an endpoint: not its plan, which takes a kilobyte.
 CREATE VIEW listed_endpoints AS
 SELECT
     e.id, e.tenant_id, e.job_id,
@@ -55,8 +73,26 @@ CREATE FUNCTION claimable_from(e endpoints) RETURNS timestamptz
     END
     $$;
 
+-- What lists show of a run: all but its body and plan. Looked up by its key; the limit keeps a plan
+-- from joining in another way.
+CREATE FUNCTION listed_run(of_endpoint uuid, at_slot timestamptz)
+    RETURNS TABLE (
+        id uuid, endpoint_id uuid, slot_at timestamptz, source text, status text, attempt integer,
+        is_manual boolean, started_at timestamptz, finished_at timestamptz, status_code integer,
+        error_kind text, error_message text, skipped_slots integer, skipped_reason text
+    )
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT r.id, r.endpoint_id, r.slot_at, r.source, r.status, r.attempt,
+           r.is_manual, r.started_at, r.finished_at, r.status_code,
+           r.error_kind, r.error_message, r.skipped_slots, r.skipped_reason
+    FROM runs AS r
+    WHERE r.endpoint_id = of_endpoint AND r.slot_at = at_slot
+    LIMIT 1
+    $$;
+
 -- How an endpoint did over the last hour, four hours and day.
-CREATE FUNCTION endpoint_health(endpoint_id uuid)
+CREATE FUNCTION endpoint_health(of_endpoint uuid)
     RETURNS TABLE (
         runs_1h bigint, successes_1h bigint, runs_4h bigint, successes_4h bigint, runs_24h bigint,
         successes_24h bigint, mean_duration interval, outages bigint, state_changed_at timestamptz
@@ -80,7 +116,7 @@ CREATE FUNCTION endpoint_health(endpoint_id uuid)
         SELECT r.started_at, r.finished_at, r.status = 'success' AS is_well,
                lag(r.status = 'success') OVER (ORDER BY r.slot_at) AS was_well
         FROM runs AS r
-        WHERE r.endpoint_id = $1
+        WHERE r.endpoint_id = of_endpoint
           -- By slot, which the key and the partitions are ordered by; a run ends at most an hour
           -- after it. The clock is a sub-select because an index cannot be searched by a value that
           -- may change from row to row.

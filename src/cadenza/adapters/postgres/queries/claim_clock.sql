@@ -1,1 +1,0 @@
-clock AS MATERIALIZED (SELECT '-infinity'::timestamptz AS begin, cadenza_now() AS now)

@@ -1,2 +1,0 @@
--- What time it is, by the only clock that counts.
-SELECT cadenza_now()

@@ -1,0 +1,73 @@
+-- Jobs, as their owners declare and change them.
+
+-- name: create_job
+-- A new job.
+INSERT INTO jobs (
+    id, tenant_id, name, description, rules, planner_mode, probe_budget, created_at
+)
+VALUES ($1, $2, $3, $4, $5, $6, $7, cadenza_now())
+
+-- name: declare_job
+-- What an owner declares about a job.
+UPDATE jobs
+SET description = $2, rules = $3, planner_mode = $4, probe_budget = $5, revision = revision + 1
+WHERE id = $1
+
+-- name: save_job
+-- Everything that may change of a job.
+UPDATE jobs
+SET name = $2, description = $3, rules = $4, planner_mode = $5, probe_budget = $6,
+    paused_until = $7, archived_at = $8, revision = revision + 1
+WHERE id = $1
+
+-- name: archive_job
+-- The end of a job.
+UPDATE jobs SET archived_at = cadenza_now(), revision = revision + 1 WHERE id = $1
+
+-- name: get_job
+-- One job of a tenant, with how many endpoints it has.
+SELECT j.*,
+       (SELECT count(*) FROM endpoints AS e
+         WHERE e.job_id = j.id AND e.archived_at IS NULL) AS endpoint_count
+FROM jobs AS j
+WHERE j.tenant_id = $1 AND j.id = $2
+
+-- name: list_jobs
+-- The jobs of a tenant by name.
+--   $2 whether the archived  $3 name  $4 a piece of name or description
+--   $5, $6 name and id of the last one before this page  $7 how many
+SELECT j.*,
+       (SELECT count(*) FROM endpoints AS e
+         WHERE e.job_id = j.id AND e.archived_at IS NULL) AS endpoint_count
+FROM jobs AS j
+WHERE j.tenant_id = $1
+  AND (j.archived_at IS NOT NULL) = $2
+  AND ($3::text IS NULL OR j.name = $3)
+  AND ($4::text IS NULL OR j.name ILIKE $4 OR j.description ILIKE $4)
+  AND ($6::uuid IS NULL OR (j.name, j.id) > ($5::text, $6))
+ORDER BY j.name, j.id
+LIMIT $7
+
+-- name: declared_jobs
+-- The jobs of a tenant that are not archived, by name.
+SELECT j.* FROM jobs AS j WHERE j.tenant_id = $1 AND j.archived_at IS NULL ORDER BY j.name
+
+-- name: lock_job
+-- One job of a tenant, for a change of it.
+SELECT cadenza_now() AS now, j.*
+FROM jobs AS j
+WHERE j.tenant_id = $1 AND j.id = $2
+FOR UPDATE OF j
+
+-- name: share_job
+-- The job that a new endpoint goes into: it must not end or pause meanwhile.
+SELECT paused_until, archived_at FROM jobs WHERE tenant_id = $1 AND id = $2 FOR SHARE
+
+-- --- Only for PostgresEndpointStore.add_job, which goes with it --------------------------------
+
+-- name: add_job
+-- A new job; the same one again only takes on its name and description.
+INSERT INTO jobs (id, tenant_id, name, description, paused_until, archived_at)
+VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT (id) DO UPDATE SET name = excluded.name, description = excluded.description
+WHERE jobs.tenant_id = excluded.tenant_id

@@ -1,5 +1,0 @@
--- Results of an endpoint that came with an old epoch.
-SELECT run_id, endpoint_id, epoch, status, received_at
-FROM late_results
-WHERE tenant_id = $1 AND endpoint_id = $2
-ORDER BY id

@@ -1,2 +1,0 @@
--- Tell whoever listens on a channel.
-SELECT pg_notify($1, '')

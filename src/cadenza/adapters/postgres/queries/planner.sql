@@ -1,0 +1,245 @@
+-- What a planner finds, reads and leaves behind.
+
+-- name: plan_for_these_values
+-- For this transaction: claim_for_analysis is planned for its values. What happened in the last
+-- seconds is found by index; everything is better read as a whole.
+SELECT set_config('plan_cache_mode', 'force_custom_plan', true)
+
+-- name: claim_for_analysis
+-- Lease endpoints that a brain should look at, by the rules of domain/analysis.py.
+--   $1 how many  $2 the brain  $3 who leases  $4 for how long  $5 tenants to leave out
+--   $6 since when something must have happened  $7 what the brain wants to look at
+WITH clock AS MATERIALIZED (
+    SELECT cadenza_now() AS now
+),
+-- Jobs in which something happened: by index, however many endpoints there are.
+active_jobs AS MATERIALIZED (
+    SELECT job_id FROM endpoints WHERE last_finished_at > $6
+    UNION
+    SELECT job_id FROM endpoints WHERE asked_at > $6
+    UNION
+    SELECT id FROM jobs WHERE $6 = '-infinity'::timestamptz
+),
+candidates AS (
+    SELECT e.id, e.job_id, e.last_finished_at, e.last_failed_at, e.changed_at, e.asked_at,
+           look.looked_at, look.next_analysis_at,
+           coalesce(look.looked_at, '-infinity') AS seen_at,
+           look.leased_until,
+           max(e.last_finished_at) OVER (PARTITION BY e.job_id) AS job_finished_at
+    FROM active_jobs
+    JOIN jobs AS job ON job.id = active_jobs.job_id
+    JOIN tenants AS tenant ON tenant.id = job.tenant_id
+    JOIN endpoints AS e ON e.job_id = active_jobs.job_id AND e.archived_at IS NULL
+    LEFT JOIN looks AS look ON look.endpoint_id = e.id AND look.brain = $2
+    WHERE job.tenant_id <> ALL ($5::uuid[])
+      AND coalesce(
+              job.planner_mode,
+              CASE WHEN $2 = 'llm' THEN tenant.llm_mode ELSE tenant.rules_mode END
+          ) <> 'off'
+),
+chosen AS (
+    SELECT c.id, c.looked_at,
+           row_number() OVER (
+               ORDER BY
+                   (c.changed_at = c.last_finished_at) IS NOT TRUE,  -- new answers first
+                   CASE WHEN $7 = 'every-run' THEN c.job_finished_at ELSE c.last_finished_at END,
+                   -- siblings together: what they share is read once
+                   CASE WHEN $7 = 'every-run' THEN c.job_id END,
+                   c.id
+           ) AS position
+    FROM candidates AS c, clock
+    WHERE (c.leased_until IS NULL OR c.leased_until <= clock.now)
+      AND CASE $7::text
+          WHEN 'own-runs' THEN greatest(c.last_finished_at, c.asked_at) > c.seen_at
+          WHEN 'every-run' THEN greatest(c.job_finished_at, c.asked_at) > c.seen_at
+          WHEN 'on-change' THEN
+              c.asked_at > c.seen_at
+              OR (
+                  c.last_finished_at > c.seen_at
+                  AND (
+                      c.looked_at IS NULL
+                      OR c.last_failed_at > c.looked_at
+                      OR c.next_analysis_at <= clock.now
+                  )
+              )
+              OR EXISTS (
+                  SELECT FROM endpoints AS sibling
+                  WHERE sibling.job_id = c.job_id AND sibling.id <> c.id
+                    AND sibling.archived_at IS NULL
+                    AND sibling.changed_at > c.seen_at
+              )
+          END
+    ORDER BY position
+    LIMIT $1
+),
+leased AS (
+    INSERT INTO looks AS look (endpoint_id, brain, looked_at, leased_until, leased_by)
+    SELECT chosen.id, $2, chosen.looked_at, clock.now + $4, $3
+    FROM chosen, clock
+    ORDER BY chosen.id  -- in one order everywhere, so that no two planners wait in a circle
+    ON CONFLICT (endpoint_id, brain) DO UPDATE
+    SET leased_until = excluded.leased_until, leased_by = excluded.leased_by
+    -- Another planner may have taken it, or looked at it and gone, since we read it.
+    WHERE (look.leased_until IS NULL OR look.leased_until <= cadenza_now())
+      AND look.looked_at IS NOT DISTINCT FROM excluded.looked_at
+    RETURNING look.endpoint_id
+)
+SELECT chosen.id
+FROM chosen
+JOIN leased ON leased.endpoint_id = chosen.id
+ORDER BY chosen.position
+
+-- name: release_looks
+-- Give back what was leased and not looked at.
+UPDATE looks SET leased_until = NULL, leased_by = NULL
+WHERE endpoint_id = ANY ($1::uuid[]) AND brain = $2 AND leased_by = $3
+
+-- name: analysis_contexts
+-- Everything a brain is shown about each of these endpoints, in one go.
+--   $1 endpoints  $2 how many responses  $3 the longest body  $4 the brain
+SELECT
+    cadenza_now() AS now, e.*,
+    look.looked_at, look.reasoning AS last_reasoning, look.fired,
+    coalesce(
+        job.planner_mode, CASE WHEN $4 = 'llm' THEN tenant.llm_mode ELSE tenant.rules_mode END
+    ) AS mode,
+    waiting.calls AS waiting,
+    job.name AS job_name, job.description AS job_description,
+    job.paused_until AS job_pause, job.archived_at AS job_archived_at,
+    job.rules AS job_rules, job.planner_mode, job.probe_budget,
+    siblings.names AS sibling_names,
+    health.*, recent.*
+FROM unnest($1::uuid[]) WITH ORDINALITY AS wanted (id, position)
+JOIN endpoint_states AS e ON e.id = wanted.id
+JOIN jobs AS job ON job.id = e.job_id
+JOIN tenants AS tenant ON tenant.id = e.tenant_id
+LEFT JOIN looks AS look ON look.endpoint_id = e.id AND look.brain = $4
+LEFT JOIN LATERAL (
+    -- what this brain suggested before, and nobody has accepted
+    SELECT json_agg(call.value) AS calls
+    FROM analysis_sessions AS s, jsonb_array_elements(s.tool_calls) AS call
+    WHERE s.endpoint_id = e.id AND split_part(s.brain, ' ', 1) = $4
+      AND s.suggests_until > cadenza_now() AND can_be_accepted(call.value, cadenza_now())
+) AS waiting ON true
+CROSS JOIN LATERAL (
+    SELECT coalesce(array_agg(sibling.name ORDER BY sibling.name), '{}') AS names
+    FROM endpoints AS sibling
+    WHERE sibling.job_id = e.job_id AND sibling.id <> e.id AND sibling.archived_at IS NULL
+) AS siblings
+CROSS JOIN LATERAL endpoint_health(e.id) AS health
+CROSS JOIN LATERAL (
+    SELECT array_agg(r.slot_at ORDER BY r.slot_at DESC) AS recent_slot_at,
+           array_agg(r.started_at ORDER BY r.slot_at DESC) AS recent_started_at,
+           array_agg(r.finished_at ORDER BY r.slot_at DESC) AS recent_finished_at,
+           array_agg(r.status ORDER BY r.slot_at DESC) AS recent_status,
+           array_agg(r.status_code ORDER BY r.slot_at DESC) AS recent_status_code,
+           array_agg(CASE WHEN length(r.body::text) <= $3 THEN r.body::text END
+                     ORDER BY r.slot_at DESC) AS recent_body
+    FROM (
+        SELECT r.slot_at, r.started_at, r.finished_at, r.status, r.status_code, r.body
+        FROM runs AS r
+        WHERE r.endpoint_id = e.id AND r.status <> 'running'
+        ORDER BY r.slot_at DESC
+        LIMIT $2
+    ) AS r
+) AS recent
+ORDER BY wanted.position
+
+-- name: job_members
+-- The endpoints of every job that these endpoints belong to, each once, with its latest answer.
+-- Of answers longer than $2, if that is given, the body is left out.
+SELECT e.*,
+       latest.slot_at AS latest_slot_at, latest.started_at AS latest_started_at,
+       latest.finished_at AS latest_finished_at, latest.status AS latest_status,
+       latest.status_code AS latest_status_code,
+       CASE WHEN $2::integer IS NULL OR length(latest.body::text) <= $2 THEN latest.body END
+           AS latest_body
+FROM endpoint_states AS e
+LEFT JOIN LATERAL (
+    SELECT r.slot_at, r.started_at, r.finished_at, r.status, r.status_code, r.body
+    FROM runs AS r
+    WHERE r.endpoint_id = e.id AND r.status <> 'running'
+    ORDER BY r.slot_at DESC
+    LIMIT 1
+) AS latest ON true
+WHERE e.archived_at IS NULL
+  AND e.job_id IN (SELECT own.job_id FROM endpoints AS own WHERE own.id = ANY($1::uuid[]))
+ORDER BY e.name
+
+-- name: record_analyses
+-- Remember that endpoints were looked at, and end the leases of the planner that did.
+INSERT INTO looks AS look (
+    endpoint_id, brain, looked_at, next_analysis_at, reasoning, idle_looks, fired
+)
+SELECT analysis.endpoint_id, analysis.brain, analysis.looked_at, analysis.next_analysis_at,
+       analysis.reasoning, analysis.idle_looks, analysis.fired::jsonb
+FROM unnest(
+    $1::uuid[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::text[], $6::bigint[],
+    $7::text[]
+) AS analysis (endpoint_id, brain, looked_at, next_analysis_at, reasoning, idle_looks, fired)
+JOIN endpoints AS e ON e.id = analysis.endpoint_id  -- its owner may have deleted it meanwhile
+ORDER BY analysis.endpoint_id
+ON CONFLICT (endpoint_id, brain) DO UPDATE
+SET looked_at = excluded.looked_at,
+    next_analysis_at = excluded.next_analysis_at,
+    reasoning = excluded.reasoning,
+    idle_looks = look.idle_looks + excluded.idle_looks,
+    fired = CASE WHEN look.fired = '{}' AND excluded.fired = '{}' THEN look.fired ELSE (
+        -- without those that their owner has taken out of the job
+        SELECT coalesce(jsonb_object_agg(known.rule, known.at), '{}')
+        FROM jsonb_each(look.fired || excluded.fired) AS known (rule, at)
+        WHERE known.rule IN (
+            SELECT declared.rule ->> 'name'
+            FROM endpoints AS e
+            JOIN jobs AS job ON job.id = e.job_id
+            CROSS JOIN jsonb_array_elements(job.rules) AS declared (rule)
+            WHERE e.id = look.endpoint_id
+        )
+    ) END,
+    leased_until = CASE WHEN look.leased_by = $8 THEN NULL ELSE look.leased_until END,
+    leased_by = CASE WHEN look.leased_by = $8 THEN NULL ELSE look.leased_by END
+RETURNING endpoint_id
+
+-- name: add_session
+-- Keep a session that did or wanted something.
+INSERT INTO analysis_sessions (
+    id, tenant_id, job_id, endpoint_id, brain, started_at, duration_ms, ended_as, tool_calls,
+    reasoning, confidence, tokens, cost, warnings, next_analysis_at, prompt_version,
+    suggests_until, acts_until
+)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+ON CONFLICT (id) DO NOTHING  -- sent again after an answer that was lost
+
+-- name: open_suggestions
+-- What planners suggest to a tenant and nobody has accepted, the newest first.
+SELECT s.id AS session_id, (call.ordinality - 1)::integer AS call, s.endpoint_id,
+       e.name AS endpoint_name, s.brain, s.reasoning, s.started_at, call.value AS told
+FROM analysis_sessions AS s
+JOIN endpoints AS e ON e.id = s.endpoint_id,
+jsonb_array_elements(s.tool_calls) WITH ORDINALITY AS call
+WHERE s.tenant_id = $1 AND s.suggests_until > cadenza_now()
+  AND can_be_accepted(call.value, cadenza_now())
+ORDER BY s.started_at DESC, s.id, call.ordinality
+LIMIT $2
+
+-- name: lock_suggestion
+-- One call of a session, for the one who accepts it first.
+SELECT s.id AS session_id, $3::integer AS call, s.endpoint_id, e.name AS endpoint_name, s.brain,
+       s.reasoning, s.started_at, s.tool_calls -> $3::integer AS told, cadenza_now() AS now
+FROM analysis_sessions AS s
+JOIN endpoints AS e ON e.id = s.endpoint_id
+WHERE s.tenant_id = $1 AND s.id = $2
+FOR UPDATE OF s
+
+-- name: mark_suggestion
+-- Who accepted a suggestion and when.
+UPDATE analysis_sessions
+SET tool_calls = jsonb_set(
+        tool_calls,
+        ARRAY[$3::integer::text],
+        (tool_calls -> $3::integer)
+            || jsonb_build_object('accepted_by', $4::text, 'accepted_at', cadenza_now())
+    ),
+    -- runs_of_session finds what it leads to by this
+    acts_until = greatest(acts_until, $5)
+WHERE tenant_id = $1 AND id = $2

@@ -1,3 +1,0 @@
-runs.id, runs.endpoint_id, runs.tenant_id, runs.slot_at, runs.source, runs.status, runs.attempt,
-runs.epoch, runs.is_manual, runs.claimed_at, runs.started_at, runs.finished_at, runs.status_code,
-runs.error_kind, runs.error_message, runs.skipped_slots, runs.skipped_reason

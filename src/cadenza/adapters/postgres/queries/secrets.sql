@@ -1,0 +1,82 @@
+-- Signing keys, and values that are sealed with a master key.
+
+-- name: list_signing_keys
+-- The keys of a tenant that have not ended, newest first.
+SELECT id, tenant_id, secret, created_at, retires_at
+FROM signing_keys
+WHERE tenant_id = $1 AND (retires_at IS NULL OR retires_at > cadenza_now())
+ORDER BY created_at DESC
+
+-- name: add_signing_key
+-- A new key, which signs from now on.
+INSERT INTO signing_keys (id, tenant_id, secret, created_at) VALUES ($1, $2, $3, $4)
+
+-- name: retire_signing_keys
+-- Keys that have ended go; those that sign end at this instant, or sooner where they do already.
+WITH ended AS (
+    DELETE FROM signing_keys WHERE tenant_id = $1 AND retires_at <= $2
+)
+UPDATE signing_keys
+SET retires_at = least(retires_at, $3::timestamptz)
+WHERE tenant_id = $1 AND (retires_at IS NULL OR retires_at > $2)
+
+-- name: sealed_by_key
+-- How many sealed values need each master key.
+SELECT split_part(sealed, ':', 2) AS key_id, count(*) AS held
+FROM (
+    SELECT header.value AS sealed
+    FROM endpoints AS e, jsonb_each_text(e.secret_headers) AS header
+    UNION ALL
+    SELECT secret FROM signing_keys
+) AS every
+GROUP BY key_id
+ORDER BY key_id
+
+-- name: outdated_headers
+-- A batch of endpoints, by id, with headers that another master key than this one sealed.
+SELECT e.id, e.tenant_id, e.secret_headers AS sealed
+FROM endpoints AS e
+WHERE e.id > $2
+  AND EXISTS (
+      SELECT FROM jsonb_each_text(e.secret_headers) AS header
+      WHERE split_part(header.value, ':', 2) <> $1
+  )
+ORDER BY e.id
+LIMIT $3
+
+-- name: replace_headers
+-- Write what was sealed anew, where it is still what was read. A row that a worker holds is left
+-- for the next round: nobody waits for anybody.
+WITH free AS (
+    SELECT e.id
+    FROM endpoints AS e
+    WHERE e.id = ANY ($1::uuid[])
+    FOR NO KEY UPDATE SKIP LOCKED
+)
+UPDATE endpoints AS e
+SET secret_headers = fresh.sealed
+FROM free, unnest($1::uuid[], $2::jsonb[], $3::jsonb[]) AS fresh (id, read, sealed)
+WHERE e.id = free.id AND e.id = fresh.id AND e.secret_headers = fresh.read
+RETURNING e.id
+
+-- name: outdated_signing_keys
+-- A batch of signing keys, by id, that another master key than this one sealed.
+SELECT id, tenant_id, secret AS sealed
+FROM signing_keys
+WHERE id > $2 AND split_part(secret, ':', 2) <> $1
+ORDER BY id
+LIMIT $3
+
+-- name: replace_signing_keys
+-- Write what was sealed anew, where it is still what was read.
+WITH free AS (
+    SELECT k.id
+    FROM signing_keys AS k
+    WHERE k.id = ANY ($1::uuid[])
+    FOR NO KEY UPDATE SKIP LOCKED
+)
+UPDATE signing_keys AS k
+SET secret = fresh.sealed
+FROM free, unnest($1::uuid[], $2::text[], $3::text[]) AS fresh (id, read, sealed)
+WHERE k.id = free.id AND k.id = fresh.id AND k.secret = fresh.read
+RETURNING k.id

@@ -1,1 +1,0 @@
-e.plan, {listed_endpoint}
