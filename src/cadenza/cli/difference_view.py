@@ -5,7 +5,7 @@ from typing import Any
 
 import typer
 
-from cadenza.cli.plain_text import json_text, plain, shortened
+from cadenza.cli.terminal_text import json_text, plain, shortened
 
 _SIGNS = {"create": "+", "update": "~", "archive": "-"}
 _COLOURS = {

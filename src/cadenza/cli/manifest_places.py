@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from cadenza.cli.problem_text import ApiError
+from cadenza.cli.api_errors import ApiError
 
 _PLACE = re.compile(r"jobs\[(\d+)\](?:\.endpoints\[(\d+)\])?")
 
