@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cadenza.cli.terminal_text import json_text, plain, plain_lines, typed
+from cadenza.cli.terminal_text import json_text, plain, plain_lines, quoted
 from cadenza.cli.times import Times, duration_text, relative
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -37,7 +37,7 @@ def test_a_text_that_turns_around_is_shown_as_it_is_written() -> None:
 
 
 def test_a_name_with_a_blank_can_be_typed_again() -> None:
-    assert typed("my shop/queue") == "'my shop/queue'"
+    assert quoted("my shop/queue") == "'my shop/queue'"
 
 
 @pytest.mark.parametrize(
