@@ -7,14 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
+from cadenza.cli.api_errors import ApiError
 from cadenza.cli.client import Api
 from cadenza.cli.commands import add
 from cadenza.cli.context import CliContext
 from cadenza.cli.difference_view import show_difference, summary
-from cadenza.cli.exits import CommandError
+from cadenza.cli.errors import CommandError
 from cadenza.cli.output import Output
-from cadenza.cli.plain_text import plain
-from cadenza.cli.problem_text import ApiError
+from cadenza.cli.terminal_text import plain
 
 SECONDS = 120.0
 MOST_PROBLEMS = 50

@@ -6,7 +6,7 @@ from typing import Any
 import typer
 
 from cadenza.cli.changed_words import changed_words
-from cadenza.cli.plain_text import json_text, plain, shortened
+from cadenza.cli.terminal_text import json_text, plain, shortened
 
 WIDTH = 80  # of a line, which is what a terminal has at least
 MOST_PLACES = 8  # where one text differs from another

@@ -7,7 +7,7 @@ import typer
 
 from cadenza.cli.client import Api
 from cadenza.cli.commands import add
-from cadenza.cli.exits import CommandError
+from cadenza.cli.errors import CommandError
 from cadenza.cli.output import Output
 
 
