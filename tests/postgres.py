@@ -2,21 +2,29 @@
 
 import atexit
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import asyncpg
 
+from cadenza.adapters.postgres.claims import PostgresClaims
 from cadenza.adapters.postgres.database import Database, open_database
 from cadenza.adapters.postgres.embedded import EmbeddedPostgres
 from cadenza.adapters.postgres.migrate import migrate
+from cadenza.adapters.postgres.store import PostgresStore
 from cadenza.adapters.secrets.box import AesGcmBox
 from cadenza.adapters.secrets.keys import GivenKeys
+from cadenza.application.finishing import ClaimedRuns
+from cadenza.application.ports.secret_box import SecretBox
+from cadenza.application.quotas import Quotas
+from cadenza.domain.endpoint import MAX_SPREAD
+from tests.direct import Direct
+from tests.factories import CRON
 
 # A test database may lose everything when the machine does.
 FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
@@ -30,6 +38,28 @@ GOING_CLOCK = (
     "CREATE OR REPLACE FUNCTION cadenza_now() RETURNS timestamptz"
     " LANGUAGE sql VOLATILE PARALLEL RESTRICTED AS 'SELECT clock_timestamp()'"
 )
+
+
+def run_queue(
+    database: Database,
+    new_id: Callable[[], UUID] = uuid4,
+    box: SecretBox = BOX,
+    spread: timedelta = MAX_SPREAD,
+    on_time: Callable[[datetime], None] = lambda _: None,
+) -> ClaimedRuns:
+    """What a scheduler works off."""
+    claims = PostgresClaims(database, new_id, box, on_time)
+    return ClaimedRuns(claims, PostgresStore(database, box, spread), CRON)
+
+
+def direct(database: Database, box: SecretBox = BOX, spread: timedelta = MAX_SPREAD) -> Direct:
+    return Direct(PostgresStore(database, box, spread), CRON)
+
+
+def quotas(
+    database: Database, tokens_per_month: int | None = None, money_per_month: float | None = None
+) -> Quotas:
+    return Quotas(PostgresStore(database, BOX), uuid4, tokens_per_month, money_per_month)
 
 
 @cache

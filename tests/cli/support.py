@@ -26,13 +26,13 @@ from cadenza.roots.dispatch import dispatcher
 from cadenza.roots.main import app, exit_code
 from cadenza.roots.scheduler import make_scheduler
 from cadenza.roots.settings import Settings
-from cadenza.roots.up.sample import sample_service
+from cadenza.up.sample_service import sample_service
 from tests.postgres import BOX, migrated_database_url
 
 NEW_YEAR = "0 3 1 1 *"
-OPERATOR_KEY = "operator-key-of-the-tests-with-enough-of-chance"
+ADMIN_KEY = "operator-key-of-the-tests-with-enough-of-chance"
 SETTINGS = Settings(
-    operator_key=SecretStr(OPERATOR_KEY), allowed_networks="loopback", rate_limit=1_000_000
+    admin_key=SecretStr(ADMIN_KEY), allowed_networks="loopback", rate_limit=1_000_000
 )
 
 
@@ -86,7 +86,7 @@ class Person:
         env = {
             "CADENZA_API_URL": self.site.url,
             "CADENZA_API_KEY": self.key,
-            "CADENZA_OPERATOR_KEY": OPERATOR_KEY,
+            "CADENZA_ADMIN_KEY": ADMIN_KEY,
             "COLUMNS": "200",
             **self.environment,
         }

@@ -49,7 +49,7 @@ def test_who_did_what_is_listed(person: Person) -> None:
     assert "Nobody" in person.says("audit", "list", "--actor", "nobody")
 
 
-def test_the_operator_makes_and_deletes_a_tenant(person: Person) -> None:
+def test_the_installations_admin_makes_and_deletes_a_tenant(person: Person) -> None:
     name = f"{person.tenant} two"
     assert f"cadenza tenants create-user '{name}' USER" in person.says("tenants", "create", name)
     assert "cadenza tenants create-user" in person.says("tenants", "users", name)
@@ -68,9 +68,9 @@ def test_the_operator_makes_and_deletes_a_tenant(person: Person) -> None:
     assert person.cadenza("tenants", "show", name).code == 3
 
 
-def test_tenants_need_the_operators_key(person: Person) -> None:
-    person.environment["CADENZA_OPERATOR_KEY"] = ""
+def test_tenants_need_the_admins_key(person: Person) -> None:
+    person.environment["CADENZA_ADMIN_KEY"] = ""
     done = person.cadenza("tenants", "list")
     assert done.code == 4
-    assert "CADENZA_OPERATOR_KEY" in done.err
+    assert "CADENZA_ADMIN_KEY" in done.err
     assert person.cadenza("tenants", "list", "--key", person.key).code == 4

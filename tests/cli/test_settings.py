@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from cadenza.roots.main import app
-from cadenza.roots.settings import PREFIX, Settings
+from cadenza.roots.settings import PREFIX, Settings, read_settings, variables_of
 
 SECRET = "a-secret-that-is-long-enough"
 
@@ -14,7 +14,8 @@ SECRET = "a-secret-that-is-long-enough"
 @pytest.fixture(autouse=True)
 def bare(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in Settings.model_fields:
-        monkeypatch.delenv(f"{PREFIX}{name.upper()}", raising=False)
+        for variable in variables_of(name):
+            monkeypatch.delenv(variable, raising=False)
 
 
 def test_every_setting_is_shown_with_where_it_came_from() -> None:
@@ -28,13 +29,14 @@ def test_every_setting_is_shown_with_where_it_came_from() -> None:
         "from": "environment",
     }
     assert rows["CADENZA_CONNECTIONS"]["from"] == "default"
-    assert rows["CADENZA_OPERATOR_KEY"]["value"] == "***"
+    assert rows["CADENZA_ADMIN_KEY"]["value"] == "***"
+    assert rows["CADENZA_ADMIN_KEY"]["from"] == "environment"  # by its older name
     assert rows["CADENZA_DATABASE_URL"]["value"] is None
 
 
 def test_the_table_shows_no_secret() -> None:
     done = CliRunner().invoke(app, ["settings"], env={"CADENZA_OPERATOR_KEY": SECRET})
-    assert "CADENZA_OPERATOR_KEY" in done.stdout
+    assert "CADENZA_ADMIN_KEY" in done.stdout
     assert SECRET not in done.stdout
 
 
@@ -49,3 +51,20 @@ def test_all_that_is_wrong_is_told_at_once_and_no_secret_with_it() -> None:
     for name in environment:
         assert name in str(done.exception)
     assert "short-secret" not in str(done.exception)
+
+
+def test_the_admins_key_is_read_by_either_name_the_newer_one_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("CADENZA_OPERATOR_KEY", SECRET)
+    assert _admin_key() == SECRET
+    monkeypatch.setenv("CADENZA_ADMIN_KEY", "")
+    assert _admin_key() == SECRET
+    monkeypatch.setenv("CADENZA_ADMIN_KEY", f"newer-{SECRET}")
+    assert _admin_key() == f"newer-{SECRET}"
+
+
+def _admin_key() -> str:
+    key = read_settings().admin_key
+    assert key is not None
+    return key.get_secret_value()

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
-from cadenza.cli.exits import ExitCode
+from cadenza.cli.errors import ExitCode
+from cadenza.cli.lazy import loaded
 from cadenza.roots.commands import COMMANDS
-from cadenza.roots.lazy import loaded
 from cadenza.roots.main import app
 from tests.cli.support import NEW_YEAR, Person
 

@@ -5,10 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from cadenza.roots.outside import find_operator, find_server
+from cadenza.roots.cli_context import find_admin, find_server
 from tests.cli.support import Person
 
-NAMES = ("CADENZA_API_URL", "CADENZA_API_KEY", "CADENZA_OPERATOR_KEY", "CADENZA_DATA_FOLDER")
+NAMES = (
+    "CADENZA_API_URL",
+    "CADENZA_API_KEY",
+    "CADENZA_ADMIN_KEY",
+    "CADENZA_OPERATOR_KEY",
+    "CADENZA_DATA_FOLDER",
+)
 
 
 @pytest.fixture
@@ -30,9 +36,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_what_up_left_in_a_folder_above_is_found(folder: Path) -> None:
     found = find_server(None, None)
     assert (found.url, found.key) == ("http://127.0.0.1:8090", "cdz_left")
-    operator = find_operator(None, None)
-    assert (operator.url, operator.key) == ("http://127.0.0.1:8090", "operator-left")
-    assert operator.key_from == str(folder / "operator.key")
+    admin = find_admin(None, None)
+    assert (admin.url, admin.key) == ("http://127.0.0.1:8090", "operator-left")
+    assert admin.key_from == str(folder / "operator.key")
 
 
 def test_what_is_set_wins_over_what_was_left_and_what_is_given_over_both(
@@ -48,7 +54,7 @@ def test_what_is_set_wins_over_what_was_left_and_what_is_given_over_both(
 
 def test_a_key_goes_only_to_the_server_that_it_was_made_for(folder: Path) -> None:
     assert find_server("http://evil.example", None).key is None
-    assert find_operator("http://evil.example", None).key is None
+    assert find_admin("http://evil.example", None).key is None
     assert find_server("http://127.0.0.1:8090/", None).key == "cdz_left"
 
 
@@ -70,3 +76,15 @@ def test_a_command_that_does_not_exist_is_told_with_one_that_does(person: Person
     done = person.cadenza("job", "list")
     assert done.code == 2
     assert "Did you mean 'jobs'?" in " ".join(done.err.replace("│", " ").split())
+
+
+def test_the_admins_key_is_found_by_either_name_the_newer_one_first(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CADENZA_OPERATOR_KEY", "older")
+    admin = find_admin(None, None)
+    assert (admin.key, admin.key_from) == ("older", "CADENZA_OPERATOR_KEY")
+    monkeypatch.setenv("CADENZA_ADMIN_KEY", "newer")
+    admin = find_admin(None, None)
+    assert (admin.key, admin.key_from) == ("newer", "CADENZA_ADMIN_KEY")
+    assert find_admin(None, "given").key_from == "--key"

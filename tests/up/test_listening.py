@@ -4,8 +4,8 @@ import socket
 
 import pytest
 
+from cadenza.adapters.system.listening import address_of, check_can_listen, is_free
 from cadenza.domain.errors import InstallationError
-from cadenza.roots.listening import address_of, check_can_listen, is_free
 
 
 def test_a_free_port_is_free_and_a_taken_one_is_told_with_another() -> None:

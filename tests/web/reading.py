@@ -14,24 +14,22 @@ import httpx2 as httpx
 import uvicorn
 from fastapi import FastAPI
 
-from cadenza.adapters.postgres.accounts import PostgresAccounts
-from cadenza.adapters.postgres.catalogue import PostgresCatalogue
 from cadenza.adapters.postgres.database import Database, open_database
-from cadenza.adapters.postgres.run_queue import PostgresRunQueue
+from cadenza.adapters.postgres.store import PostgresStore
+from cadenza.application.accounts import Keys, NewKey, Tenants
 from cadenza.application.ports.claims import ClaimRequest
-from cadenza.domain.access import ApiKey, Scope, Tenant, User, hash_of, token_of
-from cadenza.domain.audit import AuditEntry
+from cadenza.domain.access import Caller, Scope
 from cadenza.domain.endpoint import Endpoint, Every, Job
 from cadenza.domain.run import FinishedRun, Outcome
 from cadenza.domain.target import HttpTarget
-from cadenza.roots.api import Server, served_app
+from cadenza.roots.api import served_app
+from cadenza.roots.serving import Server
 from cadenza.roots.settings import Settings
 from cadenza.web.api.streams import Pace
-from tests.factories import CRON, OK, minutes, seconds
-from tests.postgres import BOX, MASTER_KEY, migrated_database_url
+from tests.factories import OK, minutes, seconds
+from tests.postgres import BOX, MASTER_KEY, direct, migrated_database_url, run_queue
 
 SECRET = "s" * 43
-DEED = AuditEntry("test", "test.made")
 
 
 @dataclass(slots=True)
@@ -109,9 +107,8 @@ class Reading:
             spread=seconds(0),
             **{**given, **fields},
         )
-        catalogue = PostgresCatalogue(self.database, CRON, BOX, timedelta(0))
-        await catalogue.create_endpoint(endpoint, HttpTarget("http://example.com/"), DEED)
-        return endpoint
+        endpoints = direct(self.database, BOX, timedelta(0))
+        return await endpoints.add_endpoint(endpoint, HttpTarget("http://example.com/"))
 
     async def add_run(self, endpoint: Endpoint, slot_at: datetime, **columns: Any) -> UUID:
         """A run as it is after its end, or as the columns say."""
@@ -137,7 +134,7 @@ class Reading:
 
     async def run_due(self, outcome: Outcome = OK) -> int:
         """What a worker does: claim all that is due, and finish it so."""
-        queue = PostgresRunQueue(self.database, CRON, uuid4, BOX, timedelta(0))
+        queue = run_queue(self.database, uuid4, BOX, timedelta(0))
         batch = await queue.claim_due(ClaimRequest("test", 100, seconds(30)))
         now = await self.now()
         await queue.finish([FinishedRun(each, outcome, now, now) for each in batch.claims])
@@ -154,17 +151,18 @@ class Reading:
 
     async def add_key(self, tenancy: Tenancy, scope: Scope) -> Tenancy:
         """The same tenant, with a key that may do no more than this."""
-        accounts = PostgresAccounts(self.database)
-        key = await _add_key(accounts, tenancy.id, tenancy.user_id, scope)
+        key = await _add_key(self.database, tenancy.id, tenancy.user_id, scope)
         return Tenancy(tenancy.id, tenancy.user_id, *key, tenancy.job_id)
 
     async def revoke(self, tenancy: Tenancy) -> None:
-        await PostgresAccounts(self.database).revoke_key(tenancy.id, tenancy.key_id, DEED)
+        """By another process than the one that serves."""
+        caller = Caller(tenancy.id, tenancy.user_id, tenancy.key_id, "ann", (Scope.ADMIN,))
+        await _keys(self.database).revoke(caller, tenancy.key_id)
 
     def set_pace(self, **pace: Any) -> None:
         """For streams; what is not said is as quick as a test wants it."""
         quick = {"poll": seconds(0.3), "at_least": seconds(0.01), "check_key": seconds(0.2)}
-        self.app.state.dependencies.streams.pace = Pace(**{**quick, **pace})
+        self.app.state.dependencies.around.streams.pace = Pace(**{**quick, **pace})
 
     @asynccontextmanager
     async def served(self) -> AsyncIterator[str]:
@@ -177,7 +175,7 @@ class Reading:
             try:
                 yield f"http://127.0.0.1:{port}/api/v1"
             finally:
-                self.app.state.dependencies.streams.end()
+                self.app.state.dependencies.around.streams.end()
                 server.should_exit = True
                 await serving
 
@@ -202,30 +200,29 @@ async def reading_world() -> AsyncIterator[Reading]:
 
 
 async def _add_tenant(database: Database, name: str) -> Tenancy:
-    accounts = PostgresAccounts(database)
-    async with database.connection() as connection:
-        now = await connection.fetchval("SELECT cadenza_now()")
-    tenant = Tenant(uuid4(), name, now)
-    user = User(uuid4(), tenant.id, "ann", now)
-    await accounts.add_tenant(tenant, DEED)
-    await accounts.add_user(user, DEED)
-    token, key_id = await _add_key(accounts, tenant.id, user.id, Scope.ADMIN)
-    tenancy = Tenancy(tenant.id, user.id, token, key_id)
-    job = Job(tenancy.job_id, tenant.id, "watch", "")
-    await PostgresCatalogue(database, CRON, BOX).create_job(job, DEED)
+    tenants = Tenants(PostgresStore(database, BOX), uuid4, _forget_nothing)
+    tenant_id, _ = await tenants.create(name, None)
+    user, _ = await tenants.create_user(tenant_id, "ann")
+    token, key_id = await _add_key(database, tenant_id, user.id, Scope.ADMIN)
+    tenancy = Tenancy(tenant_id, user.id, token, key_id)
+    await direct(database).add_job(Job(tenancy.job_id, tenant_id, "watch", ""))
     return tenancy
 
 
 async def _add_key(
-    accounts: PostgresAccounts, tenant_id: UUID, user_id: UUID, scope: Scope
+    database: Database, tenant_id: UUID, user_id: UUID, scope: Scope
 ) -> tuple[str, UUID]:
-    key_id = uuid4()
-    token = token_of(key_id, SECRET)
-    user = (await accounts.list_users(tenant_id))[0]
-    await accounts.add_key(
-        ApiKey(key_id, tenant_id, user_id, "key", (scope,), hash_of(token), user.created_at), DEED
-    )
-    return token, key_id
+    wanted = NewKey("key", (scope,), user_id)
+    key, token = await _keys(database).create_for(tenant_id, wanted)
+    return token, key.id
+
+
+def _keys(database: Database) -> Keys:
+    return Keys(PostgresStore(database, BOX), uuid4, lambda: SECRET, _forget_nothing)
+
+
+def _forget_nothing() -> None:
+    """No process of these tests remembers them."""
 
 
 # --- Streams --------------------------------------------------------------------------------

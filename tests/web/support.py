@@ -1,4 +1,4 @@
-"""The real application over a real PostgreSQL: two tenants, with keys of every scope."""
+"""The real application over either store: two tenants, with keys of every scope."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -16,20 +16,26 @@ import uvicorn
 from fastapi import FastAPI
 from pydantic import SecretStr
 
-from cadenza.adapters.postgres.accounts import PostgresAccounts
+from cadenza.adapters.memory.stores import MemoryStores
+from cadenza.adapters.memory.tables import Tables
 from cadenza.adapters.postgres.database import Database, open_database
-from cadenza.domain.access import ApiKey, Scope, Tenant, User, hash_of, token_of
-from cadenza.domain.audit import AuditEntry
-from cadenza.roots.api import served_app, server_config
+from cadenza.adapters.system.clock import SystemClock
+from cadenza.application.accounts import Tenants
+from cadenza.application.ports.store import Store
+from cadenza.domain.access import Actor, ApiKey, Scope, hash_of, token_of
+from cadenza.roots.api import app_over, served_app
+from cadenza.roots.serving import server_config
 from cadenza.roots.settings import Settings
+from cadenza.web.api.dependencies import Stores
 from tests.postgres import BOX, migrated_database_url
 
 OPERATOR_KEY = "operator-key-of-the-tests-with-enough-of-chance"
 SETTINGS: dict[str, Any] = {
-    "operator_key": SecretStr(OPERATOR_KEY),
+    "admin_key": SecretStr(OPERATOR_KEY),
     "allowed_networks": "loopback",
     "rate_limit": 1_000_000,
 }
+TEST = Actor("test", "test")
 READ, OPERATE, ADMIN = Scope.READ, Scope.OPERATE, Scope.ADMIN
 
 
@@ -77,10 +83,15 @@ class House:
 @dataclass(slots=True)
 class Site:
     app: FastAPI
-    database: Database
+    _database: Database | None
     client: httpx.AsyncClient
     ours: House
     theirs: House
+
+    @property
+    def database(self) -> Database:
+        assert self._database is not None, "ask for the fixture postgres_site"
+        return self._database
 
     async def operator(self, method: str, path: str, **more: Any) -> httpx.Response:
         headers = {**bearer(OPERATOR_KEY), **more.pop("headers", {})}
@@ -120,44 +131,74 @@ async def tables(connection: Any) -> list[str]:
 
 @asynccontextmanager
 async def site_over(database: Database, **settings: Any) -> AsyncIterator[Site]:
-    async with served_app(Settings(**{**SETTINGS, **settings}), database, BOX) as app:
-        transport = httpx.ASGITransport(app=app)
-        async with httpx.AsyncClient(transport=transport, base_url="http://cadenza") as client:
-            ours = await move_in(database, client, "ours")
-            theirs = await move_in(database, client, "theirs")
-            yield Site(app, database, client, ours, theirs)
+    async with (
+        served_app(Settings(**{**SETTINGS, **settings}), database, BOX) as app,
+        site_of(app, database) as site,
+    ):
+        yield site
 
 
-async def move_in(database: Database, client: httpx.AsyncClient, name: str) -> House:
+@asynccontextmanager
+async def site_in_memory(**settings: Any) -> AsyncIterator[Site]:
+    clock = SystemClock()
+    memory = MemoryStores(Tables(clock, uuid4))
+    stores = Stores(
+        store=memory.store,
+        jobs=memory.catalogue,
+        endpoints=memory.catalogue,
+        runs=memory.runs,
+        records=memory.records,
+        usage=memory.usage,
+        readiness=memory.readiness,
+        event_log=memory.event_log,
+        latest_answers=memory.latest_answers,
+        keys=memory.accounts,
+        tenants=memory.accounts,
+        signing_keys=memory.signing_keys,
+        suggestions=memory.suggestions,
+        analysis_queue=memory.analysis_queue,
+    )
+    async with (
+        app_over(Settings(**{**SETTINGS, **settings}), stores, clock) as app,
+        site_of(app, None) as site,
+    ):
+        yield site
+
+
+@asynccontextmanager
+async def site_of(app: FastAPI, database: Database | None) -> AsyncIterator[Site]:
+    transport = httpx.ASGITransport(app=app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://cadenza") as client:
+        ours = await move_in(app, client, "ours")
+        theirs = await move_in(app, client, "theirs")
+        yield Site(app, database, client, ours, theirs)
+
+
+async def move_in(app: FastAPI, client: httpx.AsyncClient, name: str) -> House:
     """A tenant with a user, who has a key of every scope."""
-    accounts = PostgresAccounts(database)
-    now = await _now(database)
-    tenant = Tenant(uuid4(), name, now)
-    await accounts.add_tenant(tenant, AuditEntry("test", "tenant.create"))
-    user = User(uuid4(), tenant.id, f"ada of {name}", now)
-    await accounts.add_user(user, AuditEntry("test", "user.create"))
-    house = House(client, tenant.id, name, user.id)
+    tenants: Tenants = app.state.dependencies.tenants
+    tenant_id, _ = await tenants.create(name, None, actor=TEST)
+    user, _ = await tenants.create_user(tenant_id, f"ada of {name}", actor=TEST)
+    house = House(client, tenant_id, name, user.id)
     for scope in Scope:
-        house.keys[scope] = await give_key(database, house, scope)
+        house.keys[scope] = await give_key(app, house, scope)
     return house
 
 
 async def give_key(
-    database: Database, house: House, *scopes: Scope, expires_at: datetime | None = None
+    app: FastAPI, house: House, *scopes: Scope, expires_at: datetime | None = None
 ) -> str:
+    """Also one that has expired already, which nobody could ask for."""
+    store: Store = app.state.dependencies.reads.store
     key_id = uuid4()
     token = token_of(key_id, "s" * 43)
-    key = ApiKey(
-        *(key_id, house.tenant_id, house.user_id, f"key {key_id}", scopes, hash_of(token)),
-        *(await _now(database), expires_at),
-    )
-    await PostgresAccounts(database).add_key(key, AuditEntry("test", "key.create"))
+    async with store.transaction() as tx:
+        key = ApiKey(
+            *(key_id, house.tenant_id, house.user_id, f"key {key_id}", scopes, hash_of(token)),
+            *(await tx.time(), expires_at),
+        )
+        await tx.insert_key(key)
     return token
-
-
-async def _now(database: Database) -> datetime:
-    async with database.connection() as connection:
-        return await connection.fetchval("SELECT cadenza_now()")
 
 
 # --- A server that listens --------------------------------------------------------------------

@@ -78,7 +78,7 @@ async def test_what_is_no_key_opens_nothing(site: Site) -> None:
 
 async def test_a_revoked_key_opens_nothing_at_once(site: Site) -> None:
     await furnish(site, site.ours)
-    token = await give_key(site.database, site.ours, ADMIN)
+    token = await give_key(site.app, site.ours, ADMIN)
     await site.execute("UPDATE api_keys SET revoked_at = now() WHERE id::text LIKE $1", _id(token))
     await _all_closed_to(site, bearer(token), OF_TENANTS)
 
@@ -86,7 +86,7 @@ async def test_a_revoked_key_opens_nothing_at_once(site: Site) -> None:
 async def test_an_expired_key_opens_nothing(site: Site) -> None:
     await furnish(site, site.ours)
     now = await site.value("SELECT cadenza_now()")
-    token = await give_key(site.database, site.ours, ADMIN, expires_at=now - timedelta(seconds=1))
+    token = await give_key(site.app, site.ours, ADMIN, expires_at=now - timedelta(seconds=1))
     await _all_closed_to(site, bearer(token), OF_TENANTS)
 
 
@@ -128,7 +128,7 @@ async def test_without_an_operator_key_the_operators_routes_are_closed_to_all(si
     from tests.web.support import site_over
 
     await site.execute("TRUNCATE tenants CASCADE")
-    async with site_over(site.database, operator_key=None) as closed:
+    async with site_over(site.database, admin_key=None) as closed:
         for token in ("", OPERATOR_KEY, "None"):
             answer = await closed.client.get("/api/v1/tenants", headers=bearer(token))
             assert answer.status_code == 401

@@ -133,7 +133,7 @@ async def test_an_overlap_does_not_lengthen_a_life_that_ends_before(site: Site) 
 
 async def test_a_key_that_is_no_longer_in_force_cannot_be_rotated(site: Site) -> None:
     now = await site.value("SELECT cadenza_now()")
-    expired = await give_key(site.database, site.ours, ADMIN, expires_at=now - timedelta(hours=1))
+    expired = await give_key(site.app, site.ours, ADMIN, expires_at=now - timedelta(hours=1))
     revoked = (await site.ours.done("POST", "/keys", WANTED))["id"]
     await site.ours.done("DELETE", f"/keys/{revoked}")
     for key_id in (expired.split("_")[1], revoked):

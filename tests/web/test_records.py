@@ -9,14 +9,12 @@ import pytest
 
 from cadenza.adapters.postgres import records
 from cadenza.adapters.postgres.analysis_queue import PostgresAnalysisQueue
-from cadenza.adapters.postgres.quota import PostgresQuota
-from cadenza.adapters.postgres.run_queue import PostgresRunQueue
 from cadenza.application.ports.claims import ClaimRequest
 from cadenza.domain.access import Scope
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.session import Session, SessionEnd, ToolCall
-from tests.factories import CRON, FAILED, minutes, seconds
-from tests.postgres import BOX
+from tests.factories import FAILED, minutes, seconds
+from tests.postgres import BOX, quotas, run_queue
 from tests.web.reading import Reading, reading_world
 
 CALL = ToolCall("propose_interval", {"interval_ms": 30000}, {"ok": True}, took_effect=True)
@@ -194,7 +192,7 @@ async def test_a_new_tenant_has_used_nothing(world: Reading) -> None:
 
 
 async def test_a_tenant_over_its_quota_sees_since_when_and_of_what(world: Reading) -> None:
-    ours, small = world.ours.id, PostgresQuota(world.database, 1000, 2.0)
+    ours, small = world.ours.id, quotas(world.database, 1000, 2.0)
     reservation = await small.reserve(ours, 600, 1.5)
     assert reservation is not None
     await small.settle(reservation, 500, 1.5)
@@ -211,12 +209,12 @@ async def test_a_tenant_over_its_quota_sees_since_when_and_of_what(world: Readin
 
 async def test_a_limit_that_was_changed_counts_from_the_next_session_on(world: Reading) -> None:
     ours = world.ours.id
-    assert await PostgresQuota(world.database, 50).reserve(ours, 60) is None
+    assert await quotas(world.database, 50).reserve(ours, 60) is None
     assert (await world.read("/tenant/quota"))["token_limit"] == 50
-    assert await PostgresQuota(world.database, 100).reserve(ours, 60) is not None
+    assert await quotas(world.database, 100).reserve(ours, 60) is not None
     told = await world.read("/tenant/quota")
     assert (told["token_limit"], told["left"], told["refused_at"]) == (100, 40, None)
-    assert await PostgresQuota(world.database, 70).reserve(ours, 20) is None
+    assert await quotas(world.database, 70).reserve(ours, 20) is None
     assert (await world.read("/tenant/quota"))["token_limit"] == 70
 
 
@@ -236,14 +234,14 @@ async def test_usage_counts_by_status_and_time(world: Reading) -> None:
 async def test_what_runs_now_is_counted_as_running(world: Reading) -> None:
     endpoint = await world.add_endpoint()
     await world.make_due(endpoint)
-    queue = PostgresRunQueue(world.database, CRON, uuid4, BOX, timedelta(0))
+    queue = run_queue(world.database, uuid4, BOX, timedelta(0))
     await queue.claim_due(ClaimRequest("test", 1, seconds(30)))
     told = await world.read("/tenant/usage")
     assert (told["last_hour"]["running"], told["last_day"]["success"]) == (1, 0)
 
 
 async def test_quota_tells_what_is_left(world: Reading) -> None:
-    quota = PostgresQuota(world.database, tokens_per_month=1000)
+    quota = quotas(world.database, tokens_per_month=1000)
     reservation = await quota.reserve(world.ours.id, 300)
     assert reservation is not None
     await quota.settle(reservation, 120)

@@ -6,13 +6,11 @@ from uuid import UUID
 
 import pytest
 
-from cadenza.adapters.cron.cronsim import CronsimCron
-from cadenza.adapters.postgres.endpoints import PostgresEndpointStore
 from cadenza.domain import steering
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.errors import Refused
 from cadenza.domain.hint import Author, IntervalHint
-from tests.postgres import BOX
+from tests.postgres import BOX, direct
 from tests.web.support import Site
 
 
@@ -33,7 +31,7 @@ def _at(shown: dict[str, Any]) -> datetime:
 
 
 async def _planner_suggests(site: Site, made: dict[str, Any], minutes: int) -> None:
-    store = PostgresEndpointStore(site.database, CronsimCron(), BOX)
+    store = direct(site.database, BOX)
 
     def act(endpoint: Endpoint, now: datetime, cron: Any) -> Endpoint:
         interval = timedelta(minutes=minutes)

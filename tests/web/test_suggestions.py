@@ -10,8 +10,7 @@ import pytest
 from cadenza.adapters.postgres import endpoints as endpoint_store
 from cadenza.adapters.postgres.analysis_queue import PostgresAnalysisQueue
 from cadenza.adapters.postgres.clock import DatabaseClock
-from cadenza.adapters.postgres.endpoints import PostgresEndpointStore, save_acts
-from cadenza.adapters.postgres.quota import PostgresQuota
+from cadenza.adapters.postgres.endpoints import save_acts
 from cadenza.adapters.simulated.log import EventLog
 from cadenza.application.planner import Planner, Round
 from cadenza.application.ports.brain import Tools
@@ -19,8 +18,8 @@ from cadenza.domain.access import Scope
 from cadenza.domain.analysis import AnalysisContext
 from cadenza.domain.endpoint import Endpoint
 from tests.application.bench import Thinker
-from tests.factories import CRON, minutes
-from tests.postgres import BOX
+from tests.factories import minutes
+from tests.postgres import BOX, quotas
 from tests.web.reading import Reading, reading_world
 
 FASTER = {"interval_ms": 30_000, "ttl_minutes": 60, "reason": "load"}
@@ -49,8 +48,8 @@ async def look(world: Reading, **arguments: Any) -> Round:
 
     clock = DatabaseClock()
     await clock.ask(world.database)
-    store = PostgresEndpointStore(world.database, CRON, BOX)
-    analysis_queue, quota = PostgresAnalysisQueue(world.database), PostgresQuota(world.database)
+    store = direct(world.database, BOX)
+    analysis_queue, quota = PostgresAnalysisQueue(world.database), quotas(world.database)
     planner = Planner(Thinker(think), store, analysis_queue, quota, clock, EventLog(), uuid4)
     return await planner.run_once()
 

@@ -51,7 +51,11 @@ class Tenants:
         self._forget_keys = forget_keys
 
     async def create(
-        self, name: str, retention_days: int | None, sent: IdempotencyRecord | None = None
+        self,
+        name: str,
+        retention_days: int | None,
+        sent: IdempotencyRecord | None = None,
+        actor: Actor = INSTALLATION_ADMIN,
     ) -> tuple[UUID, bool]:
         """Its id, and whether the same request had made it before."""
         check_name("name", name)
@@ -61,8 +65,8 @@ class Tenants:
             if existing is not None:
                 return existing, True
             await tx.insert_tenant(Tenant(tenant_id, name, await tx.time(), retention_days))
-            admin, data = INSTALLATION_ADMIN, {"name": name}
-            await record(tx, admin, tenant_id, "tenant.create", tenant_id, data=data)
+            data = {"name": name}
+            await record(tx, actor, tenant_id, "tenant.create", tenant_id, data)
         return tenant_id, False
 
     async def change(self, caller: Caller, change: TenantChange) -> Tenant:
@@ -70,9 +74,7 @@ class Tenants:
             tenant, _ = await tx.lock_tenant(caller.tenant_id)
             changed = change.applied_to(tenant)
             await tx.save_tenant(changed)
-            await record(
-                *(tx, caller.actor, tenant.id, "tenant.change", tenant.id), data=change.fields
-            )
+            await record(tx, caller.actor, tenant.id, "tenant.change", tenant.id, change.fields)
         return changed
 
     async def delete(self, tenant_id: UUID, confirmation: str) -> None:
@@ -86,7 +88,11 @@ class Tenants:
         self._forget_keys()
 
     async def create_user(
-        self, tenant_id: UUID, name: str, sent: IdempotencyRecord | None = None
+        self,
+        tenant_id: UUID,
+        name: str,
+        sent: IdempotencyRecord | None = None,
+        actor: Actor = INSTALLATION_ADMIN,
     ) -> tuple[User, bool]:
         check_name("name", name)
         user_id = self._new_id()
@@ -96,8 +102,8 @@ class Tenants:
                 return await tx.get_user(tenant_id, existing), True
             user = User(user_id, tenant_id, name, await tx.time())
             await tx.insert_user(user)
-            admin, data = INSTALLATION_ADMIN, {"name": name}
-            await record(tx, admin, tenant_id, "user.create", user_id, data=data)
+            data = {"name": name}
+            await record(tx, actor, tenant_id, "user.create", user_id, data)
         return user, False
 
     async def delete_user(self, tenant_id: UUID, user_id: UUID) -> None:
@@ -138,10 +144,11 @@ class Keys:
         data = {"name": wanted.name, **details}
         return await self._create(caller.actor, caller.tenant_id, wanted, data, sent)
 
-    async def create_for(self, tenant_id: UUID, wanted: NewKey) -> tuple[ApiKey, str]:
+    async def create_for(
+        self, tenant_id: UUID, wanted: NewKey, actor: Actor = INSTALLATION_ADMIN
+    ) -> tuple[ApiKey, str]:
         """By the installation's admin, for a user of a tenant."""
-        data = {"name": wanted.name}
-        return await self._create(INSTALLATION_ADMIN, tenant_id, wanted, data)
+        return await self._create(actor, tenant_id, wanted, {"name": wanted.name})
 
     async def _create(
         self,
@@ -160,7 +167,7 @@ class Keys:
                     f"it was created as {existing}, and shown then; rotate it for a new one"
                 )
             await tx.insert_key(key)
-            await record(tx, actor, tenant_id, "key.create", key.id, data=data)
+            await record(tx, actor, tenant_id, "key.create", key.id, data)
         return key, token
 
     async def rotate(self, caller: Caller, key_id: UUID, overlap: timedelta) -> tuple[ApiKey, str]:

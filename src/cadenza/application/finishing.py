@@ -19,8 +19,9 @@ from cadenza.application.ports.claims import (
 from cadenza.application.ports.store import Channel, EndpointChange, HeldRuns, Store
 from cadenza.domain.cron import Cron
 from cadenza.domain.event import PendingEvent
+from cadenza.domain.finish import Finish
 from cadenza.domain.instants import iso
-from cadenza.domain.outcome import Finish, finish_run
+from cadenza.domain.outcome import finish_run
 from cadenza.domain.run import Claim, FinishedRun, RunStatus
 from cadenza.domain.steering import given_back
 

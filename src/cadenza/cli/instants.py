@@ -2,28 +2,28 @@
 
 from datetime import datetime, timedelta
 
-from cadenza.cli.exits import usage
-from cadenza.cli.outside import Outside
-from cadenza.cli.plain_text import plain
+from cadenza.cli.context import CliContext
+from cadenza.cli.errors import usage
+from cadenza.cli.terminal_text import plain
 from cadenza.domain.instants import iso
 from cadenza.manifest.durations import parse_duration
 
 
-def ahead(outside: Outside, option: str, text: str | None) -> str | None:
+def from_now(context: CliContext, option: str, text: str | None) -> str | None:
     """`2h` is in two hours."""
-    return _instant(outside, option, text, 1)
+    return _instant(context, option, text, 1)
 
 
-def back(outside: Outside, option: str, text: str | None) -> str | None:
+def ago(context: CliContext, option: str, text: str | None) -> str | None:
     """`2h` is two hours ago."""
-    return _instant(outside, option, text, -1)
+    return _instant(context, option, text, -1)
 
 
-def _instant(outside: Outside, option: str, text: str | None, sign: int) -> str | None:
+def _instant(context: CliContext, option: str, text: str | None, sign: int) -> str | None:
     if text is None:
         return None
     if (duration := _duration(text)) is not None:
-        return iso(outside.now() + sign * duration)
+        return iso(context.now() + sign * duration)
     try:
         read = datetime.fromisoformat(text)
         # Without a zone it is what the person's own clock shows.

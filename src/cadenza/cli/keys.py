@@ -1,4 +1,4 @@
-"""`cadenza keys` and `cadenza signing-keys`: what opens the API, and what proves our calls."""
+"""`cadenza keys`: the keys that open the API."""
 
 from typing import Annotated, Any
 
@@ -6,10 +6,10 @@ import typer
 
 from cadenza.cli.client import Api
 from cadenza.cli.commands import add, group
-from cadenza.cli.instants import ahead
-from cadenza.cli.names import one_of
+from cadenza.cli.context import CliContext
+from cadenza.cli.instants import from_now
+from cadenza.cli.lookup import one_of
 from cadenza.cli.output import Column, Output
-from cadenza.cli.outside import Outside
 from cadenza.domain.access import Scope
 
 KeyName = Annotated[str, typer.Argument(metavar="KEY", help="A key's name or id.")]
@@ -36,7 +36,7 @@ def list_keys(api: Api, out: Output) -> None:
 def create_key(
     api: Api,
     out: Output,
-    outside: Outside,
+    context: CliContext,
     name: Annotated[str, typer.Argument(metavar="NAME", help="What it is for.")],
     scope: Annotated[list[Scope] | None, typer.Option(help="read unless given; several.")] = None,
     expires: Annotated[str | None, typer.Option(help="An instant, or like 30d from now.")] = None,
@@ -48,7 +48,7 @@ def create_key(
     """
     body: dict[str, Any] = {"name": name, "scopes": scope or [Scope.READ]}
     if expires is not None:
-        body["expires_at"] = ahead(outside, "--expires", expires)
+        body["expires_at"] = from_now(context, "--expires", expires)
     if user is not None:
         users = api.get("/users")["items"]
         body["user_id"] = one_of(users, "user", user, "cadenza keys users")["id"]
@@ -96,7 +96,7 @@ def list_users(api: Api, out: Output) -> None:
 def _find(api: Api, name: str) -> dict[str, Any]:
     """By name only among those that still open something."""
     keys = api.get("/keys")["items"]
-    living = [each for each in keys if each["revoked_at"] is None or each["id"] == name]
+    living = [key for key in keys if key["revoked_at"] is None or key["id"] == name]
     return one_of(living, "key", name, "cadenza keys list")
 
 

@@ -87,6 +87,18 @@ class Endpoint:
         return until if until is not None and until > now else None
 
 
+def fresh_hints(
+    endpoint: Endpoint, now: datetime
+) -> tuple[IntervalHint | None, OneShotHint | None]:
+    """The hints that have not expired."""
+    interval, one_shot = endpoint.interval_hint, endpoint.one_shot_hint
+    if interval is not None and interval.expires_at <= now:
+        interval = None
+    if one_shot is not None and one_shot.expires_at <= now:
+        one_shot = None
+    return interval, one_shot
+
+
 class EndpointState(StrEnum):
     ACTIVE = "active"
     PAUSED = "paused"

@@ -1,39 +1,19 @@
 """What a finished run does to its endpoint, before the next run is planned."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from cadenza.domain.backoff import backed_off
 from cadenza.domain.cron import Cron
-from cadenza.domain.endpoint import CronLine, Endpoint, Every
+from cadenza.domain.endpoint import CronLine, Endpoint, Every, fresh_hints
 from cadenza.domain.errors import InvalidCron
+from cadenza.domain.finish import Finish
 from cadenza.domain.governor import plan_next_run
-from cadenza.domain.hint import IntervalHint, OneShotHint
 from cadenza.domain.instants import latest
-from cadenza.domain.plan import Plan
 from cadenza.domain.run import FinishedRun, Outcome, RunStatus
 
 MAX_RETRY_AFTER = timedelta(hours=1)
 MAX_COUNTED_CRON_SKIPS = 100  # walking a cron costs; beyond this a count tells nobody more
-
-
-@dataclass(frozen=True, slots=True)
-class Finish:
-    """An endpoint after a run, its next plan, and what the run must say of slots it missed."""
-
-    settled: Endpoint
-    plan: Plan
-    skipped_slots: int = 0
-    skipped_reason: str | None = None
-    moves_anchor: bool = True
-
-    @property
-    def anchor_at(self) -> datetime | None:
-        return self.plan.anchor_at if self.moves_anchor else self.settled.last_run_at
-
-    @property
-    def endpoint(self) -> Endpoint:
-        return replace(self.settled, plan=self.plan, last_run_at=self.anchor_at)
 
 
 def finish_run(endpoint: Endpoint, finished: FinishedRun, now: datetime, cron: Cron) -> Finish:
@@ -91,18 +71,6 @@ def _not_before(outcome: Outcome, now: datetime) -> datetime | None:
     if outcome.retry_after is None or outcome.retry_after <= timedelta(0):
         return None
     return now + min(outcome.retry_after, MAX_RETRY_AFTER)
-
-
-def fresh_hints(
-    endpoint: Endpoint, now: datetime
-) -> tuple[IntervalHint | None, OneShotHint | None]:
-    """The hints that have not expired."""
-    interval, one_shot = endpoint.interval_hint, endpoint.one_shot_hint
-    if interval is not None and interval.expires_at <= now:
-        interval = None
-    if one_shot is not None and one_shot.expires_at <= now:
-        one_shot = None
-    return interval, one_shot
 
 
 # --- Missed slots: never run in a burst, always declared ------------------------------------

@@ -10,12 +10,11 @@ from uuid import UUID
 
 from cadenza.domain.bounds import MAX_CHANGES_PER_HOUR
 from cadenza.domain.cron import Cron
-from cadenza.domain.endpoint import Baseline, Endpoint, Every
+from cadenza.domain.endpoint import Baseline, Endpoint, Every, fresh_hints
 from cadenza.domain.errors import AlreadyRunning, Refused
 from cadenza.domain.governor import after_last_slot, floor_at, plan_next_run
 from cadenza.domain.hint import Author, Hint, IntervalHint, OneShotHint, Pause
 from cadenza.domain.instants import FOREVER, TICK, iso, latest
-from cadenza.domain.outcome import fresh_hints
 from cadenza.domain.plan import Source
 
 

@@ -1,55 +1,42 @@
 """`cadenza api`: serves the REST API, until it is told to stop."""
 
-import asyncio
 import secrets
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from types import FrameType
 from typing import Annotated
 
 import structlog
 import typer
-import uvicorn
-import uvloop
 from fastapi import FastAPI
 
 from cadenza.adapters.cron.cronsim import CronsimCron
 from cadenza.adapters.expressions.cel import CelExpressions
 from cadenza.adapters.http.addresses import parse_ports
-from cadenza.adapters.postgres.accounts import PostgresAccounts
-from cadenza.adapters.postgres.analysis_queue import PostgresAnalysisQueue
-from cadenza.adapters.postgres.catalogue import PostgresCatalogue
 from cadenza.adapters.postgres.clock import DatabaseClock
 from cadenza.adapters.postgres.database import Database
-from cadenza.adapters.postgres.endpoints import PostgresEndpointStore
-from cadenza.adapters.postgres.latest_answers import PostgresLatestAnswers
-from cadenza.adapters.postgres.manifests import PostgresManifests
 from cadenza.adapters.postgres.migrate import migrate
-from cadenza.adapters.postgres.records import PostgresRecords
-from cadenza.adapters.postgres.run_reads import PostgresRunReads
-from cadenza.adapters.postgres.signing_keys import PostgresSigningKeys
-from cadenza.adapters.postgres.suggestions import PostgresSuggestions
-from cadenza.adapters.postgres.usage import PostgresReadiness, PostgresUsage
 from cadenza.adapters.signing.standard_webhooks import new_signing_secret
 from cadenza.adapters.system.ids import new_id
+from cadenza.adapters.system.listening import address_of, check_can_listen
+from cadenza.application.ports.clock import Clock
+from cadenza.application.ports.dispatcher import Dispatcher
 from cadenza.application.ports.secret_box import SecretBox
-from cadenza.application.suggestions import AcceptSuggestion
 from cadenza.domain.access import hash_of
-from cadenza.roots.database import database_url, opened_database
+from cadenza.roots.database import opened_database
 from cadenza.roots.dispatch import dispatcher, words
 from cadenza.roots.first_start import first_key
-from cadenza.roots.garbage import collect_less_often
-from cadenza.roots.listening import address_of, check_can_listen
-from cadenza.roots.logging import set_up_logs
-from cadenza.roots.parent import end_with_parent
+from cadenza.roots.program import collect_less_often, run_program, start_program
 from cadenza.roots.secrets import secret_box
-from cadenza.roots.settings import Settings, read_settings
+from cadenza.roots.serving import Server, server_config
+from cadenza.roots.settings import Settings
+from cadenza.roots.stores import api_stores
 from cadenza.roots.streams import opened_streams
 from cadenza.roots.validation_policy import validation_policy
 from cadenza.web.api.app import create_app
-from cadenza.web.api.dependencies import Dependencies
+from cadenza.web.api.dependencies import Dependencies, Stores, Surroundings
 from cadenza.web.api.rate_limit import RateLimit
+from cadenza.web.api.streams import Streams
 
 log = structlog.get_logger()
 
@@ -61,53 +48,22 @@ def register(app: typer.Typer) -> None:
         port: Annotated[int, typer.Option(min=0, max=65535, help="The port.")] = 8080,
     ) -> None:
         """Serve the REST API."""
-        settings = read_settings()
-        set_up_logs(as_json=settings.log_json)
+        settings = start_program()
         check_can_listen("api", host, port)
-        end_with_parent()
         collect_less_often()
-        with (
-            database_url(settings) as url,
-            asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
-        ):
-            runner.run(_serve(settings, url, host, port))
+        run_program(settings, lambda url: _serve(settings, url, host, port))
 
 
 async def _serve(settings: Settings, url: str, host: str, port: int) -> None:
     async with opened_database(settings, url) as database:
         await migrate(database)
         address = address_of(host, port)
-        if (key := await first_key(database, settings.data_folder, address)) is not None:
-            typer.echo(f"The first admin key, shown this once: {key}")
         box = secret_box(settings, warn=log.warning)
+        if (key := await first_key(database, box, settings.data_folder, address)) is not None:
+            typer.echo(f"The first admin key, shown this once: {key}")
         async with served_app(settings, database, box, url) as app:
             log.info("api started", address=address)
             await Server(server_config(app, host, port)).serve()
-
-
-class Server(uvicorn.Server):
-    """Streams do not end by themselves: they are told before the others are waited for."""
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        app: FastAPI = self.config.app  # type: ignore[assignment]
-        asyncio.get_running_loop().call_soon_threadsafe(app.state.dependencies.streams.end)
-        super().handle_exit(sig, frame)
-
-
-def server_config(app: FastAPI, host: str, port: int) -> uvicorn.Config:
-    return uvicorn.Config(
-        app,
-        host=host,
-        port=port,
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        date_header=False,
-        proxy_headers=False,  # nobody asks where a request came from
-        timeout_keep_alive=30,
-        timeout_graceful_shutdown=10,
-        h11_max_incomplete_event_size=64 * 1024,
-    )
 
 
 @asynccontextmanager
@@ -117,51 +73,40 @@ async def served_app(
     """With an address to listen at, NOTIFY wakes the event streams; without, they look."""
     clock = DatabaseClock()
     await clock.ask(database)
+    stores = api_stores(database, box, clock, words(settings.expected_workers))
+    async with app_over(settings, stores, clock, url) as app:
+        yield app
+
+
+@asynccontextmanager
+async def app_over(
+    settings: Settings, stores: Stores, clock: Clock, url: str | None = None
+) -> AsyncGenerator[FastAPI]:
     async with (
-        dispatcher(settings, database, box, clock) as dispatch,
-        opened_streams(database, url) as streams,
+        dispatcher(settings, stores.signing_keys, clock) as calls,
+        opened_streams(stores.event_log, url) as streams,
     ):
-        cron = CronsimCron()
-        accounts = PostgresAccounts(database, on_time=clock.hear)
-        catalogue = PostgresCatalogue(database, cron, box)
-        suggestions = PostgresSuggestions(database)
-        store = PostgresEndpointStore(database, cron, box)
-        yield create_app(
-            Dependencies(
-                keys=accounts,
-                tenants=accounts,
-                jobs=catalogue,
-                endpoints=catalogue,
-                manifests=PostgresManifests(database, cron, box, new_id),
-                signing_keys=PostgresSigningKeys(database, box, new_id),
-                suggestions=suggestions,
-                acceptance=AcceptSuggestion(
-                    suggestions, store, PostgresAnalysisQueue(database), clock
-                ),
-                latest_answers=PostgresLatestAnswers(database),
-                expressions=CelExpressions(),
-                runs=PostgresRunReads(database),
-                records=PostgresRecords(database),
-                usage=PostgresUsage(database),
-                readiness=PostgresReadiness(database, words(settings.expected_workers)),
-                streams=streams,
-                dispatcher=dispatch,
-                validation_policy=validation_policy(
-                    shell_allowed=settings.shell_allowed,
-                    closed_ports=parse_ports(settings.closed_ports),
-                ),
-                cron=cron,
-                clock=clock,
-                rate_limit=RateLimit(settings.rate_limit),
-                new_id=new_id,
-                new_secret=lambda: secrets.token_urlsafe(32),
-                new_signing_secret=new_signing_secret,
-                monotonic=time.monotonic,
-                admin_key_hash=_admin_key_hash(settings),
-            )
-        )
+        around = surroundings(settings, clock, calls, streams)
+        yield create_app(Dependencies(stores, around))
 
 
-def _admin_key_hash(settings: Settings) -> bytes | None:
-    key = settings.operator_key
-    return hash_of(key.get_secret_value()) if key is not None else None
+def surroundings(
+    settings: Settings, clock: Clock, calls: Dispatcher, streams: Streams
+) -> Surroundings:
+    admin_key = settings.admin_key
+    return Surroundings(
+        streams=streams,
+        expressions=CelExpressions(),
+        dispatcher=calls,
+        validation_policy=validation_policy(
+            shell_allowed=settings.shell_allowed, closed_ports=parse_ports(settings.closed_ports)
+        ),
+        cron=CronsimCron(),
+        clock=clock,
+        rate_limit=RateLimit(settings.rate_limit),
+        new_id=new_id,
+        new_secret=lambda: secrets.token_urlsafe(32),
+        new_signing_secret=new_signing_secret,
+        monotonic=time.monotonic,
+        admin_key_hash=hash_of(admin_key.get_secret_value()) if admin_key is not None else None,
+    )

@@ -1,6 +1,6 @@
 """Every command by its name: where it is, and what help says of it before it is loaded."""
 
-from cadenza.roots.lazy import Later
+from cadenza.cli.lazy import Later
 
 WORK = "Jobs and runs"
 STEER = "Steering by hand"
@@ -21,7 +21,7 @@ COMMANDS = {
     ),
     "tail": Later(
         "cadenza.cli.tail",
-        "Follow what happens: finished runs, acts of people and of the planner. Ctrl-C ends it.",
+        "Follow what happens: finished runs, actions of people and of the planner. Ctrl-C ends it.",
         WORK,
     ),
     "explain": Later(
@@ -35,27 +35,27 @@ COMMANDS = {
         WORK,
     ),
     "run": Later(
-        "cadenza.cli.acts", "Run an endpoint now, whatever its min and its pauses say.", STEER
+        "cadenza.cli.actions", "Run an endpoint now, whatever its min and its pauses say.", STEER
     ),
     "test": Later(
-        "cadenza.cli.acts",
+        "cadenza.cli.actions",
         "Call an endpoint's target once; it is no run and counts for nothing. Ends with 1 if it "
         "fails.",
         STEER,
     ),
     "pause": Later(
-        "cadenza.cli.acts",
+        "cadenza.cli.actions",
         "Hold an endpoint back, until an instant or until it is resumed.",
         STEER,
     ),
     "resume": Later(
-        "cadenza.cli.acts", "Let a paused endpoint go on; a pause of its job stays.", STEER
+        "cadenza.cli.actions", "Let a paused endpoint go on; a pause of its job stays.", STEER
     ),
     "hint": Later(
         "cadenza.cli.hint", "Bend a schedule for a while: another interval, or one run.", STEER
     ),
     "analyse": Later(
-        "cadenza.cli.acts",
+        "cadenza.cli.actions",
         "Ask the planner to look at an endpoint, as soon as it can.",
         STEER,
     ),
@@ -109,10 +109,10 @@ COMMANDS = {
     ),
     "audit": Later("cadenza.cli.audit", "The audit log: who did what.", PEOPLE),
     "tenants": Later(
-        "cadenza.cli.tenants", "Tenants and their users, with the operator's key.", PEOPLE
+        "cadenza.cli.tenants", "Tenants and their users, with the admin's key.", PEOPLE
     ),
     "up": Later(
-        "cadenza.roots.up.command",
+        "cadenza.roots.up",
         "Run everything on this machine: database, API, workers and a sample service.",
         RUN,
     ),

@@ -8,26 +8,23 @@ from pathlib import Path
 from cadenza.adapters.expressions.cel import CelExpressions
 from cadenza.adapters.http.addresses import AddressPolicy, parse_networks, parse_ports
 from cadenza.adapters.http.dispatcher import HttpDispatcher
-from cadenza.adapters.postgres.database import Database
-from cadenza.adapters.postgres.signing_keys import PostgresSigningKeys
 from cadenza.adapters.shell.dispatcher import ShellDispatcher, ShellRules
 from cadenza.adapters.shell.environment import allowed_environment
 from cadenza.adapters.signing.cache import CachedSigningKeys
 from cadenza.adapters.signing.standard_webhooks import StandardWebhooksSigner
-from cadenza.adapters.system.ids import new_id
 from cadenza.application.dispatch import RoutedDispatcher
 from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.dispatcher import Dispatcher
-from cadenza.application.ports.secret_box import SecretBox
+from cadenza.application.ports.signing_keys import SigningKeys
 from cadenza.domain.target import HttpTarget, ShellTarget, Target
 from cadenza.roots.settings import Settings
 
 
 @asynccontextmanager
 async def dispatcher(
-    settings: Settings, database: Database, box: SecretBox, clock: Clock
+    settings: Settings, signing_keys: SigningKeys, clock: Clock
 ) -> AsyncGenerator[RoutedDispatcher]:
-    keys = CachedSigningKeys(PostgresSigningKeys(database, box, new_id))
+    keys = CachedSigningKeys(signing_keys)
     http = HttpDispatcher(
         address_policy(settings), StandardWebhooksSigner(keys), clock, CelExpressions()
     )
@@ -47,7 +44,7 @@ def address_policy(settings: Settings) -> AddressPolicy:
 
 
 def shell_rules(settings: Settings) -> ShellRules:
-    folders = tuple(Path(each) for each in words(settings.shell_folders))
+    folders = tuple(Path(folder) for folder in words(settings.shell_folders))
     environment = allowed_environment(words(settings.shell_environment), os.environ)
     return ShellRules(folders=folders, environment=environment, path=settings.shell_path)
 

@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
+from cadenza.cli.lazy import LazyGroup
 from cadenza.domain.errors import CadenzaError
+from cadenza.roots.cli_context import cli_context
 from cadenza.roots.commands import COMMANDS
-from cadenza.roots.lazy import LazyGroup
-from cadenza.roots.outside import outside
 
 
 class Cadenza(LazyGroup):
@@ -21,7 +21,7 @@ app = typer.Typer(
     help="An adaptive scheduler: a baseline, hints that bend it for a while, and your limits.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    context_settings={"obj": outside()},
+    context_settings={"obj": cli_context()},
 )
 
 
@@ -45,8 +45,8 @@ def root(
 
 def main() -> None:
     """What goes wrong on purpose is told in one message, never as a stack trace."""
-    for each in (sys.stdout, sys.stderr):  # one that cannot draw a character is shown an escape
-        reconfigure = getattr(each, "reconfigure", None)
+    for stream in (sys.stdout, sys.stderr):  # one that cannot draw a character is shown an escape
+        reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
     try:

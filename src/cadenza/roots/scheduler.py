@@ -1,46 +1,39 @@
 """`cadenza scheduler`: a worker that runs what is due, until it is told to stop."""
 
-import asyncio
-import os
-import signal
-import socket
-from contextlib import suppress
+from collections.abc import Coroutine
 from datetime import timedelta
-from functools import partial
+from typing import Any
 
 import structlog
 import typer
-import uvloop
 
-from cadenza.adapters.cron.cronsim import CronsimCron
 from cadenza.adapters.postgres.clock import DatabaseClock
 from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.listener import Listener
 from cadenza.adapters.postgres.maintenance import Maintenance
 from cadenza.adapters.postgres.migrate import migrate
-from cadenza.adapters.postgres.run_queue import PostgresRunQueue
-from cadenza.adapters.postgres.workers import BEAT_EVERY, PostgresWorkers
-from cadenza.adapters.system.clock import wall_clock
+from cadenza.adapters.postgres.signing_keys import PostgresSigningKeys
+from cadenza.adapters.system.clock_check import warn_if_off
 from cadenza.adapters.system.events import LoggedEvents
-from cadenza.adapters.system.ids import new_id
+from cadenza.adapters.system.worker_program import log_trouble
 from cadenza.application.ports.dispatcher import Dispatcher
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.application.repeat import repeat
 from cadenza.application.scheduler import Scheduler, SchedulerOptions
-from cadenza.application.waiting import end_all
-from cadenza.domain.errors import StoreUnavailable
-from cadenza.domain.instants import humanize
-from cadenza.roots.database import database_url, opened_database
+from cadenza.roots.database import opened_database
 from cadenza.roots.dispatch import dispatcher
-from cadenza.roots.garbage import collect_less_often
-from cadenza.roots.logging import set_up_logs
-from cadenza.roots.parent import end_with_parent
+from cadenza.roots.program import collect_less_often, run_program, start_program
 from cadenza.roots.secrets import secret_box
-from cadenza.roots.settings import Settings, read_settings
+from cadenza.roots.settings import Settings
+from cadenza.roots.stores import claimed_runs
+from cadenza.roots.worker import run_worker, worker_name
 
 MAINTENANCE_EVERY = timedelta(hours=1)
-WORTH_SAYING = timedelta(seconds=1)
 log = structlog.get_logger()
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(scheduler)
 
 
 def scheduler() -> None:
@@ -50,64 +43,38 @@ def scheduler() -> None:
 
     Example: CADENZA_DATABASE_URL=postgresql://me@localhost/cadenza cadenza scheduler
     """
-    settings = read_settings()
-    set_up_logs(as_json=settings.log_json)
-    end_with_parent()
+    settings = start_program()
     collect_less_often()
-    with (
-        database_url(settings) as url,
-        asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
-    ):
-        runner.run(run_scheduler(settings, url))
+    run_program(settings, lambda url: run_scheduler(settings, url))
 
 
 async def run_scheduler(settings: Settings, url: str) -> None:
     async with opened_database(settings, url) as database:
         await migrate(database)
-        await Maintenance(database, timedelta(days=settings.retention_days)).run_once()
+        maintenance = Maintenance(database, timedelta(days=settings.retention_days))
+        await maintenance.run_once()
         clock = DatabaseClock()
         await clock.ask(database)
         box = secret_box(settings, warn=log.warning)
-        async with dispatcher(settings, database, box, clock) as calls:
+        signing_keys = PostgresSigningKeys(database, box)
+        async with dispatcher(settings, signing_keys, clock) as calls:
             worker = make_scheduler(settings, database, box, clock, calls)
-            _stop_on_signals(worker)
-            log.info("scheduler started", in_flight=settings.in_flight)
-            try:
-                await _run_beside(worker, _beside(settings, url, database, clock, worker))
-            finally:
-                with suppress(StoreUnavailable):
-                    await PostgresWorkers(database).left(worker_name(settings))
-                log.info("scheduler stopped")
+            beside = [
+                Listener(url, {"cadenza_due": worker.wake}).run(),
+                _housekeeping(maintenance, database, clock),
+            ]
+            name, at_once = worker_name(settings), settings.in_flight
+            await run_worker("scheduler", name, worker, database, clock, beside, in_flight=at_once)
 
 
-def _beside(
-    settings: Settings, url: str, database: Database, clock: DatabaseClock, worker: Scheduler
-) -> list[asyncio.Task[None]]:
-    """What goes on next to the worker: listening, and keeping house once an hour."""
-    maintenance = Maintenance(database, timedelta(days=settings.retention_days))
-
-    async def keep_house() -> None:
-        await _compare_clocks(clock, database)
+def _housekeeping(
+    maintenance: Maintenance, database: Database, clock: DatabaseClock
+) -> Coroutine[Any, Any, None]:
+    async def once() -> None:
+        warn_if_off(await clock.ask(database))
         await maintenance.run_once()
 
-    beat = partial(PostgresWorkers(database).beat, worker_name(settings), "scheduler")
-    return [
-        asyncio.create_task(repeat(beat, clock, BEAT_EVERY, _trouble)),
-        asyncio.create_task(Listener(url, {"cadenza_due": worker.wake}).run()),
-        asyncio.create_task(repeat(keep_house, clock, MAINTENANCE_EVERY, _trouble)),
-    ]
-
-
-async def _run_beside(worker: Scheduler, beside: list[asyncio.Task[None]]) -> None:
-    """Until the worker has ended; where something beside it breaks, it lands and tells."""
-    working = asyncio.create_task(worker.run())
-    try:
-        await asyncio.wait({working, *beside}, return_when=asyncio.FIRST_COMPLETED)
-        if not working.done():
-            worker.stop()
-        await working
-    finally:
-        await end_all([working, *beside])
+    return repeat(once, clock, MAINTENANCE_EVERY, log_trouble)
 
 
 def make_scheduler(
@@ -121,37 +88,5 @@ def make_scheduler(
         tick=timedelta(seconds=settings.tick_seconds),
         stop_grace=timedelta(seconds=settings.stop_seconds),
     )
-    queue = PostgresRunQueue(database, CronsimCron(), new_id, box, on_time=clock.hear)
+    queue = claimed_runs(database, box, clock)
     return Scheduler(worker_name(settings), queue, calls, clock, LoggedEvents(), options)
-
-
-def worker_name(settings: Settings) -> str:
-    return settings.worker_name or f"{socket.gethostname()}-{os.getpid()}"
-
-
-async def _compare_clocks(clock: DatabaseClock, database: Database) -> None:
-    """The database's clock counts; a machine that thinks otherwise is told so."""
-    off_by = wall_clock() - await clock.ask(database)
-    if abs(off_by) > WORTH_SAYING:
-        way = "ahead" if off_by > timedelta(0) else "behind"
-        said = f"{humanize(timedelta(seconds=round(abs(off_by).total_seconds())))} {way}"
-        log.warning("this machine's clock is off; the database's is used", off_by=said)
-
-
-def _stop_on_signals(worker: Scheduler) -> None:
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, _stop, worker, number.name)
-
-
-def _stop(worker: Scheduler, why: str) -> None:
-    log.info("stopping; a second signal stops at once", signal=why)
-    worker.stop()
-
-
-def _trouble(error: StoreUnavailable) -> None:
-    log.warning("the database does not answer; trying again", error=str(error))
-
-
-def register(app: typer.Typer) -> None:
-    app.command()(scheduler)

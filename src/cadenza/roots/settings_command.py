@@ -10,9 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cadenza.roots.settings import PREFIX, Settings, read_settings
-
-MASK = "***"
+from cadenza.roots.settings import Settings, read_settings, variables_of
 
 
 def settings(
@@ -24,34 +22,28 @@ def settings(
 
     Example: cadenza settings --json
     """
-    rows = _rows(read_settings())
+    effective = read_settings()
+    rows = [_row(name, getattr(effective, name)) for name in Settings.model_fields]
     if as_json:
         typer.echo(json.dumps(rows))
         return
     table = Table("variable", "value", "from", box=None, pad_edge=False, header_style="bold")
-    for each in rows:
-        value = "" if each["value"] is None else str(each["value"])
-        style = "" if each["from"] == "default" else "bold"
-        table.add_row(each["variable"], Text(value, overflow="fold"), each["from"], style=style)
+    for row in rows:
+        value = "" if row["value"] is None else str(row["value"])
+        style = "" if row["from"] == "default" else "bold"
+        table.add_row(row["variable"], Text(value, overflow="fold"), row["from"], style=style)
     Console(highlight=False).print(table)
 
 
-def _rows(effective: Settings) -> list[dict[str, Any]]:
-    given = {name.upper() for name, value in os.environ.items() if value}
-    return [
-        {
-            "variable": f"{PREFIX}{name.upper()}",
-            "value": _shown(getattr(effective, name)),
-            "from": "environment" if f"{PREFIX}{name.upper()}" in given else "default",
-        }
-        for name in Settings.model_fields
-    ]
-
-
-def _shown(value: object) -> object:
+def _row(name: str, value: object) -> dict[str, Any]:
     if isinstance(value, SecretStr):
-        return MASK
-    return value if isinstance(value, bool | int | float) or value is None else str(value)
+        value = "***"
+    elif value is not None and not isinstance(value, bool | int | float):
+        value = str(value)
+    variables = variables_of(name)
+    in_force = {variable.upper() for variable, value in os.environ.items() if value}
+    origin = "default" if in_force.isdisjoint(variables) else "environment"
+    return {"variable": variables[0], "value": value, "from": origin}
 
 
 def register(app: typer.Typer) -> None:

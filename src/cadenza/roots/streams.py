@@ -5,9 +5,8 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
-from cadenza.adapters.postgres.database import Database
-from cadenza.adapters.postgres.event_log import PostgresEventLog
 from cadenza.adapters.postgres.listener import Listener
+from cadenza.application.ports.event_log import EventLog
 from cadenza.application.waiting import end_all
 from cadenza.web.api.streams import Pace, Streams
 
@@ -15,8 +14,8 @@ CHANNEL = "cadenza_events"
 
 
 @asynccontextmanager
-async def opened_streams(database: Database, url: str | None) -> AsyncGenerator[Streams]:
-    streams = Streams(PostgresEventLog(database), time.monotonic, Pace())
+async def opened_streams(log: EventLog, url: str | None) -> AsyncGenerator[Streams]:
+    streams = Streams(log, time.monotonic, Pace())
     beside = [
         asyncio.create_task(Listener(address, {CHANNEL: streams.wake}).run())
         for address in [url]

@@ -24,20 +24,18 @@ from aiohttp import ClientSession, TCPConnector, web
 
 from cadenza.adapters.postgres.clock import DatabaseClock
 from cadenza.adapters.postgres.database import Database, open_database
-from cadenza.adapters.postgres.endpoints import PostgresEndpointStore
 from cadenza.adapters.postgres.listener import Listener
-from cadenza.adapters.postgres.run_queue import PostgresRunQueue
 from cadenza.adapters.system.clock import wall_clock
 from cadenza.adapters.system.events import LoggedEvents
 from cadenza.adapters.system.ids import new_id
-from cadenza.application.ports.endpoints import Act
 from cadenza.application.scheduler import Scheduler, SchedulerOptions
 from cadenza.application.waiting import end_all
 from cadenza.domain.endpoint import Endpoint, Job
 from cadenza.domain.run import Claim, Outcome, RunStatus
 from cadenza.domain.target import HttpTarget
-from tests.factories import CRON, id_of, make_endpoint
-from tests.postgres import BOX, migrated_database_url
+from tests.direct import Direct, Transition
+from tests.factories import id_of, make_endpoint
+from tests.postgres import BOX, direct, migrated_database_url, run_queue
 
 NO_SPREAD = timedelta(0)
 CADENZA = str(Path(sys.executable).with_name("cadenza"))
@@ -224,7 +222,7 @@ class World:
     url: str
     database: Database
     targets: Targets
-    endpoints: PostgresEndpointStore
+    endpoints: Direct
 
     async def now(self) -> datetime:
         return await self.value("SELECT cadenza_now()")
@@ -287,7 +285,7 @@ class World:
             *(endpoint.id, count),
         )
 
-    async def act(self, endpoint: Endpoint, act: Act) -> Endpoint:
+    async def act(self, endpoint: Endpoint, act: Transition) -> Endpoint:
         return await self.endpoints.change_endpoint(endpoint.tenant_id, endpoint.id, act)
 
     async def runs(self, endpoint: Endpoint | None = None) -> list[asyncpg.Record]:
@@ -318,7 +316,7 @@ class World:
         clock = DatabaseClock()
         database = await open_database(url, connections=5)
         await clock.ask(database)
-        queue = PostgresRunQueue(database, CRON, new_id, BOX, NO_SPREAD, on_time=clock.hear)
+        queue = run_queue(database, new_id, BOX, NO_SPREAD, on_time=clock.hear)
         async with ClientSession(connector=TCPConnector(limit=0)) as session:
             scheduler = Scheduler(
                 "worker",
@@ -348,9 +346,7 @@ async def new_world() -> AsyncIterator[World]:
     async with migrated_database_url() as url, Targets().serving() as targets:
         database = await open_database(url, connections=5)
         try:
-            yield World(
-                url, database, targets, PostgresEndpointStore(database, CRON, BOX, NO_SPREAD)
-            )
+            yield World(url, database, targets, direct(database, BOX, NO_SPREAD))
         finally:
             await database.close()
 

@@ -4,18 +4,18 @@ from collections.abc import Sequence
 from uuid import uuid4
 
 from cadenza.adapters.postgres.migrate import migrations
-from cadenza.adapters.postgres.run_queue import PostgresRunQueue
+from cadenza.application.finishing import ClaimedRuns
 from cadenza.application.ports.claims import ClaimRequest
 from cadenza.domain.run import Claim, FinishedRun, Outcome, RunStatus
 from tests.adapters.postgres.support import World
-from tests.factories import CRON, FAILED, OK, seconds
-from tests.postgres import BOX
+from tests.factories import FAILED, OK, seconds
+from tests.postgres import BOX, run_queue
 
 CANCELLED = Outcome(RunStatus.CANCELLED, "worker_stopped")
 
 
-def queue_of(world: World) -> PostgresRunQueue:
-    return PostgresRunQueue(world.database, CRON, uuid4, BOX)
+def queue_of(world: World) -> ClaimedRuns:
+    return run_queue(world.database, uuid4, BOX)
 
 
 async def claims_of(world: World, *names: str, tenant: str = "tenant") -> Sequence[Claim]:

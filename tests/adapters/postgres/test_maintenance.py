@@ -12,13 +12,12 @@ import pytest
 from cadenza.adapters.postgres import maintenance as module
 from cadenza.adapters.postgres.database import SESSION, Connection, open_database
 from cadenza.adapters.postgres.maintenance import DAYS_AHEAD, Kept, Maintenance
-from cadenza.adapters.postgres.run_queue import PostgresRunQueue
 from cadenza.application.ports.claims import ClaimRequest
 from cadenza.domain.endpoint import Endpoint, OnDemand
 from cadenza.domain.run import FinishedRun
 from tests.adapters.postgres.support import World, until
-from tests.factories import CRON, NOON, OK, id_of, minutes, seconds
-from tests.postgres import BOX, StoppedClock
+from tests.factories import NOON, OK, id_of, minutes, seconds
+from tests.postgres import BOX, StoppedClock, run_queue
 
 A_DAY = timedelta(days=1)
 RETENTION = 30 * A_DAY
@@ -140,7 +139,7 @@ async def test_odd_slots_never_fail_a_batch(
             "UPDATE endpoints SET next_run_at = $2 WHERE id = $1", endpoint.id, slot_at
         )
     await clock.set(odd[1])
-    queue = PostgresRunQueue(world.database, CRON, uuid4, BOX)
+    queue = run_queue(world.database, uuid4, BOX)
     claims = (await queue.claim_due(ClaimRequest("worker", limit=10, lease=seconds(30)))).claims
     assert sorted(claim.slot_at for claim in claims) == sorted(odd)
     report = await queue.finish([FinishedRun(claim, OK, odd[1], odd[1]) for claim in claims])
@@ -276,7 +275,7 @@ async def test_everything_else_that_is_recorded_goes_with_time_too(
 @asynccontextmanager
 async def claiming(world: World) -> AsyncIterator[list[float]]:
     """Claims and finishes without a pause; gives how long each took."""
-    queue = PostgresRunQueue(world.database, CRON, uuid4, BOX)
+    queue = run_queue(world.database, uuid4, BOX)
     loop, took, done = asyncio.get_running_loop(), list[float](), asyncio.Event()
     endpoint = await world.add("claimed", min_interval=seconds(1))
 

@@ -15,18 +15,17 @@ from cadenza.adapters.brains.llm.options import LlmOptions, Provider
 from cadenza.adapters.brains.llm.prompt import load_prompt
 from cadenza.adapters.postgres.analysis_queue import PostgresAnalysisQueue
 from cadenza.adapters.postgres.database import Database
-from cadenza.adapters.postgres.endpoints import PostgresEndpointStore
-from cadenza.adapters.postgres.quota import PostgresQuota
 from cadenza.adapters.simulated.log import EventLog
 from cadenza.adapters.system.ids import new_marker
 from cadenza.application.planner import Planner, Round
+from cadenza.application.quotas import Quotas
 from cadenza.domain.endpoint import Job
 from cadenza.domain.session import Session, SessionEnd
 from cadenza.domain.target import HttpTarget
 from tests.adapters.brains.llm.provider import Answer, script, served
 from tests.adapters.brains.llm.support import FASTER, SUBMIT, StandingClock
-from tests.factories import CRON, NOON, id_of, make_endpoint, seconds
-from tests.postgres import BOX, StoppedClock, emptied_database
+from tests.factories import NOON, id_of, make_endpoint, seconds
+from tests.postgres import BOX, StoppedClock, direct, emptied_database, quotas
 
 TENANT = id_of("tenant")
 
@@ -35,7 +34,7 @@ TENANT = id_of("tenant")
 class Records:
     database: Database
     clock: StoppedClock
-    quota: PostgresQuota
+    quota: Quotas
 
     async def row(self, statement: str) -> Any:
         async with self.database.connection() as connection:
@@ -50,12 +49,12 @@ async def records() -> AsyncIterator[Records]:
             await connection.execute(
                 "INSERT INTO tenants (id, name, llm_mode) VALUES ($1, 'one', 'act')", TENANT
             )
-        yield Records(database, clock, PostgresQuota(database, 1000, 10.0))
+        yield Records(database, clock, quotas(database, 1000, 10.0))
 
 
 async def test_a_session_is_stored_with_the_version_of_its_prompt(records: Records) -> None:
     endpoint = make_endpoint()
-    store = PostgresEndpointStore(records.database, CRON, BOX)
+    store = direct(records.database, BOX)
     await store.add_job(Job(endpoint.job_id, TENANT, "watch"))
     await store.add_endpoint(endpoint, HttpTarget("http://probe.example/"))
     ids = {"tenant_id": TENANT, "job_id": endpoint.job_id, "endpoint_id": endpoint.id}
@@ -77,7 +76,7 @@ def _fields(session: Session) -> dict[str, Any]:
 
 async def test_a_session_with_a_model_is_kept_with_all_that_it_did(records: Records) -> None:
     endpoint = make_endpoint()
-    store = PostgresEndpointStore(records.database, CRON, BOX)
+    store = direct(records.database, BOX)
     await store.add_job(Job(endpoint.job_id, TENANT, "watch", "Watch it."))
     await store.add_endpoint(endpoint, HttpTarget("http://probe.example/"))
     await records.row("UPDATE endpoints SET asked_at = cadenza_now() RETURNING id")

@@ -14,8 +14,6 @@ import pytest
 from cadenza.adapters.postgres.analysis_queue import PostgresAnalysisQueue
 from cadenza.adapters.postgres.clock import DatabaseClock
 from cadenza.adapters.postgres.database import open_database
-from cadenza.adapters.postgres.endpoints import PostgresEndpointStore
-from cadenza.adapters.postgres.quota import PostgresQuota
 from cadenza.adapters.simulated.log import EventLog
 from cadenza.application.planner import Planner, PlannerOptions
 from cadenza.application.ports.brain import Tools
@@ -24,8 +22,8 @@ from cadenza.domain.endpoint import Endpoint, Every, OnDemand
 from tests.adapters.brains.llm.provider import Answer, Asked, Hang, Reply, script, served
 from tests.adapters.postgres.support import CADENZA, Cable, Program, World, program, until
 from tests.application.bench import Thinker
-from tests.factories import CRON, seconds
-from tests.postgres import BOX
+from tests.factories import seconds
+from tests.postgres import BOX, direct, quotas
 
 PLANNER = (CADENZA, "planner")
 
@@ -81,9 +79,9 @@ async def planner_of(
     await clock.ask(database)
     yield Planner(
         brain,
-        PostgresEndpointStore(database, CRON, BOX),
+        direct(database, BOX),
         PostgresAnalysisQueue(database),
-        PostgresQuota(database),
+        quotas(database),
         clock,
         EventLog(),
         uuid4,

@@ -15,7 +15,6 @@ import pytest
 
 from cadenza.adapters.postgres import run_queue
 from cadenza.adapters.postgres.database import Connection, Database
-from cadenza.adapters.postgres.run_queue import PostgresRunQueue
 from cadenza.adapters.system.ids import new_id
 from cadenza.application.ports.claims import ClaimRequest
 from cadenza.domain import steering
@@ -24,8 +23,8 @@ from cadenza.domain.errors import StoreUnavailable
 from cadenza.domain.instants import iso
 from cadenza.domain.plan import Source
 from tests.adapters.postgres.support import Cable, Request, World, program, until
-from tests.factories import CRON, interval_hint, minutes, one_shot, seconds
-from tests.postgres import BOX
+from tests.factories import interval_hint, minutes, one_shot, seconds
+from tests.postgres import BOX, run_queue
 
 AN_HOUR = minutes(60)
 
@@ -127,7 +126,7 @@ async def test_many_idle_tenants_do_not_hide_one_that_is_due(world: World) -> No
     greedy = await world.add("greedy", tenant="greedy", tenant_id=UUID(int=(1 << 128) - 2))
     await world.add_copies(greedy, 999)
     await world.add("modest", tenant="modest", tenant_id=UUID(int=(1 << 128) - 1))
-    queue = PostgresRunQueue(world.database, CRON, uuid4, BOX)
+    queue = run_queue(world.database, uuid4, BOX)
     request = ClaimRequest("worker", limit=100, lease=seconds(30), per_host=1000, per_tenant=1000)
     claimed = [await queue.claim_due(request) for _ in range(4)]
     names = {claim.endpoint_name for batch in claimed for claim in batch.claims}
@@ -157,7 +156,7 @@ class AnswersLost:
 async def test_an_id_that_a_lost_answer_may_have_used_is_not_given_again(world: World) -> None:
     await world.add_copies(await world.add(), 29)
     database = AnswersLost(world.database)
-    queue = PostgresRunQueue(database, CRON, uuid4, BOX)  # type: ignore[arg-type]
+    queue = run_queue(database, uuid4, BOX)  # type: ignore[arg-type]
     request = ClaimRequest("worker", limit=10, lease=seconds(30))
     with pytest.raises(StoreUnavailable):
         await queue.claim_due(request)
@@ -181,7 +180,7 @@ async def test_ids_that_a_claim_leaves_over_are_given_once(
         made += 1
         return uuid4()
 
-    queue = PostgresRunQueue(world.database, CRON, counted, BOX)
+    queue = run_queue(world.database, counted, BOX)
     request = ClaimRequest("worker", limit=40, lease=seconds(30))
     some = "id IN (SELECT id FROM endpoints WHERE running_run_id IS NULL LIMIT 6)"
     for _ in range(5):
@@ -197,7 +196,7 @@ async def test_an_id_says_when_its_run_was_claimed(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(run_queue, "SPARE_SECONDS", 0.2)
-    queue = PostgresRunQueue(world.database, CRON, new_id, BOX)
+    queue = run_queue(world.database, new_id, BOX)
     request = ClaimRequest("worker", limit=10, lease=seconds(30))
     assert not (await queue.claim_due(request)).claims
     await asyncio.sleep(0.5)

@@ -3,8 +3,6 @@
 from hashlib import sha256
 from uuid import uuid4
 
-from cadenza.adapters.postgres.endpoints import PostgresEndpointStore
-from cadenza.adapters.postgres.run_queue import PostgresRunQueue
 from cadenza.adapters.secrets.box import AesGcmBox
 from cadenza.adapters.secrets.keys import GivenKeys
 from cadenza.application.dispatch import RoutedDispatcher
@@ -12,8 +10,8 @@ from cadenza.application.ports.claims import ClaimRequest
 from cadenza.domain.endpoint import Job
 from cadenza.domain.run import Claim, Outcome, RunStatus
 from cadenza.domain.target import HttpTarget, Secret
-from tests.factories import CRON, NOON, OK, id_of, make_endpoint, seconds
-from tests.postgres import BOX, Database, StoppedClock, emptied_database
+from tests.factories import NOON, OK, id_of, make_endpoint, seconds
+from tests.postgres import BOX, Database, StoppedClock, direct, emptied_database, run_queue
 
 OTHER_BOX = AesGcmBox(GivenKeys(sha256(b"another key").hexdigest()))
 SECRET = "Bearer correct-horse-battery-staple"
@@ -21,7 +19,7 @@ SECRET = "Bearer correct-horse-battery-staple"
 
 async def add(database: Database, name: str, **headers: Secret) -> None:
     endpoint = make_endpoint(name)
-    store = PostgresEndpointStore(database, CRON, BOX)
+    store = direct(database, BOX)
     async with database.connection() as connection:
         await connection.execute(
             "INSERT INTO tenants (id, name) VALUES ($1::uuid, $1::uuid::text)"
@@ -34,7 +32,7 @@ async def add(database: Database, name: str, **headers: Secret) -> None:
 
 
 async def claims(database: Database, box: AesGcmBox) -> dict[str, Claim]:
-    queue = PostgresRunQueue(database, CRON, uuid4, box)
+    queue = run_queue(database, uuid4, box)
     batch = await queue.claim_due(ClaimRequest("worker", limit=10, lease=seconds(30)))
     return {claim.endpoint_name: claim for claim in batch.claims}
 

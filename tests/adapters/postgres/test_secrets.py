@@ -17,7 +17,6 @@ import pytest
 
 from cadenza.adapters.postgres import secrets as module
 from cadenza.adapters.postgres.definitions import StoredSecrets
-from cadenza.adapters.postgres.run_queue import PostgresRunQueue
 from cadenza.adapters.postgres.secrets import (
     SealedValues,
     open_headers,
@@ -31,15 +30,15 @@ from cadenza.adapters.signing.standard_webhooks import new_signing_secret
 from cadenza.adapters.system.ids import new_id
 from cadenza.application.ports.claims import ClaimRequest
 from cadenza.application.ports.secret_box import SecretBox
+from cadenza.application.secret_rotation import Secrets, rotate_secrets
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.errors import NotFound, Refused, SecretUnreadable
 from cadenza.domain.run import FinishedRun
 from cadenza.domain.signing import SigningKey, keys_that_sign
 from cadenza.domain.target import HttpTarget, Secret
-from cadenza.roots.secrets import rotate_secrets
 from tests.adapters.postgres.support import World, environment, until
-from tests.factories import CRON, NOON, OK, id_of, minutes, seconds
-from tests.postgres import BOX, StoppedClock
+from tests.factories import NOON, OK, id_of, minutes, seconds
+from tests.postgres import BOX, StoppedClock, run_queue
 
 ONE, TWO = (base64.b64encode(bytes(range(n, n + 32))).decode() for n in (1, 101))
 ID_OF_ONE, ID_OF_TWO = (MasterKey.of(base64.b64decode(key)).id for key in (ONE, TWO))
@@ -181,7 +180,7 @@ async def test_everything_moves_to_the_first_key(
     old, both, new = box_of(ONE), box_of(TWO, ONE), box_of(TWO)
     endpoints = await add_many(world, 8, old)
     await put(world, await world.add("other tenant", tenant="another"), old, X="y")
-    keys = PostgresSigningKeys(world.database, old, new_id)
+    keys = PostgresSigningKeys(world.database, old)
     signing = await keys.rotate(id_of("tenant"), new_signing_secret(), timedelta(0))
     values, progress = SealedValues(world.database, both), list[int]()
     assert await values.count_by_key() == {ID_OF_ONE: 18}
@@ -328,7 +327,7 @@ async def test_claims_and_finishes_go_on_while_secrets_are_encrypted_anew(
 ) -> None:
     monkeypatch.setattr(module, "BATCH", 5)
     endpoints = await add_many(world, 20, box_of(ONE))
-    queue = PostgresRunQueue(world.database, CRON, new_id, BOX)
+    queue = run_queue(world.database, new_id, BOX)
 
     async def work(name: str) -> int:
         done = 0
@@ -370,10 +369,11 @@ async def test_two_rotations_at_once_are_refused(world: World) -> None:
 async def test_keys_in_a_setting_are_taken_as_they_are(world: World) -> None:
     await add_many(world, 2, box_of(ONE))
     keys = GivenKeys(f"{TWO},{ONE}")
-    done = await rotate_secrets(SealedValues(world.database, AesGcmBox(keys)), keys)
+    secrets = Secrets(SealedValues(world.database, AesGcmBox(keys)), keys, add_key=None)
+    done = await rotate_secrets(secrets)
     assert (done.made_key, done.done.values, done.complete) == (False, 4, True)
     assert done.holdings.removable == [ID_OF_ONE]
-    again = await rotate_secrets(SealedValues(world.database, AesGcmBox(keys)), keys)
+    again = await rotate_secrets(secrets)
     assert (again.made_key, again.done.values, again.complete) == (False, 0, True)
 
 
@@ -384,7 +384,8 @@ async def test_a_worker_that_runs_during_a_rotation_reads_the_new_key(
     running = AesGcmBox(KeyFile(path, pytest.fail))
     [endpoint] = await add_many(world, 1, running)
     keys = KeyFile(path, pytest.fail)
-    done = await rotate_secrets(SealedValues(world.database, AesGcmBox(keys)), keys)
+    values = SealedValues(world.database, AesGcmBox(keys))
+    done = await rotate_secrets(Secrets(values, keys, keys.add_key))
     assert (done.made_key, done.done.values) == (True, 2)
     assert await opened(world, endpoint, running) == HEADERS
 

@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypedDict
 from uuid import UUID
 
@@ -14,6 +14,7 @@ from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.signing_keys import SIGNING_KEY
 from cadenza.adapters.postgres.targets import HEADERS
+from cadenza.application.ports.sealed_values import Resealed, Unreadable
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.domain.errors import Refused, SecretUnreadable
 
@@ -22,22 +23,6 @@ BATCH = 200
 ROUNDS = 50  # rows that a worker holds are tried again, but not for ever
 PAUSE_SECONDS = 0.1
 FIRST = UUID(int=0)
-
-
-@dataclass(frozen=True, slots=True)
-class Unreadable:
-    """A value that stays as it is, because it does not open."""
-
-    row_id: UUID
-    column: str
-    why: str
-
-
-@dataclass(slots=True)
-class Resealed:
-    values: int = 0  # brought under the first key
-    held: int = 0  # rows that somebody else held or changed: the next round takes them
-    unreadable: list[Unreadable] = field(default_factory=list[Unreadable])
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from cadenza.application.ports.planning import PlannerRows
 from cadenza.domain.audit import AuditEntry, IdempotencyRecord
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.event import PendingEvent
-from cadenza.domain.outcome import Finish
+from cadenza.domain.finish import Finish
 from cadenza.domain.run import Claim, FinishedRun
 from cadenza.domain.target import Target
 

@@ -18,11 +18,10 @@ from cadenza.domain.bounds import (
     longest_ttl,
 )
 from cadenza.domain.cron import Cron
-from cadenza.domain.endpoint import Endpoint
+from cadenza.domain.endpoint import Endpoint, fresh_hints
 from cadenza.domain.governor import floor_at
 from cadenza.domain.hint import Author, Hint
 from cadenza.domain.instants import humanize, iso, milliseconds
-from cadenza.domain.outcome import fresh_hints
 from cadenza.domain.rule import Rule, RuleAction
 
 _MINUTE = timedelta(minutes=1)

@@ -110,7 +110,7 @@ SELECT
     siblings.names AS sibling_names,
     health.*, recent.*
 FROM unnest($1::uuid[]) WITH ORDINALITY AS wanted (id, position)
-JOIN endpoints AS e ON e.id = wanted.id
+JOIN endpoint_states AS e ON e.id = wanted.id
 JOIN jobs AS job ON job.id = e.job_id
 JOIN tenants AS tenant ON tenant.id = e.tenant_id
 LEFT JOIN looks AS look ON look.endpoint_id = e.id AND look.brain = $4
@@ -154,7 +154,7 @@ SELECT e.*,
        latest.status_code AS latest_status_code,
        CASE WHEN $2::integer IS NULL OR length(latest.body::text) <= $2 THEN latest.body END
            AS latest_body
-FROM endpoints AS e
+FROM endpoint_states AS e
 LEFT JOIN LATERAL (
     SELECT r.slot_at, r.started_at, r.finished_at, r.status, r.status_code, r.body
     FROM runs AS r
@@ -206,14 +206,14 @@ SET looked_at = excluded.looked_at,
     next_analysis_at = excluded.next_analysis_at,
     reasoning = excluded.reasoning,
     idle_looks = state.idle_looks + excluded.idle_looks,
-    fired = (
-        state.fired - coalesce((
+    fired = CASE WHEN state.fired = '{}' AND excluded.fired = '{}' THEN state.fired ELSE
+        (state.fired || excluded.fired) - coalesce((
             SELECT array_agg(rule.id)
             FROM unnest($1::uuid[], $2::text[], $8::jsonb[]) AS gone (endpoint_id, brain, rules)
             CROSS JOIN jsonb_array_elements_text(gone.rules) AS rule (id)
             WHERE gone.endpoint_id = state.endpoint_id AND gone.brain = state.brain
         ), '{}')
-    ) || excluded.fired,
+    END,
     leased_until = CASE WHEN state.leased_by = $9 THEN NULL ELSE state.leased_until END,
     leased_by = CASE WHEN state.leased_by = $9 THEN NULL ELSE state.leased_by END
 RETURNING endpoint_id

@@ -1,0 +1,802 @@
+-- What all migrations together make; only to read. Written by
+-- `python -m tests.adapters.postgres.dump_schema`, and held to the migrations by a test.
+
+CREATE FUNCTION public.cadenza_now() RETURNS timestamp with time zone
+    LANGUAGE sql PARALLEL RESTRICTED
+    AS $$SELECT clock_timestamp()$$;
+
+CREATE FUNCTION public.can_be_accepted(call jsonb, now timestamp with time zone) RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+    SELECT (call ->> 'open_until')::timestamptz > now
+       AND call ->> 'suggested' = 'true'
+       AND call ->> 'accepted_by' IS NULL
+    $$;
+
+CREATE TABLE public.endpoints (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    job_id uuid NOT NULL,
+    name text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    archived_at timestamp with time zone,
+    target jsonb NOT NULL,
+    host text DEFAULT ''::text NOT NULL,
+    baseline_interval_ms bigint,
+    baseline_cron text,
+    timezone text,
+    min_interval_ms bigint,
+    max_interval_ms bigint,
+    hint_interval_ms bigint,
+    hint_interval_expires_at timestamp with time zone,
+    hint_interval_author text,
+    hint_interval_reason text,
+    hint_run_at timestamp with time zone,
+    hint_run_expires_at timestamp with time zone,
+    hint_run_author text,
+    hint_run_reason text,
+    person_paused_until timestamp with time zone,
+    person_pause_reason text,
+    planner_paused_until timestamp with time zone,
+    planner_pause_reason text,
+    job_paused_until timestamp with time zone,
+    planner_changes timestamp with time zone[] DEFAULT '{}'::timestamp with time zone[] NOT NULL,
+    failure_count integer DEFAULT 0 NOT NULL,
+    not_before_at timestamp with time zone,
+    last_run_at timestamp with time zone,
+    last_slot_at timestamp with time zone,
+    next_run_at timestamp with time zone,
+    next_source text,
+    plan json,
+    manual_slot_at timestamp with time zone,
+    running_run_id uuid,
+    running_slot_at timestamp with time zone,
+    running_attempt integer,
+    running_claimed_at timestamp with time zone,
+    running_is_manual boolean DEFAULT false NOT NULL,
+    lease_epoch bigint DEFAULT 0 NOT NULL,
+    lease_until timestamp with time zone,
+    leased_by text,
+    last_finished_at timestamp with time zone,
+    last_failed_at timestamp with time zone,
+    last_answer bigint,
+    changed_at timestamp with time zone,
+    asked_at timestamp with time zone,
+    secret_headers jsonb,
+    revision integer DEFAULT 1 NOT NULL,
+    hint_interval_session_id uuid,
+    hint_run_session_id uuid,
+    planner_pause_session_id uuid,
+    hint_interval_user_id uuid,
+    hint_interval_brain text,
+    hint_interval_rule_id uuid,
+    hint_run_user_id uuid,
+    hint_run_brain text,
+    hint_run_rule_id uuid,
+    person_pause_user_id uuid,
+    planner_pause_brain text,
+    planner_pause_rule_id uuid,
+    CONSTRAINT a_hint_expires CHECK (((num_nulls(hint_interval_ms, hint_interval_expires_at, hint_interval_author) = ANY (ARRAY[0, 3])) AND (num_nulls(hint_run_at, hint_run_expires_at, hint_run_author) = ANY (ARRAY[0, 3])))),
+    CONSTRAINT a_lease_has_a_run CHECK (((lease_until IS NULL) OR (running_run_id IS NOT NULL))),
+    CONSTRAINT a_lease_has_an_epoch CHECK (((lease_until IS NULL) OR (lease_epoch > 0))),
+    CONSTRAINT a_next_run_has_a_source CHECK (((next_run_at IS NULL) OR (next_source IS NOT NULL))),
+    CONSTRAINT a_run_in_flight_is_whole CHECK ((num_nulls(running_run_id, running_slot_at, running_attempt, running_claimed_at) = ANY (ARRAY[0, 4]))),
+    CONSTRAINT cron_has_a_zone CHECK (((baseline_cron IS NULL) = (timezone IS NULL))),
+    CONSTRAINT endpoints_baseline_interval_ms_check CHECK (((baseline_interval_ms >= 1) AND (baseline_interval_ms <= '31622400000'::bigint))),
+    CONSTRAINT endpoints_failure_count_check CHECK ((failure_count >= 0)),
+    CONSTRAINT endpoints_hint_interval_author_check CHECK ((hint_interval_author = ANY (ARRAY['person'::text, 'planner'::text]))),
+    CONSTRAINT endpoints_hint_interval_ms_check CHECK ((hint_interval_ms > 0)),
+    CONSTRAINT endpoints_hint_run_author_check CHECK ((hint_run_author = ANY (ARRAY['person'::text, 'planner'::text]))),
+    CONSTRAINT endpoints_max_interval_ms_check CHECK (((max_interval_ms >= 1) AND (max_interval_ms <= '31622400000'::bigint))),
+    CONSTRAINT endpoints_min_interval_ms_check CHECK (((min_interval_ms >= 1) AND (min_interval_ms <= '31622400000'::bigint))),
+    CONSTRAINT min_is_not_above_max CHECK ((min_interval_ms <= max_interval_ms)),
+    CONSTRAINT one_baseline CHECK ((num_nonnulls(baseline_interval_ms, baseline_cron) <= 1))
+)
+WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.05', autovacuum_analyze_scale_factor='0.05');
+
+CREATE FUNCTION public.claimable_from(e public.endpoints) RETURNS timestamp with time zone
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $$
+    SELECT CASE
+        -- In flight: when its worker is lost. A run that a person asked for is the sweep's alone.
+        WHEN e.running_run_id IS NOT NULL AND e.running_is_manual THEN NULL
+        WHEN e.running_run_id IS NOT NULL THEN coalesce(e.lease_until, '-infinity')
+        WHEN e.archived_at IS NOT NULL THEN NULL
+        WHEN e.manual_slot_at IS NOT NULL THEN NULL  -- what a person asked for comes first
+        ELSE coalesce(
+            greatest(e.person_paused_until, e.planner_paused_until, e.job_paused_until), '-infinity'
+        )
+    END
+    $$;
+
+CREATE FUNCTION public.endpoint_health(of_endpoint uuid) RETURNS TABLE(runs_1h bigint, successes_1h bigint, runs_4h bigint, successes_4h bigint, runs_24h bigint, successes_24h bigint, mean_duration interval, outages bigint, state_changed_at timestamp with time zone)
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT
+        count(*) FILTER (WHERE run.finished_at > (SELECT cadenza_now()) - interval '1 hour'),
+        count(*) FILTER (WHERE run.finished_at > (SELECT cadenza_now()) - interval '1 hour'
+                           AND run.is_well),
+        count(*) FILTER (WHERE run.finished_at > (SELECT cadenza_now()) - interval '4 hours'),
+        count(*) FILTER (WHERE run.finished_at > (SELECT cadenza_now()) - interval '4 hours'
+                           AND run.is_well),
+        count(*),
+        count(*) FILTER (WHERE run.is_well),
+        avg(run.finished_at - run.started_at),
+        -- how often it went from well to failing within the day, and when it last changed
+        count(*) FILTER (WHERE run.was_well AND NOT run.is_well),
+        max(run.finished_at) FILTER (WHERE run.was_well <> run.is_well)
+    FROM (
+        SELECT r.started_at, r.finished_at, r.status = 'success' AS is_well,
+               lag(r.status = 'success') OVER (ORDER BY r.slot_at) AS was_well
+        FROM runs AS r
+        WHERE r.endpoint_id = of_endpoint
+          -- By slot, which the key and the partitions are ordered by; a run ends at most an hour
+          -- after it. The clock is a sub-select because an index cannot be searched by a value that
+          -- may change from row to row.
+          AND r.slot_at > (SELECT cadenza_now()) - interval '25 hours'
+          AND r.finished_at > (SELECT cadenza_now()) - interval '24 hours'
+          AND r.status IN ('success', 'failure', 'timeout')
+    ) AS run
+    $$;
+
+CREATE FUNCTION public.listed_run(of_endpoint uuid, at_slot timestamp with time zone) RETURNS TABLE(id uuid, endpoint_id uuid, slot_at timestamp with time zone, source text, status text, attempt integer, is_manual boolean, started_at timestamp with time zone, finished_at timestamp with time zone, status_code integer, error_kind text, error_message text, skipped_slots integer, skipped_reason text)
+    LANGUAGE sql STABLE
+    AS $$
+    SELECT r.id, r.endpoint_id, r.slot_at, r.source, r.status, r.attempt,
+           r.is_manual, r.started_at, r.finished_at, r.status_code,
+           r.error_kind, r.error_message, r.skipped_slots, r.skipped_reason
+    FROM runs AS r
+    WHERE r.endpoint_id = of_endpoint AND r.slot_at = at_slot
+    LIMIT 1
+    $$;
+
+CREATE FUNCTION public.note_ended_runs() RETURNS trigger
+    LANGUAGE plpgsql
+    AS $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM ended WHERE status <> 'running') THEN
+        RETURN NULL;  -- a claim, which takes over what others have lost
+    END IF;
+    INSERT INTO failed_runs (tenant_id, endpoint_id, slot_at, id, source, status, is_manual)
+    SELECT tenant_id, endpoint_id, slot_at, id, source, status, is_manual
+    FROM ended
+    WHERE status NOT IN ('running', 'success')
+    ON CONFLICT DO NOTHING;
+    INSERT INTO run_counts (tenant_id, since, status, runs, part)
+    SELECT tenant_id, date_bin('5 minutes', finished_at, 'epoch') AS since, status, count(*),
+           pg_backend_pid() % 16
+    FROM ended
+    WHERE status <> 'running'
+    GROUP BY 1, 2, 3
+    ORDER BY 1, 2, 3  -- two that count the same wait for each other, never in a circle
+    ON CONFLICT (tenant_id, since, status, part) DO UPDATE
+        SET runs = run_counts.runs + excluded.runs;
+    RETURN NULL;
+END
+$$;
+
+CREATE TABLE public.analysis_sessions (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    job_id uuid NOT NULL,
+    endpoint_id uuid NOT NULL,
+    brain text NOT NULL,
+    started_at timestamp with time zone NOT NULL,
+    duration_ms bigint NOT NULL,
+    ended_as text NOT NULL,
+    tool_calls jsonb NOT NULL,
+    reasoning text NOT NULL,
+    confidence double precision,
+    tokens bigint DEFAULT 0 NOT NULL,
+    cost double precision DEFAULT 0 NOT NULL,
+    warnings text[] DEFAULT '{}'::text[] NOT NULL,
+    next_analysis_at timestamp with time zone,
+    prompt_version text,
+    suggests_until timestamp with time zone,
+    acts_until timestamp with time zone
+);
+
+CREATE TABLE public.api_keys (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    name text NOT NULL,
+    scopes text[] NOT NULL,
+    hash bytea NOT NULL,
+    created_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    expires_at timestamp with time zone,
+    revoked_at timestamp with time zone,
+    last_used_at timestamp with time zone,
+    CONSTRAINT a_key_is_hashed CHECK ((octet_length(hash) = 32)),
+    CONSTRAINT a_key_may_do_something CHECK (((cardinality(scopes) > 0) AND (scopes <@ ARRAY['read'::text, 'operate'::text, 'admin'::text])))
+);
+
+CREATE TABLE public.audit_log (
+    id bigint NOT NULL,
+    tenant_id uuid NOT NULL,
+    at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    actor text NOT NULL,
+    action text NOT NULL,
+    subject text NOT NULL,
+    data jsonb DEFAULT '{}'::jsonb NOT NULL
+);
+
+ALTER TABLE public.audit_log ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.audit_log_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.jobs (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    name text NOT NULL,
+    description text DEFAULT ''::text NOT NULL,
+    paused_until timestamp with time zone,
+    archived_at timestamp with time zone,
+    created_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    revision integer DEFAULT 1 NOT NULL,
+    rules jsonb DEFAULT '[]'::jsonb NOT NULL,
+    planner_mode text,
+    probe_budget double precision DEFAULT 1 NOT NULL,
+    CONSTRAINT jobs_planner_mode_check CHECK ((planner_mode = ANY (ARRAY['off'::text, 'advise'::text, 'act'::text]))),
+    CONSTRAINT jobs_probe_budget_check CHECK (((probe_budget >= (0.1)::double precision) AND (probe_budget <= (100)::double precision)))
+);
+
+CREATE VIEW public.endpoint_states AS
+ SELECT id,
+    tenant_id,
+    job_id,
+    name,
+    created_at,
+    archived_at,
+    baseline_interval_ms,
+    baseline_cron,
+    timezone,
+    min_interval_ms,
+    max_interval_ms,
+    hint_interval_ms,
+    hint_interval_expires_at,
+    hint_interval_author,
+    hint_interval_reason,
+    hint_interval_session_id,
+    hint_interval_user_id,
+    hint_interval_brain,
+    hint_interval_rule_id,
+    hint_run_at,
+    hint_run_expires_at,
+    hint_run_author,
+    hint_run_reason,
+    hint_run_session_id,
+    hint_run_user_id,
+    hint_run_brain,
+    hint_run_rule_id,
+    person_paused_until,
+    person_pause_reason,
+    person_pause_user_id,
+    planner_paused_until,
+    planner_pause_reason,
+    planner_pause_session_id,
+    planner_pause_brain,
+    planner_pause_rule_id,
+    job_paused_until,
+    planner_changes,
+    failure_count,
+    not_before_at,
+    last_run_at,
+    last_slot_at,
+    next_run_at,
+    next_source,
+    plan,
+    running_slot_at,
+    running_is_manual,
+    manual_slot_at,
+    target,
+    secret_headers,
+    revision,
+    ( SELECT job.name
+           FROM public.jobs job
+          WHERE (job.id = e.job_id)) AS job_name
+   FROM public.endpoints e;
+
+CREATE TABLE public.events (
+    id bigint NOT NULL,
+    tenant_id uuid NOT NULL,
+    at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    kind text NOT NULL,
+    endpoint_id uuid,
+    data jsonb DEFAULT '{}'::jsonb NOT NULL,
+    job_id uuid,
+    xact xid8 DEFAULT pg_current_xact_id() NOT NULL
+);
+
+ALTER TABLE public.events ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.events_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.failed_runs (
+    tenant_id uuid NOT NULL,
+    endpoint_id uuid NOT NULL,
+    slot_at timestamp with time zone NOT NULL,
+    id uuid NOT NULL,
+    source text NOT NULL,
+    status text NOT NULL,
+    is_manual boolean NOT NULL,
+    CONSTRAINT failed_runs_status_check CHECK ((status = ANY (ARRAY['failure'::text, 'timeout'::text, 'cancelled'::text])))
+);
+
+CREATE TABLE public.idempotency_keys (
+    tenant_id uuid NOT NULL,
+    key text NOT NULL,
+    fingerprint bytea NOT NULL,
+    created_id uuid NOT NULL,
+    at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL
+);
+
+CREATE TABLE public.late_results (
+    id bigint NOT NULL,
+    run_id uuid NOT NULL,
+    endpoint_id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    epoch bigint NOT NULL,
+    status text NOT NULL,
+    received_at timestamp with time zone NOT NULL
+);
+
+ALTER TABLE public.late_results ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.late_results_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE VIEW public.listed_endpoints AS
+ SELECT id,
+    tenant_id,
+    job_id,
+    ( SELECT job.name
+           FROM public.jobs job
+          WHERE (job.id = e.job_id)) AS job_name,
+    name,
+    created_at,
+    archived_at,
+    revision,
+    target,
+    secret_headers,
+    baseline_interval_ms,
+    baseline_cron,
+    timezone,
+    min_interval_ms,
+    max_interval_ms,
+    hint_interval_ms,
+    hint_interval_expires_at,
+    hint_interval_author,
+    hint_interval_reason,
+    hint_interval_session_id,
+    hint_interval_user_id,
+    hint_interval_brain,
+    hint_interval_rule_id,
+    hint_run_at,
+    hint_run_expires_at,
+    hint_run_author,
+    hint_run_reason,
+    hint_run_session_id,
+    hint_run_user_id,
+    hint_run_brain,
+    hint_run_rule_id,
+    person_paused_until,
+    person_pause_reason,
+    person_pause_user_id,
+    planner_paused_until,
+    planner_pause_reason,
+    planner_pause_session_id,
+    planner_pause_brain,
+    planner_pause_rule_id,
+    job_paused_until,
+    GREATEST(person_paused_until, planner_paused_until, job_paused_until) AS paused_until,
+    planner_changes,
+    failure_count,
+    not_before_at,
+    last_run_at,
+    last_slot_at,
+    next_run_at,
+    next_source,
+    NULL::json AS plan,
+    running_slot_at,
+    running_is_manual,
+    manual_slot_at
+   FROM public.endpoints e;
+
+CREATE TABLE public.looks (
+    endpoint_id uuid NOT NULL,
+    brain text NOT NULL,
+    looked_at timestamp with time zone,
+    next_analysis_at timestamp with time zone,
+    reasoning text DEFAULT ''::text NOT NULL,
+    idle_looks bigint DEFAULT 0 NOT NULL,
+    fired jsonb DEFAULT '{}'::jsonb NOT NULL,
+    leased_until timestamp with time zone,
+    leased_by text,
+    CONSTRAINT a_look_under_way_has_a_planner CHECK (((leased_until IS NULL) = (leased_by IS NULL)))
+)
+WITH (fillfactor='60', autovacuum_vacuum_scale_factor='0.05');
+
+CREATE TABLE public.quota_reservations (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    month text NOT NULL,
+    tokens bigint NOT NULL,
+    cost double precision DEFAULT 0 NOT NULL,
+    reserved_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    CONSTRAINT quota_reservations_cost_check CHECK ((cost >= (0)::double precision)),
+    CONSTRAINT quota_reservations_tokens_check CHECK ((tokens >= 0))
+);
+
+CREATE TABLE public.quotas (
+    tenant_id uuid NOT NULL,
+    month text NOT NULL,
+    token_limit bigint,
+    used bigint DEFAULT 0 NOT NULL,
+    reserved bigint DEFAULT 0 NOT NULL,
+    cost_limit double precision,
+    cost_used double precision DEFAULT 0 NOT NULL,
+    cost_reserved double precision DEFAULT 0 NOT NULL,
+    refused_at timestamp with time zone,
+    CONSTRAINT quotas_cost_reserved_check CHECK ((cost_reserved >= (0)::double precision)),
+    CONSTRAINT quotas_cost_used_check CHECK ((cost_used >= (0)::double precision)),
+    CONSTRAINT quotas_month_check CHECK ((month ~ '^[0-9]{4}-[0-9]{2}$'::text)),
+    CONSTRAINT quotas_reserved_check CHECK ((reserved >= 0)),
+    CONSTRAINT quotas_used_check CHECK ((used >= 0))
+);
+
+CREATE TABLE public.run_attempts (
+    run_id uuid NOT NULL,
+    attempt integer NOT NULL,
+    tenant_id uuid NOT NULL,
+    endpoint_id uuid NOT NULL,
+    slot_at timestamp with time zone NOT NULL,
+    noted_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.run_counts (
+    tenant_id uuid NOT NULL,
+    since timestamp with time zone NOT NULL,
+    status text NOT NULL,
+    runs bigint NOT NULL,
+    part smallint DEFAULT 0 NOT NULL,
+    CONSTRAINT run_counts_runs_check CHECK ((runs > 0))
+)
+WITH (fillfactor='50');
+
+CREATE TABLE public.runs (
+    id uuid NOT NULL,
+    endpoint_id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    slot_at timestamp with time zone NOT NULL,
+    source text NOT NULL,
+    status text NOT NULL,
+    attempt integer NOT NULL,
+    epoch bigint NOT NULL,
+    is_manual boolean DEFAULT false NOT NULL,
+    claimed_at timestamp with time zone NOT NULL,
+    started_at timestamp with time zone,
+    finished_at timestamp with time zone,
+    status_code integer,
+    error_kind text,
+    error_message text,
+    body json,
+    plan json,
+    skipped_slots integer DEFAULT 0 NOT NULL,
+    skipped_reason text,
+    CONSTRAINT runs_attempt_check CHECK ((attempt > 0)),
+    CONSTRAINT runs_epoch_check CHECK ((epoch > 0)),
+    CONSTRAINT runs_status_check CHECK ((status = ANY (ARRAY['running'::text, 'success'::text, 'failure'::text, 'timeout'::text, 'cancelled'::text]))),
+    CONSTRAINT what_has_ended_says_when CHECK (((status = 'running'::text) = (finished_at IS NULL)))
+)
+PARTITION BY RANGE (slot_at);
+
+CREATE TABLE public.runs_default (
+    id uuid CONSTRAINT runs_id_not_null NOT NULL,
+    endpoint_id uuid CONSTRAINT runs_endpoint_id_not_null NOT NULL,
+    tenant_id uuid CONSTRAINT runs_tenant_id_not_null NOT NULL,
+    slot_at timestamp with time zone CONSTRAINT runs_slot_at_not_null NOT NULL,
+    source text CONSTRAINT runs_source_not_null NOT NULL,
+    status text CONSTRAINT runs_status_not_null NOT NULL,
+    attempt integer CONSTRAINT runs_attempt_not_null NOT NULL,
+    epoch bigint CONSTRAINT runs_epoch_not_null NOT NULL,
+    is_manual boolean DEFAULT false CONSTRAINT runs_is_manual_not_null NOT NULL,
+    claimed_at timestamp with time zone CONSTRAINT runs_claimed_at_not_null NOT NULL,
+    started_at timestamp with time zone,
+    finished_at timestamp with time zone,
+    status_code integer,
+    error_kind text,
+    error_message text,
+    body json,
+    plan json,
+    skipped_slots integer DEFAULT 0 CONSTRAINT runs_skipped_slots_not_null NOT NULL,
+    skipped_reason text,
+    CONSTRAINT runs_attempt_check CHECK ((attempt > 0)),
+    CONSTRAINT runs_epoch_check CHECK ((epoch > 0)),
+    CONSTRAINT runs_status_check CHECK ((status = ANY (ARRAY['running'::text, 'success'::text, 'failure'::text, 'timeout'::text, 'cancelled'::text]))),
+    CONSTRAINT what_has_ended_says_when CHECK (((status = 'running'::text) = (finished_at IS NULL)))
+);
+
+CREATE TABLE public.schema_migrations (
+    number integer NOT NULL,
+    name text NOT NULL,
+    digest text NOT NULL,
+    applied_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+CREATE TABLE public.signing_keys (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    secret text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    retires_at timestamp with time zone,
+    CONSTRAINT a_key_ends_after_it_began CHECK ((retires_at >= created_at)),
+    CONSTRAINT a_signing_key_is_sealed CHECK ((secret ~ '^v[0-9]+:'::text))
+);
+
+CREATE VIEW public.stored_jobs AS
+ SELECT id,
+    tenant_id,
+    name,
+    description,
+    paused_until,
+    archived_at,
+    created_at,
+    revision,
+    rules,
+    planner_mode,
+    probe_budget,
+    ( SELECT count(*) AS count
+           FROM public.endpoints e
+          WHERE ((e.job_id = j.id) AND (e.archived_at IS NULL))) AS endpoint_count
+   FROM public.jobs j;
+
+CREATE TABLE public.tenants (
+    id uuid NOT NULL,
+    name text NOT NULL,
+    retention_days integer,
+    created_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    watched_until timestamp with time zone,
+    rules_mode text DEFAULT 'act'::text NOT NULL,
+    llm_mode text DEFAULT 'advise'::text NOT NULL,
+    CONSTRAINT tenants_llm_mode_check CHECK ((llm_mode = ANY (ARRAY['off'::text, 'advise'::text, 'act'::text]))),
+    CONSTRAINT tenants_retention_days_check CHECK (((retention_days >= 1) AND (retention_days <= 3650))),
+    CONSTRAINT tenants_rules_mode_check CHECK ((rules_mode = ANY (ARRAY['off'::text, 'advise'::text, 'act'::text])))
+);
+
+CREATE TABLE public.users (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    name text NOT NULL,
+    created_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL
+);
+
+CREATE TABLE public.workers (
+    name text NOT NULL,
+    kind text NOT NULL,
+    started_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    seen_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL
+);
+
+ALTER TABLE ONLY public.runs ATTACH PARTITION public.runs_default DEFAULT;
+
+ALTER TABLE ONLY public.analysis_sessions
+    ADD CONSTRAINT analysis_sessions_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.api_keys
+    ADD CONSTRAINT api_keys_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.audit_log
+    ADD CONSTRAINT audit_log_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.endpoints
+    ADD CONSTRAINT endpoints_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.events
+    ADD CONSTRAINT events_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.failed_runs
+    ADD CONSTRAINT failed_runs_pkey PRIMARY KEY (tenant_id, endpoint_id, slot_at);
+
+ALTER TABLE ONLY public.idempotency_keys
+    ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (tenant_id, key);
+
+ALTER TABLE ONLY public.jobs
+    ADD CONSTRAINT jobs_of_one_tenant UNIQUE (tenant_id, id);
+
+ALTER TABLE ONLY public.jobs
+    ADD CONSTRAINT jobs_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.late_results
+    ADD CONSTRAINT late_results_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.looks
+    ADD CONSTRAINT looks_pkey PRIMARY KEY (endpoint_id, brain);
+
+ALTER TABLE ONLY public.quota_reservations
+    ADD CONSTRAINT quota_reservations_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.quotas
+    ADD CONSTRAINT quotas_pkey PRIMARY KEY (tenant_id, month);
+
+ALTER TABLE ONLY public.run_attempts
+    ADD CONSTRAINT run_attempts_pkey PRIMARY KEY (run_id, attempt);
+
+ALTER TABLE ONLY public.run_counts
+    ADD CONSTRAINT run_counts_pkey PRIMARY KEY (tenant_id, since, status, part);
+
+ALTER TABLE ONLY public.runs
+    ADD CONSTRAINT runs_pkey PRIMARY KEY (endpoint_id, slot_at);
+
+ALTER TABLE ONLY public.runs_default
+    ADD CONSTRAINT runs_default_pkey PRIMARY KEY (endpoint_id, slot_at);
+
+ALTER TABLE ONLY public.schema_migrations
+    ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (number);
+
+ALTER TABLE public.endpoints
+    ADD CONSTRAINT secret_headers_are_sealed CHECK (((jsonb_typeof(secret_headers) = 'object'::text) AND (NOT jsonb_path_exists(secret_headers, '$.*?(@.type() != "string" || !(@ like_regex "^v[0-9]+:"))'::jsonpath)))) NOT VALID;
+
+ALTER TABLE ONLY public.signing_keys
+    ADD CONSTRAINT signing_keys_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.tenants
+    ADD CONSTRAINT tenants_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.users
+    ADD CONSTRAINT users_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.users
+    ADD CONSTRAINT users_tenant_id_id_key UNIQUE (tenant_id, id);
+
+ALTER TABLE ONLY public.workers
+    ADD CONSTRAINT workers_pkey PRIMARY KEY (name);
+
+CREATE INDEX api_keys_of_tenant ON public.api_keys USING btree (tenant_id, created_at);
+
+CREATE INDEX api_keys_of_user ON public.api_keys USING btree (tenant_id, user_id);
+
+CREATE INDEX audit_by_age ON public.audit_log USING btree (at);
+
+CREATE INDEX audit_of_subject ON public.audit_log USING btree (tenant_id, subject, at);
+
+CREATE INDEX audit_of_tenant ON public.audit_log USING btree (tenant_id, at);
+
+CREATE INDEX endpoints_asked ON public.endpoints USING btree (asked_at) WHERE (asked_at IS NOT NULL);
+
+CREATE INDEX endpoints_asked_for_now ON public.endpoints USING btree (manual_slot_at) WHERE (manual_slot_at IS NOT NULL);
+
+CREATE INDEX endpoints_due ON public.endpoints USING btree (next_run_at) WHERE (next_run_at IS NOT NULL);
+
+CREATE INDEX endpoints_due_by_tenant ON public.endpoints USING btree (tenant_id, next_run_at) WHERE (next_run_at IS NOT NULL);
+
+CREATE INDEX endpoints_finished ON public.endpoints USING btree (last_finished_at);
+
+CREATE INDEX endpoints_of_job ON public.endpoints USING btree (job_id, name);
+
+CREATE INDEX endpoints_of_tenant ON public.endpoints USING btree (tenant_id, created_at, id);
+
+CREATE INDEX endpoints_running_by_hand ON public.endpoints USING btree (id) WHERE running_is_manual;
+
+CREATE INDEX events_by_age ON public.events USING btree (at);
+
+CREATE INDEX events_of_tenant ON public.events USING btree (tenant_id, xact, id);
+
+CREATE INDEX failed_runs_by_age ON public.failed_runs USING brin (slot_at);
+
+CREATE INDEX failed_runs_of_tenant ON public.failed_runs USING btree (tenant_id, slot_at);
+
+CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (at);
+
+CREATE INDEX jobs_of_tenant ON public.jobs USING btree (tenant_id);
+
+CREATE INDEX late_results_by_age ON public.late_results USING btree (received_at);
+
+CREATE INDEX late_results_of_endpoint ON public.late_results USING btree (endpoint_id, id);
+
+CREATE UNIQUE INDEX one_endpoint_has_a_name ON public.endpoints USING btree (job_id, name) WHERE (archived_at IS NULL);
+
+CREATE UNIQUE INDEX one_job_has_a_name ON public.jobs USING btree (tenant_id, name) WHERE (archived_at IS NULL);
+
+CREATE UNIQUE INDEX one_signing_key_has_no_end ON public.signing_keys USING btree (tenant_id) WHERE (retires_at IS NULL);
+
+CREATE UNIQUE INDEX one_tenant_has_a_name ON public.tenants USING btree (name);
+
+CREATE UNIQUE INDEX one_user_has_a_name ON public.users USING btree (tenant_id, name);
+
+CREATE INDEX quota_reservations_of_tenant ON public.quota_reservations USING btree (tenant_id, reserved_at);
+
+CREATE INDEX run_attempts_by_age ON public.run_attempts USING btree (noted_at);
+
+CREATE INDEX run_counts_by_age ON public.run_counts USING btree (since);
+
+CREATE INDEX runs_by_id ON ONLY public.runs USING btree (id);
+
+CREATE INDEX runs_default_id_idx ON public.runs_default USING btree (id);
+
+CREATE INDEX runs_of_tenant ON ONLY public.runs USING btree (tenant_id, slot_at);
+
+CREATE INDEX runs_default_tenant_id_slot_at_idx ON public.runs_default USING btree (tenant_id, slot_at);
+
+CREATE INDEX sessions_by_age ON public.analysis_sessions USING btree (started_at);
+
+CREATE INDEX sessions_of_endpoint ON public.analysis_sessions USING btree (endpoint_id, started_at);
+
+CREATE INDEX sessions_of_job ON public.analysis_sessions USING btree (job_id, started_at);
+
+CREATE INDEX sessions_of_tenant ON public.analysis_sessions USING btree (tenant_id, started_at);
+
+CREATE INDEX sessions_that_suggest ON public.analysis_sessions USING btree (tenant_id, suggests_until) WHERE (suggests_until IS NOT NULL);
+
+CREATE INDEX signing_keys_of_tenant ON public.signing_keys USING btree (tenant_id);
+
+CREATE INDEX suggestions_of_endpoint ON public.analysis_sessions USING btree (endpoint_id, suggests_until) WHERE (suggests_until IS NOT NULL);
+
+CREATE INDEX tenants_watched ON public.tenants USING btree (watched_until) WHERE (watched_until IS NOT NULL);
+
+ALTER INDEX public.runs_by_id ATTACH PARTITION public.runs_default_id_idx;
+
+ALTER INDEX public.runs_pkey ATTACH PARTITION public.runs_default_pkey;
+
+ALTER INDEX public.runs_of_tenant ATTACH PARTITION public.runs_default_tenant_id_slot_at_idx;
+
+CREATE TRIGGER runs_ended AFTER UPDATE ON public.runs REFERENCING NEW TABLE AS ended FOR EACH STATEMENT EXECUTE FUNCTION public.note_ended_runs();
+
+ALTER TABLE ONLY public.analysis_sessions
+    ADD CONSTRAINT analysis_sessions_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES public.endpoints(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.analysis_sessions
+    ADD CONSTRAINT analysis_sessions_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.api_keys
+    ADD CONSTRAINT api_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.api_keys
+    ADD CONSTRAINT api_keys_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES public.users(tenant_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.audit_log
+    ADD CONSTRAINT audit_log_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.endpoints
+    ADD CONSTRAINT endpoints_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.jobs(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.endpoints
+    ADD CONSTRAINT endpoints_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.events
+    ADD CONSTRAINT events_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.endpoints
+    ADD CONSTRAINT its_job_is_of_its_tenant FOREIGN KEY (tenant_id, job_id) REFERENCES public.jobs(tenant_id, id) ON DELETE CASCADE NOT VALID;
+
+ALTER TABLE ONLY public.jobs
+    ADD CONSTRAINT jobs_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.looks
+    ADD CONSTRAINT looks_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES public.endpoints(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.quota_reservations
+    ADD CONSTRAINT quota_reservations_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.quotas
+    ADD CONSTRAINT quotas_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.signing_keys
+    ADD CONSTRAINT signing_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.users
+    ADD CONSTRAINT users_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;

@@ -1,0 +1,110 @@
+"""The short verbs: what a person does to an endpoint, by its name."""
+
+from typing import Annotated
+
+import typer
+
+from cadenza.cli.client import Api
+from cadenza.cli.commands import add
+from cadenza.cli.complete import EndpointName
+from cadenza.cli.context import CliContext
+from cadenza.cli.descriptions import endpoint_state, next_run
+from cadenza.cli.errors import CommandError
+from cadenza.cli.instants import from_now
+from cadenza.cli.lookup import find_endpoint, full_name
+from cadenza.cli.output import Output
+from cadenza.cli.run_wait import wait_for_run
+from cadenza.cli.terminal_text import json_text, quoted, shortened
+from cadenza.cli.times import duration_text
+
+TEST_SECONDS = 660.0  # longer than a target may take
+Reason = Annotated[str, typer.Option(help="Why; it is shown with it.")]
+
+
+def run(
+    api: Api,
+    out: Output,
+    context: CliContext,
+    name: EndpointName,
+    wait: Annotated[bool, typer.Option("--wait", "-w", help="Until it has ended.")] = False,
+) -> None:
+    """Run an endpoint now, whatever its min and its pauses say.
+
+    Example: cadenza run shop/queue --wait
+    """
+    endpoint = find_endpoint(api, name)
+    asked = api.post(f"/endpoints/{endpoint['id']}/run")
+    if wait:
+        wait_for_run(api, out, context, full_name(endpoint), asked)
+        return
+    out.done(
+        asked,
+        f"{full_name(endpoint)} runs now. See it: cadenza runs list --endpoint {quoted(name)}",
+    )
+
+
+def pause(
+    api: Api,
+    out: Output,
+    context: CliContext,
+    name: EndpointName,
+    until: Annotated[str | None, typer.Option(help="An instant, or like 2h from now.")] = None,
+    reason: Reason = "",
+) -> None:
+    """Hold an endpoint back, until an instant or until it is resumed.
+
+    Example: cadenza pause shop/queue --until 2h --reason "maintenance"
+    """
+    body = {"until": from_now(context, "--until", until), "reason": reason}
+    paused = api.post(f"/endpoints/{find_endpoint(api, name)['id']}/pause", body)
+    out.done(paused, f"{full_name(paused)} is {endpoint_state(paused, out.times)}.")
+
+
+def resume(api: Api, out: Output, name: EndpointName) -> None:
+    """Let a paused endpoint go on; a pause of its job stays.
+
+    Example: cadenza resume shop/queue
+    """
+    resumed = api.post(f"/endpoints/{find_endpoint(api, name)['id']}/resume")
+    still = endpoint_state(resumed, out.times) if resumed["pauses"] else "going on"
+    out.done(resumed, f"{full_name(resumed)} is {still}; next run {next_run(resumed, out.times)}.")
+
+
+def analyse(api: Api, out: Output, name: EndpointName) -> None:
+    """Ask the planner to look at an endpoint, as soon as it can.
+
+    Example: cadenza analyse shop/queue
+    """
+    endpoint = find_endpoint(api, name)
+    asked = api.post(f"/endpoints/{endpoint['id']}/analyse")
+    message = f"The planner will look at {full_name(endpoint)}. Then:"
+    out.done(asked, f"{message} cadenza sessions list --endpoint {quoted(name)}")
+
+
+def test(api: Api, out: Output, name: EndpointName) -> None:
+    """Call an endpoint's target once; it is no run and counts for nothing. Ends with 1 if it fails.
+
+    Example: cadenza test shop/queue
+    """
+    endpoint = find_endpoint(api, name)
+    with out.working(f"Calling {full_name(endpoint)} …"):
+        result = api.post(f"/endpoints/{endpoint['id']}/test", timeout=TEST_SECONDS)
+    body = result["body"]
+    lines = [
+        ("result", result["status"]),
+        ("answered", result["status_code"]),
+        ("error", " ".join(filter(None, (result["error_kind"], result["error_message"])))),
+        ("took", duration_text(result["duration_ms"])),
+        ("body", shortened(body if isinstance(body, str) else json_text(body))),
+    ]
+    out.one(result, lines)
+    if result["status"] != "success":
+        raise CommandError(f"{full_name(endpoint)}: the test ended as {result['status']}.")
+
+
+def register(app: typer.Typer) -> None:
+    add(app, "run", run)
+    add(app, "pause", pause)
+    add(app, "resume", resume)
+    add(app, "analyse", analyse)
+    add(app, "test", test)

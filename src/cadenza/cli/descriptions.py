@@ -1,0 +1,110 @@
+"""Jobs, endpoints and runs of the API, described in a few words."""
+
+from datetime import timedelta
+from typing import Any
+
+from cadenza.cli.times import Times, duration_text
+from cadenza.domain.instants import humanize
+from cadenza.manifest.durations import format_duration
+
+Item = dict[str, Any]
+SOURCES = {
+    "baseline-cron": "cron",
+    "baseline-interval": "interval",
+    "ai-interval": "interval hint",
+    "ai-oneshot": "one-shot hint",
+    "clamped-min": "moved by min",
+    "clamped-max": "moved by max",
+    "retry-after": "Retry-After",
+    "paused": "pause",
+    "resumed": "resumed",
+    "manual": "a person",
+}
+
+
+def job_state(job: Item, times: Times) -> str:
+    if job["archived_at"]:
+        return f"archived {times.relative(job['archived_at'])}"
+    if job["paused"]:
+        return f"paused {until(job['paused_until'], times)}"
+    return "active"
+
+
+def endpoint_state(endpoint: Item, times: Times) -> str:
+    if endpoint["archived_at"]:
+        return f"archived {times.relative(endpoint['archived_at'])}"
+    if pauses := endpoint["pauses"]:
+        ends = [pause["until"] for pause in pauses]
+        still = " after the run of now" if endpoint["running"] else ""
+        return f"paused {until(None if None in ends else max(ends), times)}{still}"
+    if endpoint["running"]:
+        return "running"
+    if failures := endpoint["failure_count"]:
+        return f"failure × {failures}"
+    return "hinted" if endpoint["hints"] else "ok"
+
+
+def until(instant: str | None, times: Times) -> str:
+    return "until resumed" if instant is None else f"until {times.clock(instant)}"
+
+
+def next_run(endpoint: Item, times: Times) -> str:
+    if endpoint["running"]:
+        return "after the one of now"
+    if endpoint["next_run_at"] is None:
+        return "until resumed" if endpoint["pauses"] else "when asked"
+    return f"{times.relative(endpoint['next_run_at'])} ({source(endpoint['next_source'])})"
+
+
+def source(name: str | None) -> str:
+    return SOURCES.get(name or "", name or "–")
+
+
+def baseline(endpoint: Item) -> str:
+    """`every 5m`, `0 9 * * mon-fri Europe/Paris`, `on demand`."""
+    stored = endpoint["baseline"]
+    if stored["every_ms"] is not None:
+        return f"every {_written(stored['every_ms'])}"
+    if stored["cron"] is not None:
+        return f"{stored['cron']} {stored['timezone']}"
+    return "on demand"
+
+
+def guardrails(endpoint: Item) -> str:
+    least, most = endpoint["min_interval_ms"], endpoint["max_interval_ms"]
+    limits = [
+        f"at least {humanize(timedelta(milliseconds=least))}" if least else "",
+        f"at most {humanize(timedelta(milliseconds=most))}" if most else "",
+    ]
+    return ", ".join(filter(None, limits)) + " between runs" if any(limits) else ""
+
+
+def target(endpoint: Item) -> str:
+    called = endpoint["target"]
+    if called["kind"] == "http":
+        return f"{called['method']} {called['url']}"
+    return " ".join(called["command"])
+
+
+def hint(item: Item, times: Times) -> str:
+    what = (
+        f"every {_written(item['interval_ms'])}"
+        if item["kind"] == "interval"
+        else f"once at {times.when(item['run_at'])}"
+    )
+    why = f": {item['reason']}" if item["reason"] else ""
+    return f"{what} until {times.clock(item['expires_at'])}, by {item['author']}{why}"
+
+
+def run_result(run: Item) -> str:
+    """What came of it, beside its status."""
+    parts = [str(run["status_code"] or ""), str(run.get("error_kind") or "")]
+    return " ".join(filter(None, parts)) or "–"
+
+
+def run_duration(run: Item) -> str:
+    return duration_text(run.get("duration_ms"))
+
+
+def _written(milliseconds: int) -> str:
+    return format_duration(timedelta(milliseconds=milliseconds))

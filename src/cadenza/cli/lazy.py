@@ -1,0 +1,41 @@
+"""Commands that load what they need only when they are called, so that help comes at once."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """A module with a `register(app)` that adds the command, and what help says of it."""
+
+    module: str
+    help: str
+    panel: str
+
+
+class LazyGroup(TyperGroup):
+    later: Mapping[str, Later] = {}
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        for name, command in self.later.items():
+            self.add_command(TyperCommand(name, help=command.help, rich_help_panel=command.panel))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """What was only a name so far becomes the command itself."""
+        if args and (command := self.later.get(args[0])) is not None:
+            self.add_command(loaded(args[0], command))
+        return super().resolve_command(ctx, args)
+
+
+def loaded(name: str, command: Later) -> Any:
+    holder = typer.Typer(add_completion=False)
+    holder.callback()(lambda: None)  # so that one command is a group of one
+    import_module(command.module).register(holder)
+    group: Any = typer.main.get_command(holder)
+    return group.commands[name]

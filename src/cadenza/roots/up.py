@@ -1,0 +1,111 @@
+"""`cadenza up`: database, API and workers on this machine, until Ctrl-C."""
+
+import asyncio
+import os
+import secrets
+import sys
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated
+
+import structlog
+import typer
+
+from cadenza.adapters.postgres.maintenance import Maintenance
+from cadenza.adapters.postgres.migrate import migrate
+from cadenza.adapters.system.client_file import ADMIN_KEY_FILE, CLIENT_FILE
+from cadenza.adapters.system.listening import address_of, check_can_listen
+from cadenza.adapters.system.private_file import write_private
+from cadenza.adapters.system.worker_program import stop_on_signals
+from cadenza.application.ports.secret_box import SecretBox
+from cadenza.roots.database import opened_database
+from cadenza.roots.first_start import key_at_hand
+from cadenza.roots.logging import set_up_logs
+from cadenza.roots.program import run_program
+from cadenza.roots.secrets import secret_box
+from cadenza.roots.settings import Settings, read_settings
+from cadenza.up.sample_service import sample_service
+from cadenza.up.supervisor import Program, Supervisor
+from cadenza.up.welcome import Welcome, typed_command
+
+OPEN_NETWORKS = "loopback,private"
+SAMPLE_PORT = 8081
+WORKERS = ("scheduler", "planner")
+CADENZA = (sys.executable, "-m", "cadenza.roots.main")
+log = structlog.get_logger()
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(up)
+
+
+def up(
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65535, help="The port.")] = 8080,
+) -> None:
+    """Run everything on this machine: database, API, workers and a sample service.
+
+    The data is in .cadenza (CADENZA_DATA_FOLDER). Ctrl-C ends it all; a second start goes on.
+
+    Example: cadenza up --port 8090
+    """
+    settings = read_settings()
+    set_up_logs(as_json=settings.log_json)
+    check_can_listen("up", host, port)
+    box = secret_box(settings, warn=log.warning)
+    run_program(settings, lambda url: _up(settings, box, url, host, port))
+
+
+async def _up(settings: Settings, box: SecretBox, url: str, host: str, port: int) -> None:
+    address = address_of(host, port)
+    async with opened_database(settings, url) as database:
+        await migrate(database)
+        await Maintenance(database, timedelta(days=settings.retention_days)).run_once()
+        new_key = await key_at_hand(database, box, settings.data_folder, address)
+    api = Program("api", [*CADENZA, "api", "--host", host, "--port", str(port)])
+    workers = [Program(name, [*CADENZA, name]) for name in WORKERS]
+    supervisor = Supervisor([api, *workers], _environment(settings, url))
+    stop_on_signals(supervisor)
+    async with sample_service(SAMPLE_PORT) as sample:
+        welcome = Welcome(
+            typed_command(Path(sys.argv[0]), os.environ.get("PATH", "")),
+            address,
+            sample,
+            _networks(settings),
+            settings.data_folder / CLIENT_FILE,
+            new_key,
+        )
+        showing = asyncio.create_task(welcome.show_when_ready(lambda: supervisor.stopping))
+        try:
+            await supervisor.run()
+        finally:
+            showing.cancel()
+
+
+def _environment(settings: Settings, url: str) -> dict[str, str]:
+    """Of the programs: one database, one folder, and a guard that lets this machine in."""
+    return {
+        **os.environ,
+        "CADENZA_DATABASE_URL": url,
+        "CADENZA_DATA_FOLDER": str(settings.data_folder.absolute()),
+        "CADENZA_ALLOWED_NETWORKS": _networks(settings),
+        "CADENZA_ADMIN_KEY": _admin_key(settings),
+        "CADENZA_EXPECTED_WORKERS": ",".join(WORKERS),
+    }
+
+
+def _networks(settings: Settings) -> str:
+    return settings.allowed_networks or OPEN_NETWORKS
+
+
+def _admin_key(settings: Settings) -> str:
+    """The one that is set, or one of its own in a file that only its owner reads."""
+    if settings.admin_key is not None:
+        return settings.admin_key.get_secret_value()
+    path = settings.data_folder / ADMIN_KEY_FILE
+    try:
+        return path.read_text().strip()
+    except FileNotFoundError:
+        key = secrets.token_urlsafe(32)
+        write_private(path, key)
+        return key

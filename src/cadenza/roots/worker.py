@@ -1,0 +1,49 @@
+"""What scheduler and planner have in common: a name, a heartbeat and an orderly end."""
+
+import os
+import socket
+from collections.abc import Coroutine, Iterable
+from contextlib import suppress
+from typing import Any
+
+import structlog
+
+from cadenza.adapters.postgres.clock import DatabaseClock
+from cadenza.adapters.postgres.database import Database
+from cadenza.adapters.postgres.workers import BEAT_EVERY, PostgresWorkers
+from cadenza.adapters.system.worker_program import Worker, log_trouble, run_with, stop_on_signals
+from cadenza.application.repeat import repeat
+from cadenza.domain.errors import StoreUnavailable
+from cadenza.roots.settings import Settings
+
+log = structlog.get_logger()
+
+
+def worker_name(settings: Settings) -> str:
+    return settings.worker_name or f"{socket.gethostname()}-{os.getpid()}"
+
+
+async def run_worker(
+    kind: str,
+    name: str,
+    worker: Worker,
+    database: Database,
+    clock: DatabaseClock,
+    beside: Iterable[Coroutine[Any, Any, None]],
+    **about: object,
+) -> None:
+    """Until a signal stops it; `about` is said when it starts."""
+    workers = PostgresWorkers(database)
+
+    async def beat() -> None:
+        await workers.beat(name, kind)
+        await clock.ask(database)
+
+    stop_on_signals(worker)
+    log.info(f"{kind} started", **about)
+    try:
+        await run_with(worker, [repeat(beat, clock, BEAT_EVERY, log_trouble), *beside])
+    finally:
+        with suppress(StoreUnavailable):
+            await workers.left(name)
+        log.info(f"{kind} stopped")

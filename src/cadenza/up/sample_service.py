@@ -1,0 +1,42 @@
+"""A small service to try things on: a shop's queue whose depth rises and falls."""
+
+import math
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from aiohttp import web
+
+from cadenza.adapters.system.clock import wall_clock
+from cadenza.adapters.system.listening import is_free
+
+QUEUE_MAX = 500
+PERIOD = 600.0  # seconds from one peak to the next
+HOST = "127.0.0.1"
+
+
+def queue_depth(at: float) -> int:
+    """From nearly nothing to nearly full and back, every ten minutes."""
+    return round(QUEUE_MAX * (0.5 - 0.45 * math.cos(2 * math.pi * at / PERIOD)))
+
+
+async def _answer(_request: web.Request) -> web.Response:
+    depth = queue_depth(wall_clock().timestamp())
+    body = {"queue_depth": depth, "queue_max": QUEUE_MAX, "orders_per_minute": 40 + depth // 5}
+    return web.json_response(body)
+
+
+@asynccontextmanager
+async def sample_service(port: int) -> AsyncGenerator[str]:
+    """Its address; on another port where that one is taken."""
+    app = web.Application()
+    app.router.add_get("/queue", _answer)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    chosen = port if is_free(HOST, port) else 0
+    site = web.TCPSite(runner, HOST, chosen)
+    await site.start()
+    try:
+        bound: tuple[str, int] = runner.addresses[0]
+        yield f"http://{HOST}:{bound[1]}/queue"
+    finally:
+        await runner.cleanup()

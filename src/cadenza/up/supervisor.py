@@ -1,0 +1,101 @@
+"""Keeps the programs of `cadenza up` running: one that crashes is reported and started again."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+
+import structlog
+
+from cadenza.application.waiting import until_set
+from cadenza.up.parent import SUPERVISED
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
+LONG_ENOUGH = 60.0  # seconds after which a program that ends is not caught in a crash loop
+STOP_SECONDS = 40.0
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    name: str
+    command: Sequence[str]
+
+
+class Supervisor:
+    def __init__(self, programs: Sequence[Program], environment: Mapping[str, str]) -> None:
+        self._programs = programs
+        self._environment = {**environment, SUPERVISED: "1"}
+        self._running: dict[str, asyncio.subprocess.Process] = {}
+        self._stopping = asyncio.Event()
+
+    async def run(self) -> None:
+        """Until `stop`; then every program ends gently, and those that do not are ended."""
+        keepers = [asyncio.create_task(self._keep(program)) for program in self._programs]
+        try:
+            await asyncio.gather(*keepers)
+        finally:
+            self._kill_all()
+            await asyncio.gather(*(process.wait() for process in self._running.values()))
+
+    def stop(self) -> None:
+        """Let every program end gently; a second call kills them."""
+        if self.stopping:
+            self._kill_all()
+        self._stopping.set()
+        for process in self._running.values():
+            _signal(process.terminate)
+
+    def _kill_all(self) -> None:
+        self._stopping.set()
+        for process in self._running.values():
+            _signal(process.kill)
+
+    @property
+    def stopping(self) -> bool:
+        return self._stopping.is_set()
+
+    async def _keep(self, program: Program) -> None:
+        loop = asyncio.get_running_loop()
+        pause = FIRST_PAUSE
+        while not self._stopping.is_set():
+            began = loop.time()
+            code = await self._run_once(program)
+            if self._stopping.is_set():
+                return
+            pause = FIRST_PAUSE if loop.time() - began > LONG_ENOUGH else pause
+            log.error(f"{program.name} has ended; starting it again", code=code, in_seconds=pause)
+            await until_set(self._stopping, timedelta(seconds=pause))
+            pause = min(2 * pause, LONGEST_PAUSE)
+
+    async def _run_once(self, program: Program) -> int:
+        process = await asyncio.create_subprocess_exec(
+            *program.command,
+            stdin=asyncio.subprocess.PIPE,  # held open by us: it ends when we do
+            env=self._environment,
+            start_new_session=True,  # a Ctrl-C is ours to pass on
+        )
+        self._running[program.name] = process
+        if self._stopping.is_set():
+            _signal(process.terminate)
+        try:
+            return await self._ended(process)
+        finally:
+            del self._running[program.name]
+
+    async def _ended(self, process: asyncio.subprocess.Process) -> int:
+        ended = asyncio.create_task(process.wait())
+        stopping = asyncio.create_task(self._stopping.wait())
+        await asyncio.wait({ended, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        stopping.cancel()
+        try:
+            return await asyncio.wait_for(asyncio.shield(ended), STOP_SECONDS)
+        except TimeoutError:
+            _signal(process.kill)
+            return await ended
+
+
+def _signal(send: Callable[[], None]) -> None:
+    with suppress(ProcessLookupError):
+        send()
