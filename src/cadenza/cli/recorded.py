@@ -14,7 +14,7 @@ from cadenza.cli.plain_text import plain
 from cadenza.domain.analysis import Response
 from cadenza.domain.definition import JobDefinition
 from cadenza.domain.run import RunStatus
-from cadenza.manifest.text_files import Unreadable, read_text
+from cadenza.manifest.text_loading import Unreadable, read_text
 
 ENDED = (RunStatus.SUCCESS, RunStatus.FAILURE, RunStatus.TIMEOUT)
 EXAMPLE = '{"endpoint": "shop", "at": "2026-01-31T12:00:00Z", "body": {"visitors": 120}}'
