@@ -16,7 +16,7 @@ import aiohttp.connector
 import pytest
 
 from cadenza.adapters.http.answer import MAX_BODY, RawBody
-from cadenza.adapters.postgres.rows import to_json
+from cadenza.adapters.postgres.storable import to_json
 from cadenza.domain.run import Outcome, RunStatus
 from tests.adapters.http.support import (
     Behaviour,

@@ -1,8 +1,11 @@
 """What planners keep, in a transaction: analysis states, sessions, suggestions, quotas."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
 from datetime import datetime
 from uuid import UUID
+
+import asyncpg
 
 from cadenza.adapters.postgres.database import Connection
 from cadenza.adapters.postgres.queries import query
@@ -15,7 +18,7 @@ from cadenza.adapters.postgres.sessions import (
 )
 from cadenza.adapters.postgres.storable import to_text
 from cadenza.application.ports.planning import AnalysisState, Reservation
-from cadenza.domain.errors import NotFound
+from cadenza.domain.errors import NotFound, StoreUnavailable
 from cadenza.domain.quota import Allowance
 from cadenza.domain.session import Session
 from cadenza.domain.suggestion import Suggestion
@@ -28,13 +31,16 @@ class PostgresPlannerRows:
         self, states: Sequence[AnalysisState], holder: str
     ) -> frozenset[UUID]:
         columns = zip(*map(state_values, states), strict=True)
-        rows = await self.connection.fetch(
-            query("save_analysis_states"), *map(list, columns), holder
-        )
+        async with _tried_again_without_deleted():
+            rows = await self.connection.fetch(
+                query("save_analysis_states"), *map(list, columns), holder
+            )
         return frozenset(row["endpoint_id"] for row in rows)
 
     async def insert_sessions(self, sessions: Sequence[Session]) -> None:
-        await self.connection.executemany(query("insert_session"), map(session_values, sessions))
+        values = map(session_values, sessions)
+        async with _tried_again_without_deleted():
+            await self.connection.executemany(query("insert_session"), values)
 
     async def lock_suggestion(self, tenant_id: UUID, session_id: UUID, call: int) -> Suggestion:
         return await read_suggestion(
@@ -90,6 +96,15 @@ class PostgresPlannerRows:
     ) -> Sequence[Reservation]:
         rows = await self.connection.fetch(query("take_old_reservations"), tenant_id, before)
         return [_reservation(row) for row in rows]
+
+
+@asynccontextmanager
+async def _tried_again_without_deleted() -> AsyncGenerator[None]:
+    """An endpoint that is deleted between a statement's snapshot and its end."""
+    try:
+        yield
+    except asyncpg.ForeignKeyViolationError as error:
+        raise StoreUnavailable("an endpoint was deleted while its analysis was stored") from error
 
 
 def _reservation(row: Row) -> Reservation:
