@@ -35,9 +35,10 @@ class Allowance:
 
     def reserve(self, tokens: int, cost: float = 0.0) -> "Allowance | None":
         """None where that much is not left, so that parallel sessions cannot overspend."""
-        if self.left is not None and tokens > self.left:
+        if self.limit is not None and self.used + self.reserved + tokens > self.limit:
             return None
-        if self.cost_left is not None and cost > self.cost_left:
+        spent = self.cost_used + self.cost_reserved
+        if self.cost_limit is not None and spent + cost > self.cost_limit:
             return None
         return replace(
             self, reserved=self.reserved + tokens, cost_reserved=self.cost_reserved + cost
