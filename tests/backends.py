@@ -194,7 +194,8 @@ class MemoryBackend(Backend):
 
     async def insert_run(self, run: Run) -> None:
         self.tables.runs[run.id] = run
-        self.tables.runs_of[run.endpoint_id][run.slot_at] = run.id
+        slots = {**self.tables.runs_of[run.endpoint_id], run.slot_at: run.id}
+        self.tables.runs_of[run.endpoint_id] = dict(sorted(slots.items()))
 
     async def event_kinds(self) -> list[str]:
         events = [event for events in self.tables.events.values() for event in events]
