@@ -8,6 +8,7 @@ import asyncio
 import json
 from datetime import timedelta
 from time import perf_counter
+from uuid import UUID
 
 import aiohttp
 import asyncpg
@@ -58,9 +59,10 @@ async def bare_runs_per_s(stage: Stage, count: int) -> float:
 
 async def _claim(pool: "asyncpg.Pool[asyncpg.Record]", room: int) -> list[asyncpg.Record]:
     rows = await pool.fetch(
-        query("claim_in_order"),
+        query("claim_due"),
         room, LEASE, timedelta(0), "bare", [new_id() for _ in range(room)],
         [], [], [], [], [], [], [10**6, 10**6],
+        False, UUID(int=0), 1, False,
     )  # fmt: skip
     return [row for row in rows if row["run_id"] is not None]
 

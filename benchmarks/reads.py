@@ -1,14 +1,8 @@
 """What reading costs: lists of runs among millions, and many readers beside a busy worker."""
 
 import asyncio
-import os
-import socket
-import subprocess
-import sys
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from datetime import timedelta
-from itertools import count, cycle
+from itertools import cycle
 from statistics import median
 from time import perf_counter
 from typing import Any
@@ -19,21 +13,20 @@ import uvloop
 
 from benchmarks.history import TENANTS, add_history, add_keys
 from benchmarks.machine import load_now
+from benchmarks.read_paths import compare_paths
 from benchmarks.reader import Reader
-from benchmarks.stage import Stage, measured, parser_of, report, stage, until, workers
+from benchmarks.served import WARM_UP_SECONDS, add_run_ids, read_path, serving
+from benchmarks.stage import Stage, measured, parser_of, report, stage, workers
 
 ENDPOINTS = 5_000
 INTERVAL = timedelta(seconds=10)
 EACH = 200
 PER_SECOND = 500
-WARM_UP_SECONDS = 5
 # Of a tenant: the largest, one in the middle, one of the smallest.
 READERS = (0, 30, 99)
-ROUNDS, ROUND_SECONDS = 20, 1
-AT_ONCE = 16
 
 
-async def main(*, quick: bool, compare_paths: bool = False) -> dict[str, Any]:
+async def main(*, quick: bool, both_paths: bool = False) -> dict[str, Any]:
     runs, seconds = (200_000, 5) if quick else (5_000_000, 20)
     began = load_now()
     async with stage() as here:
@@ -42,9 +35,9 @@ async def main(*, quick: bool, compare_paths: bool = False) -> dict[str, Any]:
         await here.add_endpoints(ENDPOINTS, interval=INTERVAL, first_at=far, tenants=TENANTS)
         await add_history(here, runs, ENDPOINTS)
         tenants = await add_keys(here)
-        if compare_paths:
-            return measured({"runs": runs, **await _compare_paths(here, tenants)}, began)
-        async with serving(here) as (client, port):
+        if both_paths:
+            return measured({"runs": runs, **await compare_paths(here, tenants)}, began)
+        async with serving(here) as (client, port, _):
             lists = await _lists(here, client, tenants)
             manifests = await _manifests(client, tenants[-1])
             mixed = await _mixed(here, port, tenants, seconds)
@@ -52,39 +45,6 @@ async def main(*, quick: bool, compare_paths: bool = False) -> dict[str, Any]:
     return measured(
         {"runs": runs, "worst_p50_ms": max(medians), **lists, **manifests, **mixed}, began
     )
-
-
-@asynccontextmanager
-async def serving(
-    here: Stage, program: str = "cadenza.roots.main"
-) -> AsyncGenerator[tuple[aiohttp.ClientSession, int]]:
-    """A real `cadenza api`: a client of it, and its port."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    environment = {
-        **os.environ,
-        "CADENZA_DATABASE_URL": here.url,
-        "CADENZA_MASTER_KEY": "0796834ae778ad5495ef50031f6730d038f9df25066e2c0cd9c65732b154a6d1",
-    }
-    command = [sys.executable, "-m", program, "api", "--port", str(port)]
-    # Started once, before anything is measured.
-    api = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)  # noqa: ASYNC220
-    base = aiohttp.TCPConnector(limit=100)
-    try:
-        async with aiohttp.ClientSession(f"http://127.0.0.1:{port}", connector=base) as client:
-
-            async def ready() -> bool:
-                try:
-                    async with client.get("/readyz") as answer:
-                        return answer.status == 200
-                except aiohttp.ClientError:
-                    return False
-
-            assert await until(ready, within=60), "the api did not start"
-            yield client, port
-    finally:
-        api.terminate()
-        api.wait(timeout=30)
 
 
 # --- Lists ----------------------------------------------------------------------------------
@@ -187,31 +147,10 @@ async def _manifests(client: aiohttp.ClientSession, tenant: dict[str, Any]) -> d
 # --- Many readers beside a worker -----------------------------------------------------------
 
 
-def _mix(tenant: dict[str, Any], number: int) -> str:
-    """The path of a read; the common ones more often than the others."""
-    endpoint = f"/endpoints/{tenant['endpoint_id']}"
-    paths = (
-        *("/runs", "/runs?limit=20", "/runs?status=failure"),
-        *(f"/runs?endpoint_id={tenant['endpoint_id']}", f"/runs?job_id={tenant['id']}"),
-        *(endpoint, endpoint, f"{endpoint}/explain", f"{endpoint}/preview", f"{endpoint}/health"),
-        *("/endpoints", "/jobs", f"/jobs/{tenant['id']}", "/sessions", "/audit"),
-        *(f"/jobs/{tenant['id']}/timeline", "/tenant", "/tenant/quota", "/tenant/usage"),
-        f"/runs/{tenant['run_id']}",
-    )
-    return paths[number % len(paths)]
-
-
-async def _add_run_ids(here: Stage, tenants: list[dict[str, Any]]) -> None:
-    for tenant in tenants:
-        tenant["run_id"] = await here.value(
-            "SELECT id FROM runs WHERE tenant_id = $1 ORDER BY slot_at DESC LIMIT 1", tenant["id"]
-        )
-
-
 async def _mixed(
     here: Stage, port: int, tenants: list[dict[str, Any]], seconds: int
 ) -> dict[str, Any]:
-    await _add_run_ids(here, tenants)
+    await add_run_ids(here, tenants)
     spread = INTERVAL.total_seconds() / ENDPOINTS
     with workers(here.url, 1):
         await here.execute(
@@ -245,7 +184,7 @@ async def _read_steadily(
 
     async def one(number: int, due: float) -> None:
         tenant = tenants[number * 7 % len(tenants)]
-        path = f"/api/v1{_mix(tenant, number)}"
+        path = f"/api/v1{read_path(tenant, number)}"
         try:
             status = await reader.get(path, tenant["headers"])
             if status != 200:
@@ -271,61 +210,11 @@ async def _read_steadily(
     }
 
 
-# --- With and without the fast path ---------------------------------------------------------
-
-
-async def _compare_paths(here: Stage, tenants: list[dict[str, Any]]) -> dict[str, Any]:
-    """As many reads as go, of both programs in turn, so that a busy machine is as busy for both."""
-    await _add_run_ids(here, tenants)
-    fast, usual = Reader(), Reader()
-    async with (
-        serving(here) as (_, fast_port),
-        serving(here, "benchmarks.usual_path") as (_, usual_port),
-    ):
-        await fast.open("127.0.0.1", fast_port)
-        await usual.open("127.0.0.1", usual_port)
-        for reader in (fast, usual):
-            await _read_all_out(reader, tenants, WARM_UP_SECONDS)
-        rounds = [
-            (
-                await _read_all_out(fast, tenants, ROUND_SECONDS),
-                await _read_all_out(usual, tenants, ROUND_SECONDS),
-            )
-            for _ in range(ROUNDS)
-        ]
-    ratios = [round(with_it / without, 2) for with_it, without in rounds]
-    return {
-        "fast_path_reads_per_s": [round(each) for each, _ in rounds],
-        "usual_path_reads_per_s": [round(each) for _, each in rounds],
-        "ratios": ratios,
-        "median_ratio": median(ratios),
-    }
-
-
-async def _read_all_out(reader: Reader, tenants: list[dict[str, Any]], seconds: float) -> float:
-    """Reads a second, with each answer followed by the next request."""
-    began = perf_counter()
-    numbers = count()
-
-    async def ask() -> None:
-        while perf_counter() - began < seconds:
-            number = next(numbers)
-            tenant = tenants[number * 7 % len(tenants)]
-            path = f"/api/v1{_mix(tenant, number)}"
-            status = await reader.get(path, tenant["headers"])
-            assert status == 200, f"{status} {path}"
-
-    async with asyncio.TaskGroup() as asking:
-        for _ in range(AT_ONCE):
-            asking.create_task(ask())
-    return next(numbers) / (perf_counter() - began)
-
-
 if __name__ == "__main__":
     parser = parser_of(__doc__ or "")
     parser.add_argument(
         "--fast-path", choices=["both"], help="only compare reads with and without the fast path"
     )
     options = parser.parse_args()
-    result = uvloop.run(main(quick=options.quick, compare_paths=options.fast_path == "both"))
+    result = uvloop.run(main(quick=options.quick, both_paths=options.fast_path == "both"))
     report("reads", result, as_json=options.json)

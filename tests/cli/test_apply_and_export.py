@@ -200,3 +200,21 @@ def test_rules_of_a_job_are_applied_exported_and_shown(person: Person, tmp_path:
     assert "hurry: when response.body.queue_depth > 400" in person.says("jobs", "show", "shop")
     person.cadenza("export", "-o", "again.yaml")
     assert "Nothing to change" in person.cadenza("apply", "-f", "again.yaml").out
+
+
+def test_a_changed_rule_shows_the_words_that_changed(person: Person, tmp_path: Path) -> None:
+    file = tmp_path / "rules.yaml"
+    text = (
+        "jobs: [{name: shop, rules: [{name: deep queue, then: {interval: 30s}, when: 'has("
+        "response.body.queue_depth) && response.body.queue_depth > 300 && health.failures == 0'"
+        "}, {name: late, when: 'true', then: {run_now: true}}]}]"
+    )
+    file.write_text(text)
+    first = person.cadenza("apply", "-f", file, "--yes")
+    assert "    rules.late: " in first.out
+    file.write_text(text.replace("300", "400"))
+    done = person.cadenza("apply", "-f", file, "--yes")
+    assert "~ job shop\n    rules.deep queue.when:\n        …" in done.out
+    assert "response.body.queue_depth > [-300-] {+400+} && health.failures" in done.out
+    assert "late" not in done.out
+    assert max(map(len, done.out.splitlines())) <= 80

@@ -12,8 +12,8 @@ import pytest
 
 from cadenza.cli.client import Api
 from cadenza.cli.context import Server
+from cadenza.cli.errors import CommandError, ExitCode
 from cadenza.cli.events import Stream
-from cadenza.cli.exits import CommandError, ExitCode
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n"
 CUT = b""  # the connection ends without an answer

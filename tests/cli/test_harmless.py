@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cadenza.cli.plain_text import json_text, plain, plain_lines, typed
-from cadenza.cli.times import Times, lasting, relative
+from cadenza.cli.terminal_text import json_text, plain, plain_lines, quoted
+from cadenza.cli.times import Times, duration_text, relative
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ANYTHING = st.text(st.characters(exclude_categories=()))
@@ -37,7 +37,7 @@ def test_a_text_that_turns_around_is_shown_as_it_is_written() -> None:
 
 
 def test_a_name_with_a_blank_can_be_typed_again() -> None:
-    assert typed("my shop/queue") == "'my shop/queue'"
+    assert quoted("my shop/queue") == "'my shop/queue'"
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_instants_are_shown_in_the_zone_of_the_person() -> None:
 
 
 def test_durations_are_told_with_a_unit_that_fits() -> None:
-    assert [lasting(each) for each in (None, 12.4, 1500, 90_000, 5_400_000)] == [
+    assert [duration_text(each) for each in (None, 12.4, 1500, 90_000, 5_400_000)] == [
         "–",
         "12 ms",
         "1.5 s",

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
-from cadenza.cli.exits import ExitCode
+from cadenza.cli.errors import ExitCode
 from cadenza.cli.lazy import loaded
 from cadenza.roots.commands import COMMANDS
 from cadenza.roots.main import app

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from cadenza.domain.target import HttpTarget, Secret
 from cadenza.manifest.files import Manifest, read_manifest
-from cadenza.manifest.text_files import MAX_BYTES
-from cadenza.manifest.yaml_text import read_tree
+from cadenza.manifest.text_loading import MAX_BYTES
+from cadenza.manifest.yaml_loading import read_tree
 from tests.manifest.rules import CHECKS
 
 GOOD = """\
@@ -264,7 +264,7 @@ def test_an_alias_bomb_does_not_grow(file: Path) -> None:
 def test_more_values_than_anybody_writes_are_refused(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cadenza.manifest.yaml_text.MAX_VALUES", 1000)
+    monkeypatch.setattr("cadenza.manifest.yaml_loading.MAX_VALUES", 1000)
     [problem] = told(file, "jobs: [" + "1," * 2000 + "]")
     assert "more than 1,000 values" in problem
 
@@ -273,8 +273,8 @@ def test_more_values_than_anybody_writes_are_refused(
 def test_both_parsers_give_the_same_places(loader: Any) -> None:
     tree = read_tree("x", "é: [1, 'é', {ü: ä}]\n", loader)
     assert tree.value == {"é": [1, "é", {"ü": "ä"}]}
-    assert str(tree.place_of("é[2].ü")) == "x:1:17"
-    assert str(tree.place_of("é[2].ü", of_key=True)) == "x:1:14"
+    assert str(tree.location_of("é[2].ü")) == "x:1:17"
+    assert str(tree.location_of("é[2].ü", of_key=True)) == "x:1:14"
 
 
 @settings(deadline=None)
@@ -360,7 +360,7 @@ def test_one_bad_file_does_not_hide_what_is_wrong_in_another(tmp_path: Path) -> 
     (tmp_path / "b.yaml").write_bytes(b"\0")
     (tmp_path / "c.yaml").write_text(GOOD.replace("5m", "5x"))
     problems = read_manifest(tmp_path, CHECKS, {}).problems
-    assert [Path(each.place.file).name for each in problems] == ["a.yaml", "b.yaml", "c.yaml"]
+    assert [Path(each.location.file).name for each in problems] == ["a.yaml", "b.yaml", "c.yaml"]
 
 
 def test_a_file_with_endless_mistakes_is_given_up(file: Path) -> None:

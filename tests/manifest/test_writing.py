@@ -15,7 +15,7 @@ from cadenza.manifest.files import read_manifest
 from cadenza.manifest.models import EndpointDocument
 from cadenza.manifest.reading import read_endpoint
 from cadenza.manifest.writing import endpoint_document, job_document
-from cadenza.manifest.yaml_text import read_tree
+from cadenza.manifest.yaml_loading import read_tree
 from cadenza.manifest.yaml_writing import to_yaml
 from tests.manifest.drawn import NASTY, endpoints, jobs, texts
 from tests.manifest.rules import CHECKS

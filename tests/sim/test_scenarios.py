@@ -140,16 +140,7 @@ def test_a_brain_that_raises_fails_the_flash_sale_and_nothing_else(
 
 def test_an_action_without_a_reason_fails_the_flash_sale(monkeypatch: pytest.MonkeyPatch) -> None:
     always = tuple(replace(each, condition=lambda _: True) for each in flash_sale.REMEDIES)
-    rightly, judge = flash_sale.REMEDIES, flash_sale.judge
-
-    def judge_rightly(world: Any) -> Any:
-        monkeypatch.setattr(flash_sale, "REMEDIES", rightly)
-        checks = judge(world)
-        monkeypatch.setattr(flash_sale, "REMEDIES", always)
-        return checks
-
-    monkeypatch.setattr(flash_sale, "REMEDIES", always)
-    monkeypatch.setattr(flash_sale, "judge", judge_rightly)
+    monkeypatch.setattr(flash_sale, "REMEDIES", always)  # for the brain; not for the checks
     found = broken(live("flash-sale"))
     assert "cache_warm_up never runs after its condition has ended" in found
     assert "slack_operations runs once per cooldown" in found

@@ -66,7 +66,7 @@ class Tenants:
                 return existing, True
             await tx.insert_tenant(Tenant(tenant_id, name, await tx.time(), retention_days))
             data = {"name": name}
-            await record(tx, actor, tenant_id, "tenant.create", tenant_id, data=data)
+            await record(tx, actor, tenant_id, "tenant.create", tenant_id, data)
         return tenant_id, False
 
     async def change(self, caller: Caller, change: TenantChange) -> Tenant:
@@ -74,9 +74,7 @@ class Tenants:
             tenant, _ = await tx.lock_tenant(caller.tenant_id)
             changed = change.applied_to(tenant)
             await tx.save_tenant(changed)
-            await record(
-                *(tx, caller.actor, tenant.id, "tenant.change", tenant.id), data=change.fields
-            )
+            await record(tx, caller.actor, tenant.id, "tenant.change", tenant.id, change.fields)
         return changed
 
     async def delete(self, tenant_id: UUID, confirmation: str) -> None:
@@ -105,7 +103,7 @@ class Tenants:
             user = User(user_id, tenant_id, name, await tx.time())
             await tx.insert_user(user)
             data = {"name": name}
-            await record(tx, actor, tenant_id, "user.create", user_id, data=data)
+            await record(tx, actor, tenant_id, "user.create", user_id, data)
         return user, False
 
     async def delete_user(self, tenant_id: UUID, user_id: UUID) -> None:
@@ -169,7 +167,7 @@ class Keys:
                     f"it was created as {existing}, and shown then; rotate it for a new one"
                 )
             await tx.insert_key(key)
-            await record(tx, actor, tenant_id, "key.create", key.id, data=data)
+            await record(tx, actor, tenant_id, "key.create", key.id, data)
         return key, token
 
     async def rotate(self, caller: Caller, key_id: UUID, overlap: timedelta) -> tuple[ApiKey, str]:

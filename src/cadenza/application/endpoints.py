@@ -70,12 +70,8 @@ class Endpoints:
             job = await tx.share_job(tenant_id, job_id)
             endpoint = new_endpoint(endpoint_id, job, definition)
             stored = await add_endpoint(tx, job, endpoint, target, self._cron)
-            await record(
-                *(tx, caller.actor, tenant_id, "endpoint.create", endpoint_id),
-                job_id=job_id,
-                endpoint_id=endpoint_id,
-                data={"name": endpoint.name},
-            )
+            data = {"name": endpoint.name}
+            await record(tx, caller.actor, tenant_id, "endpoint.create", endpoint, data)
         return CreatedEndpoint(stored)
 
     async def redefine(
@@ -95,12 +91,9 @@ class Endpoints:
             await tx.save_endpoints([change])
             if moves_plan(stored.endpoint, change.endpoint):
                 await tx.notify(Channel.DUE)
-            await record(
-                *(tx, caller.actor, caller.tenant_id, "endpoint.change", endpoint_id),
-                job_id=stored.endpoint.job_id,
-                endpoint_id=endpoint_id,
-                data={"fields": patch.fields},
-            )
+            data = {"fields": patch.fields}
+            subject = change.endpoint
+            await record(tx, caller.actor, caller.tenant_id, "endpoint.change", subject, data)
         return replace(stored.after(change.endpoint, target), revision=stored.revision + 1)
 
     async def archive(self, caller: Caller, endpoint_id: UUID) -> StoredEndpoint:
@@ -110,11 +103,7 @@ class Endpoints:
             if archived == stored.endpoint:
                 return stored
             await save_transitions(tx, [(stored.endpoint, archived)])
-            await record(
-                *(tx, caller.actor, caller.tenant_id, "endpoint.archive", endpoint_id),
-                job_id=archived.job_id,
-                endpoint_id=endpoint_id,
-            )
+            await record(tx, caller.actor, caller.tenant_id, "endpoint.archive", archived)
         return replace(stored.after(archived), revision=stored.revision + 1)
 
 

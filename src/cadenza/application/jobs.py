@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Protocol
 from uuid import UUID
 
-from cadenza.application.ports.catalogue import StoredJob
+from cadenza.application.ports.catalogue import StoredEndpoint, StoredJob
 from cadenza.application.ports.store import Store, Transaction
 from cadenza.application.recording import check_revision, created_before, record
 from cadenza.application.transitions import save_transitions
@@ -22,7 +22,7 @@ from cadenza.domain.definition import (
     rule_errors,
     with_declared,
 )
-from cadenza.domain.endpoint import Job
+from cadenza.domain.endpoint import Endpoint, Job
 from cadenza.domain.errors import InvalidFields, Refused
 from cadenza.domain.instants import FOREVER
 from cadenza.domain.rule import with_ids
@@ -66,9 +66,7 @@ class Jobs:
             stored = StoredJob(replace(job, rules=rules), now, now)
             await tx.insert_jobs([stored])
             data = {"name": job.name}
-            await record(
-                tx, caller.actor, tenant_id, "job.create", job_id, job_id=job_id, data=data
-            )
+            await record(tx, caller.actor, tenant_id, "job.create", job, data)
         return CreatedJob(stored)
 
     async def change(
@@ -134,8 +132,7 @@ class Jobs:
                 endpoint_count=stored.endpoint_count if count is None else count,
             )
             await tx.save_jobs([changed])
-            action = f"job.{action}"
-            await record(tx, caller.actor, job.tenant_id, action, job_id, job_id=job_id, data=data)
+            await record(tx, caller.actor, job.tenant_id, f"job.{action}", job, data)
         return changed
 
     async def _carry_over(self, tx: Transaction, before: Job, after: Job) -> int | None:
@@ -144,17 +141,15 @@ class Jobs:
         if not is_ended and after.paused_until == before.paused_until:
             return None
         locked = await tx.lock_endpoints_of_job(after.tenant_id, after.id)
-        transitions = [
-            (
-                stored.endpoint,
-                steering.archive(stored.endpoint, stored.read_at, self._cron)
-                if is_ended
-                else steering.set_job_pause(
-                    stored.endpoint, after.paused_until, stored.read_at, self._cron
-                ),
+
+        def carried_over(stored: StoredEndpoint) -> Endpoint:
+            if is_ended:
+                return steering.archive(stored.endpoint, stored.read_at, self._cron)
+            return steering.set_job_pause(
+                stored.endpoint, after.paused_until, stored.read_at, self._cron
             )
-            for stored in locked
-        ]
+
+        transitions = [(stored.endpoint, carried_over(stored)) for stored in locked]
         await save_transitions(tx, transitions)
         return 0 if is_ended else None
 

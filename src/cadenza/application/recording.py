@@ -6,6 +6,7 @@ from uuid import UUID
 from cadenza.application.ports.store import Records
 from cadenza.domain.access import Actor
 from cadenza.domain.audit import AuditEntry, IdempotencyRecord
+from cadenza.domain.endpoint import Endpoint, Job
 from cadenza.domain.errors import InvalidInput, Outdated
 from cadenza.domain.event import PendingEvent
 
@@ -13,22 +14,28 @@ from cadenza.domain.event import PendingEvent
 _PUBLIC = ("job.", "endpoint.", "manifest.")
 
 
+Subject = Job | Endpoint | UUID | str
+
+
 async def record(
     tx: Records,
     actor: Actor,
     tenant_id: UUID,
     action: str,
-    subject: UUID | str,
-    *,
-    job_id: UUID | None = None,
-    endpoint_id: UUID | None = None,
+    subject: Subject,
     data: dict[str, Any] | None = None,
 ) -> None:
+    """Into the audit log, and where it concerns what runs, among the events."""
     data = data or {}
-    await tx.add_audit(AuditEntry(tenant_id, actor.name, action, str(subject), data))
+    job_id, endpoint_id, name = None, None, str(subject)
+    if isinstance(subject, Job):
+        job_id, name = subject.id, str(subject.id)
+    elif isinstance(subject, Endpoint):
+        job_id, endpoint_id, name = subject.job_id, subject.id, str(subject.id)
+    await tx.add_audit(AuditEntry(tenant_id, actor.name, action, name, data))
     if action.startswith(_PUBLIC):
-        told = {**data, "by": actor.public_name}
-        await tx.add_events([PendingEvent(action, tenant_id, job_id, endpoint_id, told)])
+        public = {**data, "by": actor.public_name}
+        await tx.add_events([PendingEvent(action, tenant_id, job_id, endpoint_id, public)])
 
 
 async def created_before(

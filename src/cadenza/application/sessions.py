@@ -4,12 +4,20 @@ from collections.abc import Iterator, Sequence
 
 from cadenza.application.ports.planning import AnalysisState
 from cadenza.application.ports.store import Store
+from cadenza.domain.errors import NotFound
 from cadenza.domain.event import PendingEvent
 from cadenza.domain.session import Session
 
 
 async def record_analyses(store: Store, sessions: Sequence[Session], holder: str) -> None:
     """Sessions of endpoints that were deleted meanwhile are gone with them."""
+    try:
+        await _record(store, sessions, holder)
+    except NotFound:
+        await _record(store, sessions, holder)  # one of them was deleted at just this moment
+
+
+async def _record(store: Store, sessions: Sequence[Session], holder: str) -> None:
     async with store.transaction() as tx:
         states = [_state(session) for session in sessions]
         present = await tx.save_analysis_states(states, holder)

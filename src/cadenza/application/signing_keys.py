@@ -26,5 +26,5 @@ class SigningKeyRotation:
             key = SigningKey(self._new_id(), tenant_id, secret, now)
             await tx.insert_signing_key(key)
             data = {"overlap": str(overlap)}
-            await record(tx, actor, tenant_id, "signing-key.create", key.id, data=data)
+            await record(tx, actor, tenant_id, "signing-key.create", key.id, data)
         return key

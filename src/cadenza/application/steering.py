@@ -110,11 +110,8 @@ class Steering:
             stored = await tx.lock_endpoint(caller.tenant_id, endpoint_id)
             _check_not_archived(stored.endpoint)
             await tx.ask_for_analysis(endpoint_id)
-            await record(
-                *(tx, caller.actor, caller.tenant_id, "endpoint.analyse", endpoint_id),
-                job_id=stored.endpoint.job_id,
-                endpoint_id=endpoint_id,
-            )
+            subject = stored.endpoint
+            await record(tx, caller.actor, caller.tenant_id, "endpoint.analyse", subject)
             await tx.notify(Channel.FINISHED)
 
     async def _steer(
@@ -132,12 +129,8 @@ class Steering:
             if endpoint == stored.endpoint:
                 return stored
             await save_transitions(tx, [(stored.endpoint, endpoint)])
-            await record(
-                *(tx, caller.actor, caller.tenant_id, f"endpoint.{action}", endpoint_id),
-                job_id=endpoint.job_id,
-                endpoint_id=endpoint_id,
-                data=data,
-            )
+            action = f"endpoint.{action}"
+            await record(tx, caller.actor, caller.tenant_id, action, endpoint, data)
         return stored.after(endpoint)
 
 

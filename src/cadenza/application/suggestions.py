@@ -63,7 +63,7 @@ class Suggestions:
             locked.check_open(now)
             await tx.mark_accepted(locked, caller.actor.name, now + LEADS_TO_RUNS_FOR)
             data = _data(suggestion)
-            await record(tx, caller.actor, tenant_id, "suggestion.accept", session_id, data=data)
+            await record(tx, caller.actor, tenant_id, "suggestion.accept", session_id, data)
             tools = Toolbox(
                 *(context, JoinedStore(tx), self._analysis_queue, self._clock, self._cron),
                 session_id=session_id,
@@ -87,11 +87,8 @@ class Suggestions:
         """What somebody accepted could not be done."""
         data = {**_data(suggestion), "reason": str(error)}
         async with self._store.transaction() as tx:
-            await record(
-                *(tx, caller.actor, caller.tenant_id, "suggestion.refused"),
-                suggestion.session_id,
-                data=data,
-            )
+            subject = suggestion.session_id
+            await record(tx, caller.actor, caller.tenant_id, "suggestion.refused", subject, data)
 
 
 def _data(suggestion: Suggestion) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""The command line: one file for each group of commands; what they need is given in by a root."""
+"""The command line: one file for each group of commands; a root hands in what they need."""

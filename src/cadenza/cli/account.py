@@ -41,8 +41,8 @@ def usage(api: Api, out: Output) -> None:
 
 def _counts(counts: dict[str, int]) -> str:
     statuses = ("success", "failure", "timeout", "cancelled", "running")
-    told = ", ".join(f"{counts[each]:,} {each}" for each in statuses if counts[each])
-    return told or "no runs"
+    parts = ", ".join(f"{counts[status]:,} {status}" for status in statuses if counts[status])
+    return parts or "no runs"
 
 
 def quota(api: Api, out: Output) -> None:
@@ -50,22 +50,22 @@ def quota(api: Api, out: Output) -> None:
 
     Example: cadenza quota
     """
-    found = api.get("/tenant/quota")
-    limit, money = found["token_limit"], found["cost_limit"]
+    budget = api.get("/tenant/quota")
+    limit, money = budget["token_limit"], budget["cost_limit"]
     lines = [
-        ("month", found["month"]),
+        ("month", budget["month"]),
         ("limit", "none" if limit is None else f"{limit:,}"),
-        ("used", f"{found['used']:,}"),
-        ("reserved", f"{found['reserved']:,}"),
-        ("left", "" if found["left"] is None else f"{found['left']:,}"),
+        ("used", f"{budget['used']:,}"),
+        ("reserved", f"{budget['reserved']:,}"),
+        ("left", "" if budget["left"] is None else f"{budget['left']:,}"),
         ("money", "no limit" if money is None else f"{money:,.2f}"),
-        ("money used", f"{found['cost_used']:,.2f}"),
-        ("money left", "" if money is None else f"{found['cost_left']:,.2f}"),
+        ("money used", f"{budget['cost_used']:,.2f}"),
+        ("money left", "" if money is None else f"{budget['cost_left']:,.2f}"),
     ]
-    if found["refused_at"] is not None:
+    if budget["refused_at"] is not None:
         why = "too little is left for a session; the baseline goes on"
-        lines.append(("refused", f"since {found['refused_at']}: {why}"))
-    out.one(found, lines)
+        lines.append(("refused", f"since {budget['refused_at']}: {why}"))
+    out.one(budget, lines)
 
 
 def register(app: typer.Typer) -> None:

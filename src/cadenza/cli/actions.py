@@ -8,14 +8,14 @@ from cadenza.cli.client import Api
 from cadenza.cli.commands import add
 from cadenza.cli.complete import EndpointName
 from cadenza.cli.context import CliContext
-from cadenza.cli.exits import CommandError
-from cadenza.cli.instants import ahead
-from cadenza.cli.names import find_endpoint, full_name
+from cadenza.cli.descriptions import endpoint_state, next_run
+from cadenza.cli.errors import CommandError
+from cadenza.cli.instants import from_now
+from cadenza.cli.lookup import find_endpoint, full_name
 from cadenza.cli.output import Output
-from cadenza.cli.plain_text import json_text, shortened, typed
 from cadenza.cli.run_wait import wait_for_run
-from cadenza.cli.states import endpoint_state, next_run
-from cadenza.cli.times import lasting
+from cadenza.cli.terminal_text import json_text, quoted, shortened
+from cadenza.cli.times import duration_text
 
 TEST_SECONDS = 660.0  # longer than a target may take
 Reason = Annotated[str, typer.Option(help="Why; it is shown with it.")]
@@ -38,7 +38,8 @@ def run(
         wait_for_run(api, out, context, full_name(endpoint), asked)
         return
     out.done(
-        asked, f"{full_name(endpoint)} runs now. See it: cadenza runs list --endpoint {typed(name)}"
+        asked,
+        f"{full_name(endpoint)} runs now. See it: cadenza runs list --endpoint {quoted(name)}",
     )
 
 
@@ -54,7 +55,7 @@ def pause(
 
     Example: cadenza pause shop/queue --until 2h --reason "maintenance"
     """
-    body = {"until": ahead(context, "--until", until), "reason": reason}
+    body = {"until": from_now(context, "--until", until), "reason": reason}
     paused = api.post(f"/endpoints/{find_endpoint(api, name)['id']}/pause", body)
     out.done(paused, f"{full_name(paused)} is {endpoint_state(paused, out.times)}.")
 
@@ -76,8 +77,8 @@ def analyse(api: Api, out: Output, name: EndpointName) -> None:
     """
     endpoint = find_endpoint(api, name)
     asked = api.post(f"/endpoints/{endpoint['id']}/analyse")
-    told = f"The planner will look at {full_name(endpoint)}. Then:"
-    out.done(asked, f"{told} cadenza sessions list --endpoint {typed(name)}")
+    message = f"The planner will look at {full_name(endpoint)}. Then:"
+    out.done(asked, f"{message} cadenza sessions list --endpoint {quoted(name)}")
 
 
 def test(api: Api, out: Output, name: EndpointName) -> None:
@@ -93,7 +94,7 @@ def test(api: Api, out: Output, name: EndpointName) -> None:
         ("result", result["status"]),
         ("answered", result["status_code"]),
         ("error", " ".join(filter(None, (result["error_kind"], result["error_message"])))),
-        ("took", lasting(result["duration_ms"])),
+        ("took", duration_text(result["duration_ms"])),
         ("body", shortened(body if isinstance(body, str) else json_text(body))),
     ]
     out.one(result, lines)

@@ -1,24 +1,24 @@
 """`cadenza apply`: a file or a folder of schedules, in one transaction."""
 
+import re
 import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from cadenza.cli.api_errors import ApiError
 from cadenza.cli.client import Api
 from cadenza.cli.commands import add
 from cadenza.cli.context import CliContext
 from cadenza.cli.difference_view import show_difference, summary
-from cadenza.cli.exits import CommandError
-from cadenza.cli.manifest_places import with_names
+from cadenza.cli.errors import CommandError
 from cadenza.cli.output import Output
-from cadenza.cli.plain_text import plain
-from cadenza.cli.problem_text import ApiError
+from cadenza.cli.terminal_text import plain
 
-STDIN = Path("/dev/stdin")
 SECONDS = 120.0
-SHOWN = 50
+MOST_PROBLEMS = 50
+_PATH = re.compile(r"jobs\[(\d+)\](?:\.endpoints\[(\d+)\])?")
 
 
 def apply(
@@ -63,19 +63,18 @@ def apply(
 def _read(out: Output, context: CliContext, file: Path) -> dict[str, Any]:
     # They load pydantic, which the other commands do without.
     from cadenza.manifest.files import read_manifest  # noqa: PLC0415
-    from cadenza.manifest.sending import to_send  # noqa: PLC0415
+    from cadenza.manifest.writing import manifest_to_send  # noqa: PLC0415
 
-    path = STDIN if str(file) == "-" else file
-    manifest = read_manifest(path, context.checks(), context.environment)
-    for each in manifest.warnings[:SHOWN]:
-        out.note(f"{each.place}: warning: {each.text}")
+    manifest = read_manifest(file, context.checks(), context.environment)
+    for warning in manifest.warnings[:MOST_PROBLEMS]:
+        out.note(f"{warning.location}: warning: {warning.text}")
     if manifest.problems:
-        for each in manifest.problems[:SHOWN]:
-            out.note(str(each))
-        more = len(manifest.problems) - SHOWN
+        for problem in manifest.problems[:MOST_PROBLEMS]:
+            out.note(str(problem))
+        more = len(manifest.problems) - MOST_PROBLEMS
         rest = f" ({more} more are not shown)" if more > 0 else ""
         raise CommandError(f"Nothing was changed: the file has problems{rest}.")
-    return to_send(manifest.jobs)
+    return manifest_to_send(manifest.jobs)
 
 
 def _put(api: Api, wanted: dict[str, Any], *, dry_run: bool, prune: bool) -> Any:
@@ -83,14 +82,28 @@ def _put(api: Api, wanted: dict[str, Any], *, dry_run: bool, prune: bool) -> Any
     try:
         return api.put("/manifest", wanted, query, timeout=SECONDS)
     except ApiError as error:
-        raise with_names(error, wanted) from error
+        raise ApiError(error.status, error.problem, _with_names(str(error), wanted)) from error
+
+
+def _with_names(message: str, wanted: dict[str, Any]) -> str:
+    """`jobs[0].endpoints[2].url` is the url of `shop/queue`."""
+
+    def name(path: "re.Match[str]") -> str:
+        try:
+            job = wanted["jobs"][int(path[1])]
+            endpoint = job["endpoints"][int(path[2])] if path[2] is not None else None
+        except (IndexError, KeyError):
+            return path[0]
+        return job["name"] if endpoint is None else f"{job['name']}/{endpoint['name']}"
+
+    return _PATH.sub(name, message)
 
 
 def _show(out: Output, planned: dict[str, Any]) -> None:
     if not out.as_json:
         show_difference(planned["changes"])
-    for each in planned["warnings"]:
-        out.note(f"Warning: {plain(each['field'])}: {plain(each['text'])}")
+    for warning in planned["warnings"]:
+        out.note(f"Warning: {plain(warning['field'])}: {plain(warning['text'])}")
 
 
 def _ask(planned: dict[str, Any], *, yes: bool) -> None:

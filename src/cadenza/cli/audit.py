@@ -8,9 +8,9 @@ from cadenza.cli.client import Api
 from cadenza.cli.commands import add, group
 from cadenza.cli.complete import Limit
 from cadenza.cli.context import CliContext
-from cadenza.cli.instants import back
+from cadenza.cli.instants import ago
 from cadenza.cli.output import Column, Output
-from cadenza.cli.plain_text import json_text, shortened
+from cadenza.cli.terminal_text import json_text, shortened
 
 
 def list_audit(
@@ -28,17 +28,17 @@ def list_audit(
     Example: cadenza audit list --action endpoint.pause --since 1d
     """
     columns = [
-        Column("when", lambda each: out.times.when(each["at"])),
-        Column("who", lambda each: each["actor"]),
-        Column("did", lambda each: each["action"]),
-        Column("to", lambda each: each["subject"], keep_whole=True),
-        Column("with", lambda each: shortened(json_text(each["data"]), 100)),
+        Column("when", lambda entry: out.times.when(entry["at"])),
+        Column("who", lambda entry: entry["actor"]),
+        Column("did", lambda entry: entry["action"]),
+        Column("to", lambda entry: entry["subject"], keep_whole=True),
+        Column("with", lambda entry: shortened(json_text(entry["data"]), 100)),
     ]
     query = {
         "actor": actor,
         "action": action,
         "subject": subject,
-        "from": back(context, "--since", since),
+        "from": ago(context, "--since", since),
     }
     out.rows(api.pages("/audit", limit, query), columns, "Nobody did anything that fits.")
 

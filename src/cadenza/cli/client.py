@@ -8,9 +8,9 @@ from typing import Any, Literal
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlencode, urlsplit
 
+from cadenza.cli.api_errors import error_of, unreachable
 from cadenza.cli.context import Server
-from cadenza.cli.exits import CommandError, ExitCode, usage
-from cadenza.cli.problem_text import error_of, unreachable
+from cadenza.cli.errors import CommandError, ExitCode, usage
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 Query = Mapping[str, object]
@@ -36,7 +36,7 @@ class Api:
         return self._ask("GET", path, query=query)
 
     def create(self, path: str, body: object) -> Any:
-        """Once, also where the connection is cut and it has to be told again."""
+        """With an idempotency key, so that it can be sent again where the connection was cut."""
         return self._ask("POST", path, body, once=True)
 
     def post(self, path: str, body: object = None, *, timeout: float | None = None) -> Any:
@@ -107,18 +107,22 @@ class Api:
         query: Query | None,
         headers: Mapping[str, str],
     ) -> urllib.request.Request:
-        given = {
+        parameters = {
             name: _written(value) for name, value in (query or {}).items() if value is not None
         }
         url = f"{self.server.url}/api/v1{path}" + (
-            f"?{urlencode(given, doseq=True)}" if given else ""
+            f"?{urlencode(parameters, doseq=True)}" if parameters else ""
         )
         content = None if body is None else json.dumps(body).encode()
-        told = {"Authorization": f"Bearer {self._key()}", "Accept": "application/json", **headers}
+        headers_sent = {
+            "Authorization": f"Bearer {self._key()}",
+            "Accept": "application/json",
+            **headers,
+        }
         if content is not None:
-            told["Content-Type"] = "application/json"
+            headers_sent["Content-Type"] = "application/json"
         # The scheme was checked: urllib would open files too.
-        return urllib.request.Request(url, content, told, method=method)  # noqa: S310
+        return urllib.request.Request(url, content, headers_sent, method=method)  # noqa: S310
 
     def _answer(self, request: urllib.request.Request, timeout: float | None) -> Any:
         with self._opener.open(request, timeout=timeout or self._timeout) as answer:
@@ -139,13 +143,13 @@ class Api:
                 f"command finds it; otherwise set {self.server.key_from}, or give --key.",
                 ExitCode.NOT_ALLOWED,
             )
-        if any(ord(each) not in _KEY_CHARACTERS for each in key):
+        if any(ord(character) not in _KEY_CHARACTERS for character in key):
             raise usage(f"The key from {self.server.key_from} holds characters that no key has.")
         return key
 
 
 class AdminApi(Api):
-    """The same with the operator's key, for tenants and their users."""
+    """The same with the key of the installation's admin, for tenants and their users."""
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):

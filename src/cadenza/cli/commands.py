@@ -1,4 +1,4 @@
-"""One way to add a command: it is given the API and the output that its parameters ask for.
+"""One way to add a command: it gets the API and the output that its parameters ask for.
 
 `--server`, `--key` and `--json` belong to every command over the API; they are written down here
 once.
@@ -41,13 +41,13 @@ JsonOption = Annotated[
     bool | None,
     typer.Option(
         "--json/--table",
-        help="JSON, or for people; a terminal is given the latter.",
+        help="JSON, or for people; a terminal gets the latter.",
         rich_help_panel="Where",
         show_default=False,
     ),
 ]
 _COMMON = {"server": ServerOption, "key": KeyOption, "as_json": JsonOption}
-_GIVEN = (Api, AdminApi, Output, CliContext)
+_INJECTED = (Api, AdminApi, Output, CliContext)
 
 
 def group(name: str, what: str) -> typer.Typer:
@@ -62,16 +62,20 @@ def add(
     What a root hands in comes first, bound by `functools.partial`.
     """
     parameters = inspect.signature(function, eval_str=True).parameters.values()
-    given = {each.name: each.annotation for each in parameters if each.annotation in _GIVEN}
+    kinds: dict[str, Any] = {parameter.name: parameter.annotation for parameter in parameters}
+    injected = {name: kind for name, kind in kinds.items() if kind in _INJECTED}
     records: dict[str, Any] = {
-        each.name: each.annotation
-        for each in parameters
-        if each.name not in given and is_dataclass(each.annotation)
+        name: kind for name, kind in kinds.items() if name not in injected and is_dataclass(kind)
     }
-    own = [option for each in parameters if each.name not in given for option in _options(each)]
+    own = [
+        option
+        for parameter in parameters
+        if parameter.name not in injected
+        for option in _options(parameter)
+    ]
 
     def command(ctx: typer.Context, **options: Any) -> None:
-        server, key, as_json = (options.pop(each) for each in _COMMON)
+        server, key, as_json = (options.pop(name) for name in _COMMON)
         context: CliContext = ctx.obj
         output = Output(
             Times(context.now(), context.local),
@@ -83,19 +87,21 @@ def add(
             Api: lambda: Api(context.find_server(server, key), context.new_id),
             AdminApi: lambda: AdminApi(context.find_admin(server, key), context.new_id),
         }
-        told = {each: built[kind]() for each, kind in given.items()}
-        for each, kind in records.items():
-            told[each] = kind(**{field.name: options.pop(field.name) for field in fields(kind)})
-        function(**told, **options)
+        arguments = {name: built[kind]() for name, kind in injected.items()}
+        for name, kind in records.items():
+            arguments[name] = kind(
+                **{field.name: options.pop(field.name) for field in fields(kind)}
+            )
+        function(**arguments, **options)
 
-    _say_parameters(command, own)
+    _set_signature(command, own)
     command.__doc__ = (function.func if isinstance(function, partial) else function).__doc__
     to.command(name)(command)
 
 
-def _wants_json(given: bool | None, *, is_read_in_logs: bool) -> bool:
-    if given is not None:
-        return given
+def _wants_json(asked: bool | None, *, is_read_in_logs: bool) -> bool:
+    if asked is not None:
+        return asked
     return not (is_read_in_logs or sys.stdout.isatty())
 
 
@@ -107,25 +113,25 @@ def _options(parameter: inspect.Parameter) -> list[inspect.Parameter]:
     hints = get_type_hints(kind, include_extras=True)
     return [
         inspect.Parameter(
-            each.name,
+            field.name,
             inspect.Parameter.KEYWORD_ONLY,
-            annotation=hints[each.name],
-            default=each.default,
+            annotation=hints[field.name],
+            default=field.default,
         )
-        for each in fields(kind)
+        for field in fields(kind)
     ]
 
 
-def _say_parameters(command: Callable[..., None], own: list[inspect.Parameter]) -> None:
+def _set_signature(command: Callable[..., None], own: list[inspect.Parameter]) -> None:
     """Typer reads the options of a command from its signature."""
     kind = inspect.Parameter.KEYWORD_ONLY
-    shown = [
+    parameters = [
         inspect.Parameter("ctx", kind, annotation=typer.Context),
-        *(each.replace(kind=kind) for each in own),
+        *(parameter.replace(kind=kind) for parameter in own),
         *(
-            inspect.Parameter(each, kind, annotation=annotation, default=None)
-            for each, annotation in _COMMON.items()
+            inspect.Parameter(name, kind, annotation=annotation, default=None)
+            for name, annotation in _COMMON.items()
         ),
     ]
-    command.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
-    command.__annotations__ = {each.name: each.annotation for each in shown}
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}

@@ -7,7 +7,7 @@ import typer
 
 from cadenza.cli.client import Api
 from cadenza.cli.context import CliContext
-from cadenza.cli.names import find_job, full_name
+from cadenza.cli.lookup import find_job, full_name
 from cadenza.domain.errors import CadenzaError
 
 PATIENCE = 1.0  # seconds that a person waits at the Tab key
@@ -17,7 +17,7 @@ OFFERED = 200
 def job_names(ctx: typer.Context, incomplete: str) -> list[str]:
     def ask(api: Api) -> Iterator[str]:
         query = {"search": incomplete or None}
-        return (str(each["name"]) for each in api.pages("/jobs", OFFERED, query))
+        return (str(job["name"]) for job in api.pages("/jobs", OFFERED, query))
 
     return _offered(ctx, incomplete, ask)
 
@@ -26,7 +26,7 @@ def endpoint_names(ctx: typer.Context, incomplete: str) -> list[str]:
     def ask(api: Api) -> Iterator[str]:
         job, slash, _ = incomplete.partition("/")
         query = {"job_id": find_job(api, job)["id"]} if slash else {}
-        return (full_name(each) for each in api.pages("/endpoints", OFFERED, query))
+        return (full_name(endpoint) for endpoint in api.pages("/endpoints", OFFERED, query))
 
     return _offered(ctx, incomplete, ask)
 
@@ -38,7 +38,7 @@ def _offered(ctx: typer.Context, incomplete: str, ask: Callable[[Api], Iterator[
         names = list(ask(Api(server, context.new_id, timeout=PATIENCE)))
     except (CadenzaError, KeyError, TypeError):
         return []  # somebody is typing: no error would help
-    return [each for each in names if each.startswith(incomplete) and each.isprintable()]
+    return [name for name in names if name.startswith(incomplete) and name.isprintable()]
 
 
 JobName = Annotated[

@@ -1,12 +1,15 @@
 """What an apply would change, as a person reads it: green comes, yellow changes, red goes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import typer
 
-from cadenza.cli.plain_text import json_text, plain, shortened
+from cadenza.cli.changed_words import changed_words
+from cadenza.cli.terminal_text import json_text, plain, shortened
 
+WIDTH = 80  # of a line, which is what a terminal has at least
+MOST_PLACES = 8  # where one text differs from another
 _SIGNS = {"create": "+", "update": "~", "archive": "-"}
 _COLOURS = {
     "create": typer.colors.GREEN,
@@ -19,24 +22,45 @@ _WORDS = {
     "archive": ("to archive", "archived"),
     "unchanged": ("unchanged", "unchanged"),
 }
-LONGEST_VALUE = 100
 
 
 def show_difference(changes: Sequence[dict[str, Any]]) -> None:
     for change in changes:
         colour = _COLOURS.get(change["act"])
-        sign = _SIGNS.get(change["act"], "?")
-        what = f"{sign} {_name(change)}"
-        typer.echo(typer.style(plain(what), fg=colour, bold=True))
-        for each in change["fields"]:
-            typer.echo(typer.style(f"    {plain(_field(each))}", fg=colour))
+        heading = f"{_SIGNS.get(change['act'], '?')} {_name(change)}"
+        typer.echo(typer.style(plain(heading), fg=colour, bold=True))
+        for field in change["fields"]:
+            for line in field_lines(field):
+                typer.echo(typer.style(line, fg=colour))
 
 
 def summary(applied: dict[str, Any], *, done: bool) -> str:
     """`2 created, 1 changed, 40 unchanged`; jobs and endpoints alike."""
     counts = applied["counts"]
-    told = [f"{counts[act]:,} {words[done]}" for act, words in _WORDS.items() if counts.get(act)]
-    return ", ".join(told) or "nothing in it"
+    parts = [
+        f"{counts[kind]:,} {words[done]}" for kind, words in _WORDS.items() if counts.get(kind)
+    ]
+    return ", ".join(parts) or "nothing in it"
+
+
+def field_lines(change: dict[str, Any]) -> Iterator[str]:
+    """One line where it fits; otherwise what differs in it, a line for each place."""
+    name, before, after = f"    {plain(change['field'])}:", change["before"], change["after"]
+    if before is None or after is None:
+        gone = " → (gone)" if after is None else ""
+        room = max(WIDTH - len(name) - len(gone) - 1, WIDTH // 2)
+        value = after if before is None else before
+        yield f"{name} {shortened(plain(_text(value)), room)}{gone}"
+        return
+    line = f"{name} {plain(_text(before))} → {plain(_text(after))}"
+    if len(line) <= WIDTH:
+        yield line
+        return
+    places = list(changed_words(_text(before), _text(after), WIDTH - 8))
+    yield name
+    yield from (f"        {place}" for place in places[:MOST_PLACES])
+    if (more := len(places) - MOST_PLACES) > 0:
+        yield f"        and in {more} more places"
 
 
 def _name(change: dict[str, Any]) -> str:
@@ -44,14 +68,5 @@ def _name(change: dict[str, Any]) -> str:
     return f"job {job}" if endpoint is None else f"{job}/{endpoint}"
 
 
-def _field(change: dict[str, Any]) -> str:
-    before, after = change["before"], change["after"]
-    if before is None:
-        return f"{change['field']}: {_value(after)}"
-    if after is None:
-        return f"{change['field']}: {_value(before)} → (gone)"
-    return f"{change['field']}: {_value(before)} → {_value(after)}"
-
-
-def _value(value: Any) -> str:
-    return shortened(value if isinstance(value, str) else json_text(value), LONGEST_VALUE)
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json_text(value)

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from cadenza.cli.exits import usage
-from cadenza.cli.plain_text import plain
+from cadenza.cli.errors import usage
+from cadenza.cli.terminal_text import plain
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 NONE = "none"  # takes a field away
@@ -25,7 +25,7 @@ WHEN, WHAT = "When it runs", "What is called"
 
 @dataclass(frozen=True, slots=True)
 class EndpointFields:
-    """Each is an option."""
+    """Each is an option of `create` and `edit`."""
 
     url: Annotated[str | None, _option("--url", "The address that is called.", WHAT)] = None
     method: Annotated[
@@ -55,7 +55,7 @@ class EndpointFields:
     ] = None
     command: Annotated[
         str | None,
-        _option("--command", "A command line, where the operator allows commands.", WHAT),
+        _option("--command", "A command line, where the admin allows commands.", WHAT),
     ] = None
     folder: Annotated[str | None, _option("--folder", "In which the command works.", WHAT)] = None
     every: Annotated[str | None, _option("--every", "Like 5s, 10m, 1h30m.", WHEN)] = None
@@ -77,7 +77,7 @@ class EndpointFields:
 
     def document(self, environment: Mapping[str, str]) -> dict[str, Any]:
         """What was given, by the names of the API; `none` becomes null: the field is taken away."""
-        given = {
+        fields = {
             **asdict(self),
             "on_demand": True if self.on_demand else None,
             "method": self.method.upper() if self.method else None,
@@ -89,29 +89,29 @@ class EndpointFields:
         }
         return {
             name: None if value in (NONE, NONE.upper()) else value
-            for name, value in given.items()
+            for name, value in fields.items()
             if value is not None
         }
 
 
-def _headers(given: Sequence[str] | None) -> dict[str, str | None] | None:
+def _headers(options: Sequence[str] | None) -> dict[str, str | None] | None:
     headers: dict[str, str | None] = {}
-    for each in given or ():
-        name, sign, value = each.partition("=")
+    for option in options or ():
+        name, sign, value = option.partition("=")
         if not sign:
-            raise usage(f"--header {plain(each)!r}: write NAME=VALUE, like Accept=text/plain")
+            raise usage(f"--header {plain(option)!r}: write NAME=VALUE, like Accept=text/plain")
         headers[name.strip()] = None if value == NONE else value
     return headers or None
 
 
 def _secrets(
-    given: Sequence[str] | None, environment: Mapping[str, str]
+    options: Sequence[str] | None, environment: Mapping[str, str]
 ) -> dict[str, str | None] | None:
     """A secret on a command line would be in the history of the shell, and in the list of
     processes."""
     secrets: dict[str, str | None] = {}
-    for each in given or ():
-        name, sign, value = each.partition("=")
+    for option in options or ():
+        name, sign, value = option.partition("=")
         name = name.strip()
         variable = _VARIABLE.fullmatch(value)
         if not sign:
@@ -119,10 +119,10 @@ def _secrets(
         elif value == NONE:
             secrets[name] = None
         elif variable is None:
-            shown = plain(name)
+            header = plain(name)
             raise usage(
-                f"--secret-header {shown}: a secret written here would stay in your history. "
-                f"Write {shown}='${{VARIABLE}}' in single quotes, or {shown} alone to be asked."
+                f"--secret-header {header}: a secret written here would stay in your history. "
+                f"Write {header}='${{VARIABLE}}' in single quotes, or {header} alone to be asked."
             )
         else:
             secrets[name] = _from(environment, name, variable[1])
@@ -135,19 +135,19 @@ def _from(environment: Mapping[str, str], name: str, variable: str) -> str:
     raise usage(f"--secret-header {plain(name)}: the variable {variable} is not set, or empty.")
 
 
-def _body(given: str | None) -> str | None:
-    if given is None or not given.startswith("@"):
-        return given
+def _body(option: str | None) -> str | None:
+    if option is None or not option.startswith("@"):
+        return option
     try:
-        return Path(given[1:]).read_text()
+        return Path(option[1:]).read_text()
     except (OSError, UnicodeDecodeError) as error:
-        raise usage(f"--body {plain(given)}: it cannot be read: {plain(error)}") from error
+        raise usage(f"--body {plain(option)}: it cannot be read: {plain(error)}") from error
 
 
-def _command(given: str | None) -> list[str] | str | None:
-    if given in (None, NONE):
-        return given
+def _command(option: str | None) -> list[str] | str | None:
+    if option in (None, NONE):
+        return option
     try:
-        return shlex.split(given)
+        return shlex.split(option)
     except ValueError as error:
         raise usage(f"--command: it cannot be read: {error}") from error

@@ -2,21 +2,29 @@
 
 from typing import Any
 
-from cadenza.cli.names import full_name
+from cadenza.cli.descriptions import (
+    baseline,
+    endpoint_state,
+    guardrails,
+    hint,
+    next_run,
+    source,
+    target,
+)
+from cadenza.cli.descriptions import until as until_when
+from cadenza.cli.lookup import full_name
 from cadenza.cli.output import Output
-from cadenza.cli.states import baseline, endpoint_state, guardrails, hint, next_run, source, target
-from cadenza.cli.states import until as until_when
-from cadenza.cli.times import lasting
+from cadenza.cli.times import duration_text
 
 Item = dict[str, Any]
 
 
-def tell_endpoint(out: Output, endpoint: Item) -> None:
+def print_endpoint(out: Output, endpoint: Item) -> None:
     times, called = out.times, endpoint["target"]
     pauses = [
-        f"by {each['by']} {until_when(each['until'], times)}"
-        + (f": {each['reason']}" if each["reason"] else "")
-        for each in endpoint["pauses"]
+        f"by {pause['by']} {until_when(pause['until'], times)}"
+        + (f": {pause['reason']}" if pause["reason"] else "")
+        for pause in endpoint["pauses"]
     ]
     lines = [
         ("endpoint", full_name(endpoint)),
@@ -27,10 +35,10 @@ def tell_endpoint(out: Output, endpoint: Item) -> None:
         ("secret headers", ", ".join(called["secret_headers"])),
         ("body", called["body"]),
         ("success when", called["success_when"]),
-        ("timeout", lasting(called["timeout_ms"])),
+        ("timeout", duration_text(called["timeout_ms"])),
         ("baseline", baseline(endpoint)),
         ("guardrails", guardrails(endpoint)),
-        ("hints", "\n".join(hint(each, times) for each in endpoint["hints"])),
+        ("hints", "\n".join(hint(item, times) for item in endpoint["hints"])),
         ("paused", "\n".join(pauses)),
         ("last run", times.when(endpoint["last_run_at"], "never")),
         ("next run", next_run(endpoint, times)),
@@ -40,7 +48,7 @@ def tell_endpoint(out: Output, endpoint: Item) -> None:
     _warn(out, endpoint)
 
 
-def tell_upcoming(out: Output, endpoint: Item) -> None:
+def print_upcoming(out: Output, endpoint: Item) -> None:
     """After a change: when it runs next, and where baseline and guardrails fight each other."""
     if not out.as_json:
         upcoming = _following(out, endpoint) or "It runs when it is asked to: cadenza run NAME"
@@ -48,16 +56,16 @@ def tell_upcoming(out: Output, endpoint: Item) -> None:
     _warn(out, endpoint)
 
 
-def tell_health(out: Output, name: str, health: Item) -> None:
+def print_health(out: Output, name: str, health: Item) -> None:
     windows = [
-        (f"last {each['hours']} h", _window(each["runs"], each["success_rate"]))
-        for each in health["windows"]
+        (f"last {window['hours']} h", _window(window["runs"], window["success_rate"]))
+        for window in health["windows"]
     ]
     streak = health["failure_streak"]
     lines = [
         ("endpoint", name),
         *windows,
-        ("mean duration", lasting(health["mean_duration_ms"])),
+        ("mean duration", duration_text(health["mean_duration_ms"])),
         ("failures in a row", str(streak)),
     ]
     out.one(health, lines)
@@ -69,9 +77,9 @@ def _window(runs: int, rate: float | None) -> str:
 
 def _following(out: Output, endpoint: Item) -> str:
     runs = endpoint["next_runs"]
-    return "\n".join(f"{out.times.when(each['at'])}  {source(each['source'])}" for each in runs)
+    return "\n".join(f"{out.times.when(run['at'])}  {source(run['source'])}" for run in runs)
 
 
 def _warn(out: Output, endpoint: Item) -> None:
-    for each in endpoint["warnings"]:
-        out.note(f"Warning: {each}")
+    for warning in endpoint["warnings"]:
+        out.note(f"Warning: {warning}")

@@ -9,12 +9,12 @@ from cadenza.cli.client import Api
 from cadenza.cli.commands import add, group
 from cadenza.cli.complete import EndpointName, Limit, OfJob, job_names
 from cadenza.cli.context import CliContext
+from cadenza.cli.descriptions import baseline, endpoint_state, next_run, target
 from cadenza.cli.endpoint_fields import EndpointFields
-from cadenza.cli.endpoint_view import tell_endpoint, tell_health, tell_upcoming
-from cadenza.cli.exits import usage
-from cadenza.cli.names import find_endpoint, find_job, full_name, job_and_name
+from cadenza.cli.endpoint_view import print_endpoint, print_health, print_upcoming
+from cadenza.cli.errors import usage
+from cadenza.cli.lookup import find_endpoint, find_job, full_name, job_and_name
 from cadenza.cli.output import Column, Output
-from cadenza.cli.states import baseline, endpoint_state, next_run, target
 
 NO_ENDPOINTS = (
     "No endpoints yet. Create one:\n"
@@ -39,9 +39,9 @@ def list_endpoints(
     columns = [
         Column("endpoint", full_name),
         Column("baseline", baseline),
-        Column("next run", lambda each: next_run(each, times)),
-        Column("last run", lambda each: times.relative(each["last_run_at"], "never")),
-        Column("state", lambda each: endpoint_state(each, times)),
+        Column("next run", lambda endpoint: next_run(endpoint, times)),
+        Column("last run", lambda endpoint: times.relative(endpoint["last_run_at"], "never")),
+        Column("state", lambda endpoint: endpoint_state(endpoint, times)),
         Column("target", target),
     ]
     job_id = find_job(api, job)["id"] if job else None
@@ -55,7 +55,7 @@ def show_endpoint(api: Api, out: Output, name: EndpointName) -> None:
 
     Example: cadenza endpoints show shop/queue
     """
-    tell_endpoint(out, api.get(f"/endpoints/{find_endpoint(api, name)['id']}"))
+    print_endpoint(out, api.get(f"/endpoints/{find_endpoint(api, name)['id']}"))
 
 
 def create_endpoint(
@@ -79,7 +79,7 @@ def create_endpoint(
     wanted = {"name": own_name, **fields.document(context.environment)}
     created = api.create(f"/jobs/{job['id']}/endpoints", wanted)
     out.done(created, f"Created {full_name(created)}.")
-    tell_upcoming(out, created)
+    print_upcoming(out, created)
 
 
 def edit_endpoint(
@@ -101,7 +101,7 @@ def edit_endpoint(
         raise usage("Nothing to change: cadenza endpoints edit --help shows what there is.")
     changed = api.patch(f"/endpoints/{find_endpoint(api, name)['id']}", change)
     out.done(changed, f"Changed {full_name(changed)}.")
-    tell_upcoming(out, changed)
+    print_upcoming(out, changed)
 
 
 def archive_endpoint(api: Api, out: Output, name: EndpointName) -> None:
@@ -118,8 +118,8 @@ def health(api: Api, out: Output, name: EndpointName) -> None:
 
     Example: cadenza endpoints health shop/queue
     """
-    found = find_endpoint(api, name)
-    tell_health(out, full_name(found), api.get(f"/endpoints/{found['id']}/health"))
+    endpoint = find_endpoint(api, name)
+    print_health(out, full_name(endpoint), api.get(f"/endpoints/{endpoint['id']}/health"))
 
 
 def reset_failures(api: Api, out: Output, name: EndpointName) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from cadenza.cli.api_errors import ApiError
 from cadenza.cli.client import Api, Query
-from cadenza.cli.exits import CommandError, ExitCode
-from cadenza.cli.problem_text import ApiError
+from cadenza.cli.errors import CommandError, ExitCode
 
 SILENCE = 45.0  # seconds; the server says something every fifteen
 RETRY_SECONDS = 2.0
@@ -25,7 +25,7 @@ class Event:
 
 @dataclass(slots=True)
 class Stream:
-    """What one server tells, for as long as somebody reads."""
+    """The events of one server, for as long as somebody reads."""
 
     api: Api
     query: Query

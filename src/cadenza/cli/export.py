@@ -7,7 +7,7 @@ import typer
 
 from cadenza.cli.client import Api
 from cadenza.cli.commands import add
-from cadenza.cli.exits import CommandError
+from cadenza.cli.errors import CommandError
 from cadenza.cli.output import Output
 
 
@@ -30,13 +30,14 @@ def export(
     if output is None:
         typer.echo(text, nl=False)
         return
-    _write(output, text, force=force)
+    write_file(output, text, force=force)
     count = sum(len(job.get("endpoints", ())) for job in jobs)
-    told = {"file": str(output), "jobs": len(jobs), "endpoints": count}
-    out.done(told, f"Wrote {len(jobs)} jobs with {count} endpoints to {output}.")
+    record = {"file": str(output), "jobs": len(jobs), "endpoints": count}
+    out.done(record, f"Wrote {len(jobs)} jobs with {count} endpoints to {output}.")
 
 
-def _write(output: Path, text: str, *, force: bool) -> None:
+def write_file(output: Path, text: str, *, force: bool) -> None:
+    """Over a file that is there only by force."""
     try:
         with output.open("w" if force else "x", encoding="utf-8") as file:
             file.write(text)

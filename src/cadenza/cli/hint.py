@@ -8,12 +8,12 @@ from cadenza.cli.client import Api
 from cadenza.cli.commands import add, group
 from cadenza.cli.complete import EndpointName
 from cadenza.cli.context import CliContext
-from cadenza.cli.exits import usage
-from cadenza.cli.instants import ahead
-from cadenza.cli.names import find_endpoint, full_name
+from cadenza.cli.descriptions import next_run
+from cadenza.cli.errors import usage
+from cadenza.cli.instants import from_now
+from cadenza.cli.lookup import find_endpoint, full_name
 from cadenza.cli.output import Output
-from cadenza.cli.plain_text import typed
-from cadenza.cli.states import next_run
+from cadenza.cli.terminal_text import quoted
 
 Reason = Annotated[str, typer.Option(help="Why; it is shown with the hint.")]
 
@@ -50,9 +50,9 @@ def one_shot(
     """
     if (at is None) == (within is None):
         raise usage("Give --at or --in, one of the two.")
-    body = {"at": ahead(context, "--at", at), "in": within, "ttl": ttl, "reason": reason}
-    given = {field: value for field, value in body.items() if value is not None}
-    _hint(api, out, name, "one-shot", given)
+    body = {"at": from_now(context, "--at", at), "in": within, "ttl": ttl, "reason": reason}
+    fields = {field: value for field, value in body.items() if value is not None}
+    _hint(api, out, name, "one-shot", fields)
 
 
 def clear(api: Api, out: Output, name: EndpointName) -> None:
@@ -61,14 +61,14 @@ def clear(api: Api, out: Output, name: EndpointName) -> None:
     Example: cadenza hint clear shop/queue
     """
     cleared = api.delete(f"/endpoints/{find_endpoint(api, name)['id']}/hints")
-    told = f"{full_name(cleared)} has no hints; next run {next_run(cleared, out.times)}."
-    out.done(cleared, told)
+    message = f"{full_name(cleared)} has no hints; next run {next_run(cleared, out.times)}."
+    out.done(cleared, message)
 
 
 def _hint(api: Api, out: Output, name: str, kind: str, body: dict[str, str]) -> None:
     hinted = api.post(f"/endpoints/{find_endpoint(api, name)['id']}/hints/{kind}", body)
-    told = f"{full_name(hinted)} is hinted; next run {next_run(hinted, out.times)}."
-    out.done(hinted, f"{told} Why: cadenza explain {typed(name)}")
+    message = f"{full_name(hinted)} is hinted; next run {next_run(hinted, out.times)}."
+    out.done(hinted, f"{message} Why: cadenza explain {quoted(name)}")
 
 
 def register(app: typer.Typer) -> None:

@@ -7,13 +7,11 @@ from typing import Annotated
 
 import typer
 
+from cadenza.cli.export import write_file
 from cadenza.domain.errors import InstallationError, InvalidInput
 from cadenza.manifest.checking import Checks
-from cadenza.manifest.crontab.convert import Converted, convert
-from cadenza.manifest.crontab.report import to_file
-from cadenza.manifest.text_files import Unreadable, read_text
-
-STDIN = Path("/dev/stdin")
+from cadenza.manifest.crontab.convert import Converted, convert, to_file
+from cadenza.manifest.text_loading import Unreadable, or_stdin, read_text
 
 
 def register(app: typer.Typer, checks: Callable[[], Checks]) -> None:
@@ -48,8 +46,9 @@ def register(app: typer.Typer, checks: Callable[[], Checks]) -> None:
 
         Example: crontab -l | cadenza import crontab - --timezone Europe/Paris -o cadenza.yaml
         """
-        given = checks()
-        converted = convert(_read(file), given, system=system, timezone=_known(timezone, given))
+        policy = checks()
+        _check_timezone(timezone, policy)
+        converted = convert(_read(file), policy, system=system, timezone=timezone)
         _put(converted, output, force=force, as_json=as_json)
         for note in () if as_json else converted.notes:
             typer.echo(str(note), err=True)
@@ -61,39 +60,28 @@ def register(app: typer.Typer, checks: Callable[[], Checks]) -> None:
 
 def _read(file: Path) -> str:
     try:
-        return read_text(STDIN if str(file) == "-" else file)[0]
+        return read_text(or_stdin(file))[0]
     except Unreadable as error:
         raise InstallationError(str(error)) from error
 
 
-def _known(timezone: str | None, checks: Checks) -> str | None:
-    """Told once, not for every line."""
+def _check_timezone(timezone: str | None, checks: Checks) -> None:
+    """Here, so that a wrong one is one error and not one for every line."""
     try:
         checks.cron.next_after("@daily", timezone or "UTC", checks.now)
     except InvalidInput as error:
         raise InvalidInput("--timezone", error.value, error.fix) from error
-    return timezone
 
 
 def _put(converted: Converted, output: Path | None, *, force: bool, as_json: bool) -> None:
     text, count = to_file(converted), len(converted.documents)
     if output is not None:
-        _write(output, text, force=force)
+        write_file(output, text, force=force)
     if as_json:
-        notes = [{"line": each.line or None, "message": each.text} for each in converted.notes]
+        notes = [{"line": note.line or None, "message": note.text} for note in converted.notes]
         typer.echo(json.dumps({"jobs": count, "notes": notes, "file": text}, ensure_ascii=False))
     elif output is None:
         typer.echo(text, nl=False)
     else:
-        said = f"{count} jobs" if count != 1 else "1 job"
-        typer.echo(f"Wrote {said} to {output}. Next: cadenza validate -f {output}")
-
-
-def _write(output: Path, text: str, *, force: bool) -> None:
-    try:
-        with output.open("w" if force else "x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError as error:
-        raise InstallationError(f"{output} exists: give another --output, or --force") from error
-    except OSError as error:
-        raise InstallationError(f"{output} cannot be written: {error.strerror}") from error
+        jobs = f"{count} jobs" if count != 1 else "1 job"
+        typer.echo(f"Wrote {jobs} to {output}. Next: cadenza validate -f {output}")

@@ -3,18 +3,18 @@
 from datetime import datetime, timedelta
 
 from cadenza.cli.context import CliContext
-from cadenza.cli.exits import usage
-from cadenza.cli.plain_text import plain
+from cadenza.cli.errors import usage
+from cadenza.cli.terminal_text import plain
 from cadenza.domain.instants import iso
 from cadenza.manifest.durations import parse_duration
 
 
-def ahead(context: CliContext, option: str, text: str | None) -> str | None:
+def from_now(context: CliContext, option: str, text: str | None) -> str | None:
     """`2h` is in two hours."""
     return _instant(context, option, text, 1)
 
 
-def back(context: CliContext, option: str, text: str | None) -> str | None:
+def ago(context: CliContext, option: str, text: str | None) -> str | None:
     """`2h` is two hours ago."""
     return _instant(context, option, text, -1)
 

@@ -1,6 +1,6 @@
 """`cadenza jobs`: what belongs together, described in plain words."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -8,12 +8,12 @@ from cadenza.cli.client import Api
 from cadenza.cli.commands import add, group
 from cadenza.cli.complete import JobName, Limit
 from cadenza.cli.context import CliContext
-from cadenza.cli.exits import usage
-from cadenza.cli.instants import ahead
-from cadenza.cli.names import find_job
+from cadenza.cli.descriptions import job_state
+from cadenza.cli.errors import usage
+from cadenza.cli.instants import from_now
+from cadenza.cli.lookup import find_job
 from cadenza.cli.output import Column, Output
-from cadenza.cli.plain_text import typed
-from cadenza.cli.states import job_state
+from cadenza.cli.terminal_text import quoted
 from cadenza.cli.timeline import timeline
 
 Description = Annotated[
@@ -47,9 +47,9 @@ def list_jobs(
         Column("created", lambda job: out.times.relative(job["created_at"])),
         Column("description", lambda job: job["description"]),
     ]
-    found = api.pages("/jobs", limit, {"search": search, "archived": archived})
+    jobs = api.pages("/jobs", limit, {"search": search, "archived": archived})
     nothing = "No job fits." if search or archived else NO_JOBS
-    out.rows(found, columns, nothing)
+    out.rows(jobs, columns, nothing)
 
 
 def show_job(api: Api, out: Output, name: JobName) -> None:
@@ -57,7 +57,18 @@ def show_job(api: Api, out: Output, name: JobName) -> None:
 
     Example: cadenza jobs show shop
     """
-    _tell(out, find_job(api, name))
+    job, times = find_job(api, name), out.times
+    lines = [
+        ("job", job["name"]),
+        ("id", job["id"]),
+        ("description", job["description"]),
+        ("state", job_state(job, times)),
+        ("endpoints", job["endpoint_count"]),
+        ("rules", "\n".join(f"{rule['name']}: when {rule['when']}" for rule in job["rules"])),
+        ("planner", job["planner_mode"]),
+        ("created", times.when(job["created_at"])),
+    ]
+    out.one(job, lines)
 
 
 def create_job(
@@ -71,7 +82,7 @@ def create_job(
     Example: cadenza jobs create shop --description "Watch the queue of orders"
     """
     job = api.create("/jobs", {"name": name, "description": description or ""})
-    following = f"cadenza endpoints create {typed(job['name'] + '/NAME')} --url URL --every 5m"
+    following = f"cadenza endpoints create {quoted(job['name'] + '/NAME')} --url URL --every 5m"
     out.done(job, f"Created the job {job['name']}. Next: {following}")
 
 
@@ -86,8 +97,8 @@ def edit_job(
 
     Example: cadenza jobs edit shop --description "Watch the queue; hurry above 400"
     """
-    given = {"name": new_name, "description": description}
-    change = {field: value for field, value in given.items() if value is not None}
+    wanted = {"name": new_name, "description": description}
+    change = {field: value for field, value in wanted.items() if value is not None}
     if not change:
         raise usage("Nothing to change: give --name or --description.")
     job = api.patch(f"/jobs/{find_job(api, name)['id']}", change)
@@ -115,7 +126,7 @@ def pause_job(
 
     Example: cadenza jobs pause shop --until 2h --reason "moving house"
     """
-    body = {"until": ahead(context, "--until", until), "reason": reason}
+    body = {"until": from_now(context, "--until", until), "reason": reason}
     job = api.post(f"/jobs/{find_job(api, name)['id']}/pause", body)
     out.done(job, f"The job {job['name']} is {job_state(job, out.times)}.")
 
@@ -127,21 +138,6 @@ def resume_job(api: Api, out: Output, name: JobName) -> None:
     """
     job = api.post(f"/jobs/{find_job(api, name)['id']}/resume")
     out.done(job, f"The job {job['name']} goes on.")
-
-
-def _tell(out: Output, job: dict[str, Any]) -> None:
-    times = out.times
-    lines = [
-        ("job", job["name"]),
-        ("id", job["id"]),
-        ("description", job["description"]),
-        ("state", job_state(job, times)),
-        ("endpoints", job["endpoint_count"]),
-        ("rules", "\n".join(f"{each['name']}: when {each['when']}" for each in job["rules"])),
-        ("planner", job["planner_mode"]),
-        ("created", times.when(job["created_at"])),
-    ]
-    out.one(job, lines)
 
 
 def register(app: typer.Typer) -> None:

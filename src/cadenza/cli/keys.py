@@ -1,4 +1,4 @@
-"""`cadenza keys` and `cadenza signing-keys`: what opens the API, and what proves our calls."""
+"""`cadenza keys`: the keys that open the API."""
 
 from typing import Annotated, Any
 
@@ -7,8 +7,8 @@ import typer
 from cadenza.cli.client import Api
 from cadenza.cli.commands import add, group
 from cadenza.cli.context import CliContext
-from cadenza.cli.instants import ahead
-from cadenza.cli.names import one_of
+from cadenza.cli.instants import from_now
+from cadenza.cli.lookup import one_of
 from cadenza.cli.output import Column, Output
 from cadenza.domain.access import Scope
 
@@ -48,7 +48,7 @@ def create_key(
     """
     body: dict[str, Any] = {"name": name, "scopes": scope or [Scope.READ]}
     if expires is not None:
-        body["expires_at"] = ahead(context, "--expires", expires)
+        body["expires_at"] = from_now(context, "--expires", expires)
     if user is not None:
         users = api.get("/users")["items"]
         body["user_id"] = one_of(users, "user", user, "cadenza keys users")["id"]
@@ -96,7 +96,7 @@ def list_users(api: Api, out: Output) -> None:
 def _find(api: Api, name: str) -> dict[str, Any]:
     """By name only among those that still open something."""
     keys = api.get("/keys")["items"]
-    living = [each for each in keys if each["revoked_at"] is None or each["id"] == name]
+    living = [key for key in keys if key["revoked_at"] is None or key["id"] == name]
     return one_of(living, "key", name, "cadenza keys list")
 
 

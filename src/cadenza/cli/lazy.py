@@ -23,19 +23,19 @@ class LazyGroup(TyperGroup):
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
-        for name, each in self.later.items():
-            self.add_command(TyperCommand(name, help=each.help, rich_help_panel=each.panel))
+        for name, command in self.later.items():
+            self.add_command(TyperCommand(name, help=command.help, rich_help_panel=command.panel))
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """What was only a name so far becomes the command itself."""
-        if args and (each := self.later.get(args[0])) is not None:
-            self.add_command(loaded(args[0], each))
+        if args and (command := self.later.get(args[0])) is not None:
+            self.add_command(loaded(args[0], command))
         return super().resolve_command(ctx, args)
 
 
-def loaded(name: str, each: Later) -> Any:
+def loaded(name: str, command: Later) -> Any:
     holder = typer.Typer(add_completion=False)
     holder.callback()(lambda: None)  # so that one command is a group of one
-    import_module(each.module).register(holder)
+    import_module(command.module).register(holder)
     group: Any = typer.main.get_command(holder)
     return group.commands[name]

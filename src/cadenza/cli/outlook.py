@@ -9,10 +9,10 @@ import typer
 from cadenza.cli.client import Api
 from cadenza.cli.commands import add
 from cadenza.cli.complete import EndpointName
-from cadenza.cli.names import find_endpoint, full_name
+from cadenza.cli.descriptions import source
+from cadenza.cli.lookup import find_endpoint, full_name
 from cadenza.cli.output import Column, Output
-from cadenza.cli.plain_text import plain, typed
-from cadenza.cli.states import source
+from cadenza.cli.terminal_text import plain, quoted
 from cadenza.cli.times import Times
 
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z")
@@ -24,21 +24,25 @@ def explain(api: Api, out: Output, name: EndpointName) -> None:
     Example: cadenza explain shop/queue
     """
     endpoint = find_endpoint(api, name)
-    said = api.get(f"/endpoints/{endpoint['id']}/explain")
-    out.done(said, "\n".join(_sentences(full_name(endpoint), said, out.times)))
+    explanation = api.get(f"/endpoints/{endpoint['id']}/explain")
+    out.done(explanation, "\n".join(_sentences(full_name(endpoint), explanation, out.times)))
 
 
-def _sentences(name: str, said: dict[str, Any], times: Times) -> list[str]:
-    lines = [name, f"  {_in_zone(said['summary'], times)}"]
+def _sentences(name: str, explanation: dict[str, Any], times: Times) -> list[str]:
+    lines = [name, f"  {_in_zone(explanation['summary'], times)}"]
     for title, field in (("How it was chosen:", "because"), ("Good to know:", "would_change")):
-        if said[field]:
-            lines += ["", title, *(f"  {_in_zone(each, times)}" for each in said[field])]
+        if explanation[field]:
+            lines += [
+                "",
+                title,
+                *(f"  {_in_zone(sentence, times)}" for sentence in explanation[field]),
+            ]
     return lines
 
 
 def _in_zone(sentence: str, times: Times) -> str:
     """Instants by the person's own clock."""
-    return _INSTANT.sub(lambda found: times.when(found[0]), sentence)
+    return _INSTANT.sub(lambda match: times.when(match[0]), sentence)
 
 
 def preview(
@@ -52,13 +56,13 @@ def preview(
     Example: cadenza preview shop/queue --count 20
     """
     endpoint = find_endpoint(api, name)
-    said = api.get(f"/endpoints/{endpoint['id']}/preview", {"count": count})
+    upcoming = api.get(f"/endpoints/{endpoint['id']}/preview", {"count": count})
     if out.as_json:
-        out.done(said, "")
+        out.done(upcoming, "")
         return
     rows = [
         {"planned": planned, "baseline": alone}
-        for planned, alone in zip_longest(said["planned"], said["baseline"])
+        for planned, alone in zip_longest(upcoming["planned"], upcoming["baseline"])
     ]
     columns = [
         Column("as things are", lambda row: _upcoming(row["planned"], out.times)),
@@ -66,7 +70,9 @@ def preview(
         Column("baseline alone", lambda row: _upcoming(row["baseline"], out.times)),
     ]
     out.rows(
-        rows, columns, f"{plain(name)} runs only when it is asked to: cadenza run {typed(name)}"
+        rows,
+        columns,
+        f"{plain(name)} runs only when it is asked to: cadenza run {quoted(name)}",
     )
 
 

@@ -1,4 +1,4 @@
-"""How a command shows what it found: a table on a terminal, JSON elsewhere or on wish."""
+"""How a command shows its result: a table on a terminal, JSON elsewhere or with --json."""
 
 import sys
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from cadenza.cli.plain_text import json_text, plain, plain_lines
+from cadenza.cli.terminal_text import json_text, plain, plain_lines
 from cadenza.cli.times import Times
 
 if TYPE_CHECKING:
@@ -40,11 +40,11 @@ class Output:
             for item in items:
                 typer.echo(json_text(item))
             return
-        found = list(items)
-        if not found:
+        rows = list(items)
+        if not rows:
             typer.echo(empty)
             return
-        self._table(found, columns)
+        self._table(rows, columns)
 
     def one(self, item: Item, lines: Sequence[tuple[str, object]]) -> None:
         """Names and values, one below the other; what is empty is left out."""
@@ -56,14 +56,14 @@ class Output:
             if value not in (None, ""):
                 first, *others = plain_lines(str(value)).split("\n")
                 typer.echo(f"{name:<{width}}  {first}")
-                for each in others:
-                    typer.echo(f"{'':<{width}}  {each}")
+                for line in others:
+                    typer.echo(f"{'':<{width}}  {line}")
 
     def done(self, item: Item, message: str) -> None:
         typer.echo(json_text(item) if self.as_json else plain_lines(message))
 
     def note(self, message: str) -> None:
-        """Besides the result: it does not disturb who reads that."""
+        """On stderr, so that it does not mix with the result."""
         typer.echo(plain_lines(message), err=True)
 
     @contextmanager

@@ -12,11 +12,11 @@ from cadenza.application.rule_trial import Answered, Tried, try_rules
 from cadenza.cli.client import Api
 from cadenza.cli.commands import add, group
 from cadenza.cli.context import CliContext
-from cadenza.cli.exits import CommandError, usage
-from cadenza.cli.instants import back
+from cadenza.cli.errors import CommandError, usage
+from cadenza.cli.instants import ago
 from cadenza.cli.output import Column, Output
-from cadenza.cli.plain_text import plain
-from cadenza.cli.recorded import read_answers, stored_answers
+from cadenza.cli.recorded_answers import read_answers, stored_answers
+from cadenza.cli.terminal_text import plain
 from cadenza.domain.definition import JobDefinition
 from cadenza.domain.instants import iso
 from cadenza.manifest.files import read_manifest
@@ -58,18 +58,18 @@ def test_command(expressions: Expressions) -> Callable[..., None]:
 
         Example: cadenza rules test -f cadenza.yaml --endpoint shop/queue --since 7d
         """
-        found: list[dict[str, Any]] = []
+        records: list[dict[str, Any]] = []
         for job, only in _jobs(file, endpoint, context):
             if responses is not None:
                 answers = read_answers(responses, only, job, context.now())
             else:
-                names = [only] if only else [each.name for each in job.endpoints]
+                names = [only] if only else [endpoint.name for endpoint in job.endpoints]
                 with out.working(f"Reading the answers of {job.name}"):
                     answers = list(
-                        stored_answers(api, job, names, back(context, "--since", since), limit)
+                        stored_answers(api, job, names, ago(context, "--since", since), limit)
                     )
-            found += _records(job, answers, expressions)
-        out.rows(found, COLUMNS, NO_RULES)
+            records += _records(job, answers, expressions)
+        out.rows(records, COLUMNS, NO_RULES)
 
     return test_rules
 
@@ -85,13 +85,13 @@ def _jobs(
     for job in manifest.jobs:
         if endpoint is None and job.rules:
             yield job, None
-        elif job.name == wanted and name in {each.name for each in job.endpoints}:
+        elif job.name == wanted and name in {endpoint.name for endpoint in job.endpoints}:
             yield job, name
             return
     if endpoint is not None:
-        known = [f"{job.name}/{each.name}" for job in manifest.jobs for each in job.endpoints]
-        shown = ", ".join(plain(each) for each in known[:10])
-        raise usage(f"The file has no endpoint {plain(endpoint)!r}; it has {shown}")
+        known = [f"{job.name}/{own.name}" for job in manifest.jobs for own in job.endpoints]
+        names = ", ".join(map(plain, known[:10]))
+        raise usage(f"The file has no endpoint {plain(endpoint)!r}; it has {names}")
 
 
 def _records(
@@ -129,8 +129,8 @@ def _fired(record: dict[str, Any]) -> str:
 
 def _why(record: dict[str, Any]) -> str:
     reasons = [*record["no_yes_or_no"], *record["why_not"]]
-    reasons.sort(key=lambda each: each["reason"] == NOT_SO)  # that one says least
-    return "; ".join(f"{each['reason']} ({each['answers']}×)" for each in reasons[:2])
+    reasons.sort(key=lambda reason: reason["reason"] == NOT_SO)  # that one says least
+    return "; ".join(f"{reason['reason']} ({reason['answers']}×)" for reason in reasons[:2])
 
 
 COLUMNS = (

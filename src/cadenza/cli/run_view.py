@@ -2,12 +2,12 @@
 
 from typing import Any
 
+from cadenza.cli.api_errors import ApiError
 from cadenza.cli.client import Api
-from cadenza.cli.names import full_name
+from cadenza.cli.descriptions import run_duration, run_result, source
+from cadenza.cli.lookup import full_name
 from cadenza.cli.output import Column, Output
-from cadenza.cli.plain_text import json_text, shortened
-from cadenza.cli.problem_text import ApiError
-from cadenza.cli.states import run_duration, run_result, source
+from cadenza.cli.terminal_text import json_text, shortened
 
 Item = dict[str, Any]
 
@@ -45,11 +45,11 @@ def run_columns(out: Output, names: EndpointNames) -> list[Column]:
     ]
 
 
-def tell_run(out: Output, run: Item, name: str) -> None:
+def print_run(out: Output, run: Item, name: str) -> None:
     times, body = out.times, run["body"]
     lost = [
-        f"attempt {each['attempt']}, noted {times.when(each['noted_at'])}"
-        for each in run["lost_attempts"]
+        f"attempt {attempt['attempt']}, noted {times.when(attempt['noted_at'])}"
+        for attempt in run["lost_attempts"]
     ]
     skipped = f"{run['skipped_slots']} ({run['skipped_reason']})" if run["skipped_slots"] else ""
     lines = [

@@ -4,9 +4,9 @@ from typing import Any
 
 from cadenza.cli.client import Api
 from cadenza.cli.context import CliContext
-from cadenza.cli.exits import CommandError
+from cadenza.cli.errors import CommandError
 from cadenza.cli.output import Output
-from cadenza.cli.run_view import tell_run
+from cadenza.cli.run_view import print_run
 from cadenza.domain.instants import TICK, from_iso, iso
 
 LOOK_SECONDS = 0.2
@@ -25,17 +25,17 @@ def wait_for_run(
     }
     waited = 0.0
     with out.working(f"Waiting for {name} …"):
-        while (found := next(api.pages("/runs", 1, query), None)) is None or not _ended(found):
-            if found is None and waited > NOT_STARTED:
+        while (run := next(api.pages("/runs", 1, query), None)) is None or not _ended(run):
+            if run is None and waited > NOT_STARTED:
                 raise CommandError(
                     f"No worker has taken up the run of {name} for {NOT_STARTED:g} s. Does a "
                     "scheduler run? `make up` starts one; /readyz tells."
                 )
             context.sleep(LOOK_SECONDS)
             waited += LOOK_SECONDS
-    tell_run(out, api.get(f"/runs/{found['id']}"), name)
-    if found["status"] != "success":
-        raise CommandError(f"{name}: the run ended as {found['status']}.")
+    print_run(out, api.get(f"/runs/{run['id']}"), name)
+    if run["status"] != "success":
+        raise CommandError(f"{name}: the run ended as {run['status']}.")
 
 
 def _ended(run: dict[str, Any]) -> bool:

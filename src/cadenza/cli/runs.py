@@ -9,10 +9,10 @@ from cadenza.cli.client import Api
 from cadenza.cli.commands import add, group
 from cadenza.cli.complete import Limit, OfEndpoint, OfJob
 from cadenza.cli.context import CliContext
-from cadenza.cli.instants import back
-from cadenza.cli.names import find_endpoint, find_job
+from cadenza.cli.instants import ago
+from cadenza.cli.lookup import find_endpoint, find_job
 from cadenza.cli.output import Output
-from cadenza.cli.run_view import EndpointNames, run_columns, tell_run
+from cadenza.cli.run_view import EndpointNames, print_run, run_columns
 from cadenza.domain.plan import Source
 from cadenza.domain.run import RunStatus
 
@@ -42,10 +42,10 @@ def list_runs(
         "job_id": find_job(api, job)["id"] if job else None,
         "status": status or None,
         "source": source or None,
-        "from": back(context, "--since", since),
-        "to": back(context, "--to", to),
+        "from": ago(context, "--since", since),
+        "to": ago(context, "--to", to),
     }
-    fits = any(each for each in query.values())
+    fits = any(value for value in query.values())
     nothing = "No run fits." if fits else NO_RUNS
     out.rows(api.pages("/runs", limit, query), run_columns(out, EndpointNames(api)), nothing)
 
@@ -61,7 +61,7 @@ def show_run(
     """
     run = api.get(f"/runs/{run_id}")
     name = "" if out.as_json else EndpointNames(api).of(run["endpoint_id"])
-    tell_run(out, run, name)
+    print_run(out, run, name)
 
 
 def register(app: typer.Typer) -> None:

@@ -9,12 +9,12 @@ from cadenza.cli.client import Api
 from cadenza.cli.commands import add, group
 from cadenza.cli.complete import Limit, OfEndpoint, OfJob
 from cadenza.cli.context import CliContext
-from cadenza.cli.instants import back
-from cadenza.cli.names import find_endpoint, find_job
+from cadenza.cli.instants import ago
+from cadenza.cli.lookup import find_endpoint, find_job
 from cadenza.cli.output import Column, Output
-from cadenza.cli.plain_text import json_text, shortened
 from cadenza.cli.run_view import EndpointNames
-from cadenza.cli.times import lasting
+from cadenza.cli.terminal_text import json_text, shortened
+from cadenza.cli.times import duration_text
 
 NO_SESSIONS = (
     "No sessions yet: the planner writes one where it did or wanted something.\n"
@@ -44,20 +44,20 @@ def list_sessions(
     """
     names = EndpointNames(api)
     columns = [
-        Column("when", lambda each: out.times.when(each["started_at"])),
-        Column("endpoint", lambda each: names.of(each["endpoint_id"])),
-        Column("brain", lambda each: each["brain"]),
-        Column("did", lambda each: ", ".join(each["tools"]) or "nothing"),
-        Column("ended as", lambda each: each["ended_as"]),
-        Column("id", lambda each: each["id"], keep_whole=True),
-        Column("reasoning", lambda each: shortened(each["reasoning"], 120)),
+        Column("when", lambda session: out.times.when(session["started_at"])),
+        Column("endpoint", lambda session: names.of(session["endpoint_id"])),
+        Column("brain", lambda session: session["brain"]),
+        Column("did", lambda session: ", ".join(session["tools"]) or "nothing"),
+        Column("ended as", lambda session: session["ended_as"]),
+        Column("id", lambda session: session["id"], keep_whole=True),
+        Column("reasoning", lambda session: shortened(session["reasoning"], 120)),
     ]
     query = {
         "endpoint_id": find_endpoint(api, endpoint)["id"] if endpoint else None,
         "job_id": find_job(api, job)["id"] if job else None,
         "brain": brain,
         "search": search,
-        "from": back(context, "--since", since),
+        "from": ago(context, "--since", since),
     }
     out.rows(api.pages("/sessions", limit, query), columns, NO_SESSIONS)
 
@@ -72,13 +72,13 @@ def show_session(
     Example: cadenza sessions show 01990000-0000-7000-8000-000000000000
     """
     session = api.get(f"/sessions/{session_id}")
-    calls = [_call(each) for each in session["tool_calls"]]
+    calls = [_call(call) for call in session["tool_calls"]]
     lines = [
         ("session", session["id"]),
         ("endpoint", "" if out.as_json else EndpointNames(api).of(session["endpoint_id"])),
         ("brain", session["brain"]),
         ("when", out.times.when(session["started_at"])),
-        ("took", lasting(session["duration_ms"])),
+        ("took", duration_text(session["duration_ms"])),
         ("ended as", session["ended_as"]),
         ("reasoning", session["reasoning"]),
         ("confidence", session["confidence"]),
@@ -96,12 +96,15 @@ def list_suggestions(api: Api, out: Output) -> None:
     Example: cadenza sessions suggestions
     """
     columns = [
-        Column("when", lambda each: out.times.when(each["suggested_at"])),
-        Column("endpoint", lambda each: each["endpoint"]),
-        Column("suggests", lambda each: f"{each['tool']} {json_text(each['arguments'])}"),
-        Column("until", lambda each: out.times.when(each["open_until"])),
-        Column("session", lambda each: each["session_id"], keep_whole=True),
-        Column("call", lambda each: each["call"]),
+        Column("when", lambda suggestion: out.times.when(suggestion["suggested_at"])),
+        Column("endpoint", lambda suggestion: suggestion["endpoint"]),
+        Column(
+            "suggests",
+            lambda suggestion: f"{suggestion['tool']} {json_text(suggestion['arguments'])}",
+        ),
+        Column("until", lambda suggestion: out.times.when(suggestion["open_until"])),
+        Column("session", lambda suggestion: suggestion["session_id"], keep_whole=True),
+        Column("call", lambda suggestion: suggestion["call"]),
     ]
     out.rows(api.get("/suggestions", {"limit": 200})["items"], columns, NO_SUGGESTIONS)
 

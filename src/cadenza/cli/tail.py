@@ -8,12 +8,12 @@ from cadenza.cli.client import Api
 from cadenza.cli.commands import add
 from cadenza.cli.complete import OfEndpoint, OfJob
 from cadenza.cli.context import CliContext
+from cadenza.cli.descriptions import source
 from cadenza.cli.events import Event, Stream
-from cadenza.cli.names import find_endpoint, find_job
+from cadenza.cli.lookup import find_endpoint, find_job
 from cadenza.cli.output import STYLES, Output
-from cadenza.cli.plain_text import json_text, plain
 from cadenza.cli.run_view import EndpointNames
-from cadenza.cli.states import source
+from cadenza.cli.terminal_text import json_text, plain
 from cadenza.cli.times import Times
 
 FINISHED = ("run.finished", "run.failed")
@@ -34,7 +34,7 @@ def tail(
         list[str] | None, typer.Option(help="Only these, like run.failed or endpoint; several.")
     ] = None,
 ) -> None:
-    """Follow what happens: finished runs, acts of people and of the planner. Ctrl-C ends it.
+    """Follow what happens: finished runs, actions of people and of the planner. Ctrl-C ends it.
 
     Example: cadenza tail --job shop --count 3
     """
@@ -68,23 +68,23 @@ def _greet(out: Output, event: Event) -> None:
 def _line(event: Event, names: EndpointNames, times: Times) -> str:
     data: dict[str, Any] = event.data.get("data") or {}
     at = times.clock(str(event.data["at"]))
-    told = _run(data) if event.kind in FINISHED else _act(event.kind, data)
+    text = _run(data) if event.kind in FINISHED else _change(event.kind, data)
     endpoint_id = event.data.get("endpoint_id")
     subject = f"{names.of(str(endpoint_id))}  " if endpoint_id else ""
     colour = COLOURS.get(STYLES.get(str(data.get("status")), ""))
-    return typer.style(plain(f"{at}  {subject}{told}"), fg=colour)
+    return typer.style(plain(f"{at}  {subject}{text}"), fg=colour)
 
 
 def _run(data: dict[str, Any]) -> str:
-    answer = " ".join(str(each) for each in (data["status_code"], data["error_kind"]) if each)
+    answer = " ".join(str(part) for part in (data["status_code"], data["error_kind"]) if part)
     streak = data["failure_count"]
     failures = f", {streak} failures in a row" if streak > 1 else ""
     return f"{data['status']} {answer}  ({source(data['source'])}{failures})"
 
 
-def _act(kind: str, data: dict[str, Any]) -> str:
-    told = {name: value for name, value in data.items() if value not in (None, "", [], {})}
-    return f"{kind} {json_text(told)}" if told else kind
+def _change(kind: str, data: dict[str, Any]) -> str:
+    filled = {name: value for name, value in data.items() if value not in (None, "", [], {})}
+    return f"{kind} {json_text(filled)}" if filled else kind
 
 
 def register(app: typer.Typer) -> None:

@@ -5,9 +5,9 @@ from typing import Annotated, Any
 import typer
 
 from cadenza.cli.client import AdminApi
-from cadenza.cli.names import one_of
+from cadenza.cli.lookup import one_of
 from cadenza.cli.output import Column, Output
-from cadenza.cli.plain_text import typed
+from cadenza.cli.terminal_text import quoted
 from cadenza.domain.access import Scope
 
 MOST_TENANTS = 100_000
@@ -29,7 +29,7 @@ def list_users(api: AdminApi, out: Output, tenant: TenantName) -> None:
         Column("created", lambda user: out.times.relative(user["created_at"])),
         Column("id", lambda user: user["id"], keep_whole=True),
     ]
-    nothing = f"No users yet. Create one: cadenza tenants create-user {typed(tenant)} NAME"
+    nothing = f"No users yet. Create one: cadenza tenants create-user {quoted(tenant)} NAME"
     out.rows(_users(api, tenant)[1], columns, nothing)
 
 
@@ -44,7 +44,7 @@ def create_user(
     Example: cadenza tenants create-user acme ada
     """
     user = api.create(f"/tenants/{find_tenant(api, tenant)['id']}/users", {"name": name})
-    following = f"cadenza tenants create-key {typed(tenant)} {typed(user['name'])}"
+    following = f"cadenza tenants create-key {quoted(tenant)} {quoted(user['name'])}"
     out.done(user, f"Created the user {user['name']}. Next: {following}")
 
 
@@ -54,9 +54,9 @@ def delete_user(api: AdminApi, out: Output, tenant: TenantName, user: UserName) 
     Example: cadenza tenants delete-user acme ada
     """
     tenant_id, users = _users(api, tenant)
-    found = one_of(users, "user", user, f"cadenza tenants users {typed(tenant)}")
-    gone = api.delete(f"/tenants/{tenant_id}/users/{found['id']}")
-    out.done(gone, f"Deleted the user {found['name']} and their keys.")
+    user_record = one_of(users, "user", user, f"cadenza tenants users {quoted(tenant)}")
+    gone = api.delete(f"/tenants/{tenant_id}/users/{user_record['id']}")
+    out.done(gone, f"Deleted the user {user_record['name']} and their keys.")
 
 
 def create_key(
@@ -72,9 +72,9 @@ def create_key(
     Example: cadenza tenants create-key acme ada --scope operate
     """
     tenant_id, users = _users(api, tenant)
-    found = one_of(users, "user", user, f"cadenza tenants users {typed(tenant)}")
+    user_record = one_of(users, "user", user, f"cadenza tenants users {quoted(tenant)}")
     body = {"name": name, "scopes": scope or [Scope.ADMIN]}
-    key = api.post(f"/tenants/{tenant_id}/users/{found['id']}/keys", body)
+    key = api.post(f"/tenants/{tenant_id}/users/{user_record['id']}/keys", body)
     out.done(key, f"{key['key']}\nShown this once: keep it.")
 
 

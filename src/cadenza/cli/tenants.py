@@ -1,4 +1,4 @@
-"""`cadenza tenants`: made by who runs the installation, with the operator's key."""
+"""`cadenza tenants`: made by the installation's admin, with a key of their own."""
 
 from typing import Annotated, Any
 
@@ -7,24 +7,29 @@ import typer
 from cadenza.cli.client import AdminApi
 from cadenza.cli.commands import add, group
 from cadenza.cli.complete import Limit
-from cadenza.cli.exits import usage
+from cadenza.cli.errors import usage
 from cadenza.cli.output import Column, Output
-from cadenza.cli.plain_text import typed
-from cadenza.cli.tenant_users import create_key, create_user, delete_user, find_tenant, list_users
-
-TenantName = Annotated[str, typer.Argument(metavar="TENANT", help="A tenant's name or id.")]
+from cadenza.cli.tenant_users import (
+    TenantName,
+    create_key,
+    create_user,
+    delete_user,
+    find_tenant,
+    list_users,
+)
+from cadenza.cli.terminal_text import quoted
 
 
 def list_tenants(api: AdminApi, out: Output, limit: Limit = 50) -> None:
     """List tenants.
 
-    Example: CADENZA_OPERATOR_KEY=… cadenza tenants list
+    Example: CADENZA_ADMIN_KEY=… cadenza tenants list
     """
     columns = [
-        Column("name", lambda each: each["name"]),
-        Column("created", lambda each: out.times.relative(each["created_at"])),
+        Column("name", lambda tenant: tenant["name"]),
+        Column("created", lambda tenant: out.times.relative(tenant["created_at"])),
         Column("retention", _retention),
-        Column("id", lambda each: each["id"], keep_whole=True),
+        Column("id", lambda tenant: tenant["id"], keep_whole=True),
     ]
     nothing = "No tenants yet. Create one: cadenza tenants create NAME"
     out.rows(api.pages("/tenants", limit), columns, nothing)
@@ -59,7 +64,7 @@ def create_tenant(
     if retention_days is not None:
         body["retention_days"] = retention_days
     tenant = api.create("/tenants", body)
-    following = f"cadenza tenants create-user {typed(tenant['name'])} USER"
+    following = f"cadenza tenants create-user {quoted(tenant['name'])} USER"
     out.done(tenant, f"Created the tenant {tenant['name']}. Next: {following}")
 
 
@@ -92,7 +97,7 @@ def _retention(tenant: dict[str, Any]) -> str:
 
 
 def register(app: typer.Typer) -> None:
-    tenants = group("tenants", "Tenants and their users, with the operator's key.")
+    tenants = group("tenants", "Tenants and their users, with the admin's key.")
     add(tenants, "list", list_tenants)
     add(tenants, "show", show_tenant)
     add(tenants, "create", create_tenant)

@@ -35,14 +35,14 @@ def relative(instant: datetime, now: datetime) -> str:
     size = abs(seconds)
     if size < 0.5:
         return "now"
-    told = next(
+    distance = next(
         (f"{round(size / unit)} {name}" for most, unit, name in _STEPS if size < most),
         f"{round(size / _DAY)} days",
     )
-    return f"in {told}" if seconds > 0 else f"{told} ago"
+    return f"in {distance}" if seconds > 0 else f"{distance} ago"
 
 
-def lasting(milliseconds: float | None) -> str:
+def duration_text(milliseconds: float | None) -> str:
     """How long something took, or takes."""
     if milliseconds is None:
         return "–"

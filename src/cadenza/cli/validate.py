@@ -1,4 +1,4 @@
-"""`cadenza validate`: what is wrong with a file, and where; no server is asked."""
+"""`cadenza validate`: what is wrong with a file, and where; it needs no server."""
 
 import json
 import sys
@@ -14,8 +14,7 @@ from cadenza.manifest.checking import Checks
 from cadenza.manifest.files import Manifest, read_manifest
 from cadenza.manifest.problems import Problem
 
-SHOWN = 200
-STDIN = Path("/dev/stdin")
+MOST_SHOWN = 200
 
 
 def register(
@@ -42,8 +41,7 @@ def register(
 
         Example: cadenza validate -f schedules/
         """
-        path = STDIN if str(file) == "-" else file
-        manifest = read_manifest(path, checks(), environment if secrets else None)
+        manifest = read_manifest(file, checks(), environment if secrets else None)
         if as_json:
             typer.echo(json.dumps(_record(manifest), ensure_ascii=False))
         else:
@@ -59,28 +57,28 @@ def _record(manifest: Manifest) -> dict[str, Any]:
         "files": manifest.files,
         "jobs": len(manifest.jobs),
         "endpoints": sum(len(job.endpoints) for job in manifest.jobs),
-        "problems": [_problem_record(each) for each in manifest.problems],
-        "warnings": [_problem_record(each) for each in manifest.warnings],
+        "problems": [_problem_record(problem) for problem in manifest.problems],
+        "warnings": [_problem_record(warning) for warning in manifest.warnings],
     }
 
 
 def _problem_record(problem: Problem) -> dict[str, Any]:
-    place = problem.place
+    location = problem.location
     return {
-        "file": place.file,
-        "line": place.line or None,
-        "column": place.column or None,
+        "file": location.file,
+        "line": location.line or None,
+        "column": location.column or None,
         "field": problem.field or None,
         "message": problem.text,
     }
 
 
 def _show(manifest: Manifest) -> None:
-    for each in manifest.warnings[:SHOWN]:
-        typer.echo(f"{each.place}: warning: {each.text}", err=True)
-    for each in manifest.problems[:SHOWN]:
-        typer.echo(str(each), err=True)
-    if (more := len(manifest.problems) - SHOWN) > 0:
+    for warning in manifest.warnings[:MOST_SHOWN]:
+        typer.echo(f"{warning.location}: warning: {warning.text}", err=True)
+    for problem in manifest.problems[:MOST_SHOWN]:
+        typer.echo(str(problem), err=True)
+    if (more := len(manifest.problems) - MOST_SHOWN) > 0:
         typer.echo(f"and {more} more (--json lists them all)", err=True)
     if count := len(manifest.problems):
         typer.echo(f"{_counted(count, 'problem')}; nothing can be applied.", err=True)
@@ -93,8 +91,8 @@ def _show(manifest: Manifest) -> None:
 
 def _show_table(manifest: Manifest) -> None:
     table = Table("job", "endpoints")
-    for job in manifest.jobs[:SHOWN]:
-        table.add_row(job.name, ", ".join(each.name for each in job.endpoints))
+    for job in manifest.jobs[:MOST_SHOWN]:
+        table.add_row(job.name, ", ".join(endpoint.name for endpoint in job.endpoints))
     Console().print(table)
 
 

@@ -61,9 +61,9 @@ def register(
             typer.echo(json.dumps(asyncio.run(play(story, _show_nothing)), indent=2))
             return
         _say(_opening(story), console)
-        found = _play_live(story, console) if console.is_terminal else _play_in_lines(story)
-        console.print(summed_up(found))
-        _say(_moral(found), console)
+        outcome = _play_live(story, console) if console.is_terminal else _play_in_lines(story)
+        console.print(summed_up(outcome))
+        _say(_moral(outcome), console)
 
     del demo  # registered by its decorator
 
@@ -99,23 +99,23 @@ def _play_live(story: Story, console: Console) -> dict[str, Any]:
             whole = picture(stage, heading, lines)
             live.update(picture(stage, heading, lines, console))
 
-        found = asyncio.run(play(story, show))
+        outcome = asyncio.run(play(story, show))
         live.update(whole)  # what had no room may scroll now
-    return found
+    return outcome
 
 
 def _play_in_lines(story: Story) -> dict[str, Any]:
     """Without a terminal: each part of the story, and each act, as it comes."""
-    told, parts = 0, [""]
+    printed, parts = 0, [""]
 
     def show(_stage: Stage, part: str, passed: timedelta, lines: list[Line]) -> None:
-        nonlocal told
+        nonlocal printed
         if part != parts[-1]:
             parts.append(part)
             typer.echo(f"{clock(passed)}  --- {part}{' for a while' if part == CALM else ''} ---")
-        for line in lines[told:]:
+        for line in lines[printed:]:
             typer.echo(str(line))
-        told = len(lines)
+        printed = len(lines)
 
     return asyncio.run(play(story, show))
 
@@ -139,7 +139,7 @@ def _say(text: str, console: Console) -> None:
 
 
 def _opening(story: Story) -> str:
-    shop = next(each for each in story.job.endpoints if each.name == "shop")
+    shop = next(endpoint for endpoint in story.job.endpoints if endpoint.name == "shop")
     assert isinstance(shop.baseline, Every)
     return (
         f"A shop on this machine is looked at every {humanize(shop.baseline.interval)}. "
@@ -148,8 +148,8 @@ def _opening(story: Story) -> str:
     )
 
 
-def _moral(found: dict[str, Any]) -> str:
+def _moral(outcome: dict[str, Any]) -> str:
     return (
-        f"{len(found['acts'])} acts, each within your limits and with its reason. "
+        f"{len(outcome['acts'])} acts, each within your limits and with its reason. "
         "The rules: examples/demo.yaml. Next: cadenza sim flash-sale --brain rules, or cadenza up."
     )

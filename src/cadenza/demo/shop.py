@@ -36,7 +36,7 @@ class Shop:
     def page_load_ms(self) -> int:
         return 150 + 6 * self.visitors // self.workers
 
-    def shown(self) -> dict[str, int]:
+    def state(self) -> dict[str, int]:
         return {
             "visitors": self.visitors,
             "page_load_ms": self.page_load_ms,
@@ -63,7 +63,7 @@ class Shop:
 async def served(shop: Shop) -> AsyncGenerator[str]:
     """Its address, on whatever port is free."""
     app = web.Application()
-    app.router.add_get("/shop", _answering(shop.shown))
+    app.router.add_get("/shop", _answering(shop.state))
     app.router.add_get("/checkout", _answering(shop.checkout))
     app.router.add_post("/workers", _answering(shop.add_workers))
     app.router.add_delete("/workers", _answering(shop.release_workers))

@@ -44,15 +44,15 @@ def summary(stage: Stage, lines: list[Line]) -> dict[str, Any]:
     return {
         "acts": [
             {
-                "after_s": round(each.passed.total_seconds(), 1),
-                "kind": each.kind,
-                "endpoint": each.endpoint,
-                "what": each.what,
-                "why": each.why,
+                "after_s": round(line.passed.total_seconds(), 1),
+                "kind": line.kind,
+                "endpoint": line.endpoint,
+                "what": line.what,
+                "why": line.why,
             }
-            for each in lines
+            for line in lines
         ],
-        "endpoints": {each.name: _endpoint(stage, each) for each in stage.endpoints()},
+        "endpoints": {endpoint.name: _endpoint(stage, endpoint) for endpoint in stage.endpoints()},
     }
 
 

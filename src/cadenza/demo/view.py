@@ -28,17 +28,17 @@ def picture(stage: Stage, heading: str, lines: list[Line], console: Console | No
     table.add_column("last answer")
     for endpoint in stage.endpoints():
         table.add_row(*_row(stage, endpoint, now))
-    told = [_told(line) for line in lines]
-    return Group(table, *(told if console is None else _newest(told, table, console)))
+    texts = [_text(line) for line in lines]
+    return Group(table, *(texts if console is None else _newest(texts, table, console)))
 
 
-def _newest(told: list[Text], table: Table, console: Console) -> list[Text]:
+def _newest(texts: list[Text], table: Table, console: Console) -> list[Text]:
     room = console.height - len(console.render_lines(table)) - 1
-    for place, text in reversed(list(enumerate(told))):
+    for index, text in reversed(list(enumerate(texts))):
         room -= len(text.wrap(console, console.width))
         if room < 0:
-            return told[place + 1 :]
-    return told
+            return texts[index + 1 :]
+    return texts
 
 
 def _row(stage: Stage, endpoint: Endpoint, now: datetime) -> tuple[Any, ...]:
@@ -68,7 +68,7 @@ def _until(endpoint: Endpoint, now: datetime) -> str:
     return f"{max(0.0, (endpoint.next_run_at - now).total_seconds()):.0f} s"
 
 
-def _told(line: Line) -> Text:
+def _text(line: Line) -> Text:
     return Text(str(line), _COLOURS.get(line.kind, "green"))
 
 
@@ -77,8 +77,8 @@ def summed_up(summary: dict[str, Any]) -> Table:
     table.add_column("endpoint", no_wrap=True)
     for name in ("runs", "by a hint", "shortest gap", "longest gap"):
         table.add_column(name, justify="right")
-    for name, each in summary["endpoints"].items():
-        gaps = (each["shortest_gap_s"], each["longest_gap_s"])
-        shown = (f"{gap:g} s" if gap is not None else "–" for gap in gaps)
-        table.add_row(name, str(each["runs"]), str(each["hinted"]), *shown)
+    for name, endpoint in summary["endpoints"].items():
+        gaps = (endpoint["shortest_gap_s"], endpoint["longest_gap_s"])
+        spans = (f"{gap:g} s" if gap is not None else "–" for gap in gaps)
+        table.add_row(name, str(endpoint["runs"]), str(endpoint["hinted"]), *spans)
     return table

@@ -18,13 +18,13 @@ _MAX_MS = 1000 * 366 * 86_400_000  # far beyond every limit, and within what tim
 EXPECTED = 'write "5m", "1h30m", "90s" or "250ms", or a whole number of milliseconds'
 
 
-def parse_duration(given: int | str) -> timedelta:
+def parse_duration(written: int | str) -> timedelta:
     """ValueError with the fix where it cannot be read."""
-    if isinstance(given, int):
-        if not 0 < given <= _MAX_MS:
+    if isinstance(written, int):
+        if not 0 < written <= _MAX_MS:
             raise ValueError(f"it must be above 0 and not absurdly long: {EXPECTED}")
-        return timedelta(milliseconds=given)
-    text = given.strip().lower()
+        return timedelta(milliseconds=written)
+    text = written.strip().lower()
     if len(text) > _MAX_LENGTH or not text.isascii() or _WHOLE.fullmatch(text) is None:
         raise ValueError(EXPECTED)
     parts = [(int(count), unit) for count, unit in _PART.findall(text)]

@@ -1,4 +1,4 @@
-"""A file, or a folder of files, into definitions; everything that is wrong has its place."""
+"""A file, or a folder of files, into definitions; everything that is wrong has its location."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,12 +8,12 @@ from cadenza.domain.definition import JobDefinition
 from cadenza.domain.errors import InvalidInput
 from cadenza.manifest.checking import Checks, check_manifest
 from cadenza.manifest.models import MAX_JOBS
-from cadenza.manifest.problems import Place, Problem
+from cadenza.manifest.problems import Problem, SourceLocation
+from cadenza.manifest.raw_items import jobs_in
 from cadenza.manifest.reading import NO_SUCH_FIELD
-from cadenza.manifest.text_files import MAX_BYTES, Unreadable, files_at, read_text
+from cadenza.manifest.text_loading import MAX_BYTES, Unreadable, files_at, or_stdin, read_text
 from cadenza.manifest.variables import expand, warnings_on
-from cadenza.manifest.walking import jobs_in
-from cadenza.manifest.yaml_text import Tree, read_tree
+from cadenza.manifest.yaml_loading import Tree, read_tree
 
 _EMPTY = "it is empty: write jobs: and a list of them, or take the file away"
 
@@ -29,11 +29,11 @@ class Manifest:
 
 
 def read_manifest(path: Path, checks: Checks, environment: Mapping[str, str] | None) -> Manifest:
-    """Without an environment secrets stay as they are written, which is enough to check a file."""
+    """A dash is standard input. Without an environment secrets stay as they are written."""
     manifest = Manifest()
-    names: dict[str, Place] = {}
+    names: dict[str, SourceLocation] = {}
     left = MAX_BYTES
-    for file in _files(path, manifest):
+    for file in _files(or_stdin(path), manifest):
         try:
             text, size = read_text(file, left)
         except Unreadable as error:
@@ -43,8 +43,8 @@ def read_manifest(path: Path, checks: Checks, environment: Mapping[str, str] | N
         manifest.files.append(str(file))
         _add(manifest, read_tree(str(file), text), checks, environment, names)
     if len(manifest.jobs) > MAX_JOBS:
-        what = f"{len(manifest.jobs):,} jobs in all; {MAX_JOBS:,} are the most"
-        manifest.problems.append(Problem(Place(str(path)), "jobs", what))
+        message = f"{len(manifest.jobs):,} jobs in all; {MAX_JOBS:,} are the most"
+        manifest.problems.append(Problem(SourceLocation(str(path)), "jobs", message))
     return manifest
 
 
@@ -61,44 +61,43 @@ def _add(
     tree: Tree,
     checks: Checks,
     environment: Mapping[str, str] | None,
-    names: dict[str, Place],
+    names: dict[str, SourceLocation],
 ) -> None:
     manifest.problems += tree.problems
     if tree.value is None:
         if not tree.problems:
-            manifest.problems.append(Problem(Place(tree.file, 1, 1), "", _EMPTY))
+            manifest.problems.append(Problem(SourceLocation(tree.file, 1, 1), "", _EMPTY))
         return
-    manifest.warnings += [_warning(tree, *each) for each in warnings_on(tree.value)]
+    warnings = list(warnings_on(tree.value))  # before the secrets are filled in
     errors = [] if environment is None else expand(tree.value, environment)
     checked = check_manifest(tree.value, checks)
     manifest.problems += _located(tree, [*errors, *checked.errors])
-    manifest.problems += _names_given_twice(tree, names)
-    manifest.warnings += [_warning(tree, *each) for each in checked.warnings]
+    manifest.problems += _names_in_other_files(tree, names)
+    manifest.warnings += [
+        Problem(tree.location_of(path), path, f"{path}: {text}")
+        for path, text in (*warnings, *checked.warnings)
+    ]
     manifest.jobs += checked.jobs
 
 
 def _located(tree: Tree, errors: list[InvalidInput]) -> list[Problem]:
-    """In the order of the file; what hangs on something that was told already is left out."""
+    """In the order of the file; what follows from a problem of the YAML itself is left out."""
     problems = [
-        Problem.of(tree.place_of(each.field, of_key=each.fix == NO_SUCH_FIELD), each)
-        for each in errors
-        if not tree.is_broken(each.field)
+        Problem.of(tree.location_of(error.field, of_key=error.fix == NO_SUCH_FIELD), error)
+        for error in errors
+        if not tree.is_broken(error.field)
     ]
-    return sorted(problems, key=lambda each: each.place)
+    return sorted(problems, key=lambda problem: problem.location)
 
 
-def _warning(tree: Tree, path: str, what: str) -> Problem:
-    return Problem(tree.place_of(path), path, f"{path}: {what}")
-
-
-def _names_given_twice(tree: Tree, names: dict[str, Place]) -> list[Problem]:
-    found: list[Problem] = []
+def _names_in_other_files(tree: Tree, names: dict[str, SourceLocation]) -> list[Problem]:
+    problems: list[Problem] = []
     for path, job in jobs_in(tree.value):
-        name, place = job.get("name"), tree.place_of(f"{path}.name")
+        name, location = job.get("name"), tree.location_of(f"{path}.name")
         if not isinstance(name, str):
             continue
-        first = names.setdefault(name, place)
-        if first.file != place.file:  # twice in one file is told with the file
+        first = names.setdefault(name, location)
+        if first.file != location.file:  # twice in one file is among the errors of the file
             fix = f"another job has it, at {first}: rename one, or put them together"
-            found.append(Problem.of(place, InvalidInput(f"{path}.name", name, fix)))
-    return found
+            problems.append(Problem.of(location, InvalidInput(f"{path}.name", name, fix)))
+    return problems

@@ -6,7 +6,7 @@ from cadenza.domain.errors import InvalidInput
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Place:
+class SourceLocation:
     """Lines and columns count from one; both are zero where a whole file or folder is meant."""
 
     file: str
@@ -14,9 +14,9 @@ class Place:
     column: int = 0
 
     @staticmethod
-    def behind(file: str, before: str) -> "Place":
-        """Right behind this text, which begins the file."""
-        return Place(file, before.count("\n") + 1, len(before) - before.rfind("\n"))
+    def after(file: str, text: str) -> "SourceLocation":
+        """Right behind this text, with which the file begins."""
+        return SourceLocation(file, text.count("\n") + 1, len(text) - text.rfind("\n"))
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
@@ -24,15 +24,15 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """An error with its place; `field` is empty where there is no telling fields yet."""
+    """`field` is empty where the file could not be read as far as its fields."""
 
-    place: Place
+    location: SourceLocation
     field: str
     text: str
 
     @staticmethod
-    def of(place: Place, error: InvalidInput) -> "Problem":
-        return Problem(place, error.field, str(error))
+    def of(location: SourceLocation, error: InvalidInput) -> "Problem":
+        return Problem(location, error.field, str(error))
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.text}"
+        return f"{self.location}: {self.text}"

@@ -13,8 +13,8 @@ _WITH_DURATION = (RuleAction.INTERVAL, RuleAction.RUN_IN, RuleAction.PAUSE)
 
 
 def read_rules(documents: Sequence[RuleDocument]) -> tuple[Rule, ...]:
-    """InvalidInput where one names no act, or several."""
-    return tuple(_read_rule(each, f"rules[{place}]") for place, each in enumerate(documents))
+    """InvalidInput where one names no action, or several."""
+    return tuple(_read_rule(rule, f"rules[{index}]") for index, rule in enumerate(documents))
 
 
 def _read_rule(document: RuleDocument, path: str) -> Rule:
@@ -31,16 +31,17 @@ def _read_rule(document: RuleDocument, path: str) -> Rule:
 
 
 def _read_then(document: ThenDocument, path: str) -> Then:
-    given = [act for act in RuleAction if getattr(document, act) not in (None, False)]
-    if len(given) != 1:
-        shown = " and ".join(given) or "none of them"
+    actions = [each for each in RuleAction if getattr(document, each) not in (None, False)]
+    if len(actions) != 1:
+        names = " and ".join(actions) or "none of them"
         fix = f"give exactly one of {', '.join(RuleAction)}"
-        raise InvalidInput(f"{path}.then", shown, fix)
-    act, value = given[0], getattr(document, given[0])
+        raise InvalidInput(f"{path}.then", names, fix)
+    [action] = actions
+    value = getattr(document, action)
     return Then(
-        act,
-        duration=parse_duration(value) if act in _WITH_DURATION else None,
-        at=value if act is RuleAction.RUN_AT else None,
+        action,
+        duration=parse_duration(value) if action in _WITH_DURATION else None,
+        at=value if action is RuleAction.RUN_AT else None,
         endpoint=document.endpoint,
     )
 

@@ -5,22 +5,22 @@ from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 from cadenza.domain.errors import InvalidInput
-from cadenza.manifest.models import KEPT
-from cadenza.manifest.walking import endpoints_in, jobs_in
+from cadenza.domain.target import KEPT
+from cadenza.manifest.raw_items import endpoints_in, jobs_in
 
 _WHOLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 def expand(raw: object, environment: Mapping[str, str]) -> list[InvalidInput]:
-    """In place; what is wrong names the variable, never a value."""
+    """Changes the headers in place; an error names the variable, never a value."""
     errors: list[InvalidInput] = []
     for path, headers, name in _secrets(raw):
-        found = _WHOLE.fullmatch(headers[name])
-        if found is None:
+        variable = _WHOLE.fullmatch(headers[name])
+        if variable is None:
             continue
-        value = environment.get(found[1], "")
+        value = environment.get(variable[1], "")
         if not value.strip():
-            fix = f"the environment variable {found[1]} is not set, or empty; set it"
+            fix = f"the environment variable {variable[1]} is not set, or empty; set it"
             errors.append(InvalidInput(path, headers[name], fix))
         else:
             headers[name] = value
@@ -28,9 +28,9 @@ def expand(raw: object, environment: Mapping[str, str]) -> list[InvalidInput]:
 
 
 def warnings_on(raw: object) -> Iterator[tuple[str, str]]:
-    """Before anything is expanded: secrets that stand in the file, and those that only seem not to.
+    """Secrets that stand in the file, and those that only look like a variable, with their paths.
 
-    Paths, with what to say.
+    To be called before `expand`, which replaces the variables.
     """
     for path, headers, name in _secrets(raw):
         text = headers[name]

@@ -1,23 +1,23 @@
-"""From definitions back to documents: what is left out is what goes without saying."""
+"""From definitions back to documents: what has its usual value is left out."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cadenza.domain.definition import EndpointDefinition, JobDefinition
 from cadenza.domain.endpoint import Baseline, CronLine, Every
-from cadenza.domain.target import DEFAULT_TIMEOUT, KEPT, HttpTarget, Target
+from cadenza.domain.target import DEFAULT_TIMEOUT, KEPT, HttpTarget, Target, secrets_of
 from cadenza.manifest.durations import format_duration
 from cadenza.manifest.rules import planner_document, rule_document
 
 
 def job_document(definition: JobDefinition) -> dict[str, Any]:
-    return _given(
+    return _without_empty(
         {
             "name": definition.name,
             "description": definition.description,
             "planner": planner_document(definition.planner_mode, definition.probe_budget),
-            "rules": [rule_document(each) for each in definition.rules],
-            "endpoints": [endpoint_document(each) for each in definition.endpoints],
+            "rules": [rule_document(rule) for rule in definition.rules],
+            "endpoints": [endpoint_document(endpoint) for endpoint in definition.endpoints],
         }
     )
 
@@ -25,7 +25,7 @@ def job_document(definition: JobDefinition) -> dict[str, Any]:
 def endpoint_document(definition: EndpointDefinition) -> dict[str, Any]:
     """Secrets are never written, only that they are there."""
     least, most = definition.min_interval, definition.max_interval
-    return _given(
+    return _without_empty(
         {
             "name": definition.name,
             **_baseline(definition.baseline),
@@ -34,6 +34,22 @@ def endpoint_document(definition: EndpointDefinition) -> dict[str, Any]:
             **_target(definition.target),
         }
     )
+
+
+def manifest_to_send(jobs: Sequence[JobDefinition]) -> dict[str, Any]:
+    """For the server: with its secrets, unlike everything else that is written here."""
+    documents = [
+        {**job_document(job), "endpoints": [_with_secrets(endpoint) for endpoint in job.endpoints]}
+        for job in jobs
+    ]
+    return {"version": 1, "jobs": documents}
+
+
+def _with_secrets(endpoint: EndpointDefinition) -> dict[str, Any]:
+    document = endpoint_document(endpoint)
+    if secrets := secrets_of(endpoint.target):
+        document["secret_headers"] = {name: secret.value for name, secret in secrets.items()}
+    return document
 
 
 def _baseline(baseline: Baseline) -> dict[str, Any]:
@@ -63,8 +79,8 @@ def _target(target: Target) -> dict[str, Any]:
     }
 
 
-def _given(document: Mapping[str, Any]) -> dict[str, Any]:
-    """An empty body is one: with it the usual method is POST."""
+def _without_empty(document: Mapping[str, Any]) -> dict[str, Any]:
+    """An empty body is still a body: with it the usual method is POST."""
     return {
         name: value
         for name, value in document.items()

@@ -6,41 +6,40 @@ from typing import Any
 import yaml
 
 from cadenza.domain.definition import JobDefinition
-from cadenza.manifest.scalars import reads_as_text
 from cadenza.manifest.writing import job_document
+from cadenza.manifest.yaml_scalars import reads_as_text
 
 _represent: Any = yaml.SafeDumper.represent_scalar  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-_OTHER_BREAKS = frozenset(
-    "\r\x85\u2028\u2029"
-)  # line ends to YAML, which only quotes with escapes keep
+# Line ends to YAML: only double quotes, with escapes, keep them as they are.
+_OTHER_LINE_ENDS = frozenset("\r\x85\u2028\u2029")
 HEAD = "version: 1\njobs:"
 
 
 def to_yaml(jobs: Sequence[JobDefinition]) -> str:
-    """In the order given, a blank line between two jobs; secrets are only said to be there."""
+    """In this order, with a blank line between two jobs; secrets are masked."""
     return documents_to_yaml([job_document(job) for job in jobs])
 
 
 def documents_to_yaml(documents: Sequence[dict[str, Any]]) -> str:
     if not documents:
         return f"{HEAD} []\n"
-    return f"{HEAD}\n" + "\n".join(map(_one, documents))
+    return f"{HEAD}\n" + "\n".join(map(_job_to_yaml, documents))
 
 
-def _one(document: dict[str, Any]) -> str:
-    written: str = yaml.dump(
+def _job_to_yaml(document: dict[str, Any]) -> str:
+    text: str = yaml.dump(
         {"jobs": [document]},
         Dumper=_Dumper,
         sort_keys=False,
         allow_unicode=True,
         width=float("inf"),
     )
-    return written.removeprefix("jobs:\n")
+    return text.removeprefix("jobs:\n")
 
 
 class _Dumper(yaml.SafeDumper):
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
-        """Lists stand further in than what they belong to."""
+        """Lists are indented further than their key."""
         del indentless
         super().increase_indent(flow, False)
 
@@ -53,7 +52,7 @@ class _Dumper(yaml.SafeDumper):
 def _text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
     """PyYAML quotes what YAML 1.1 would misread; what 1.2 would is quoted here."""
     style = None
-    if not _OTHER_BREAKS.isdisjoint(text):
+    if not _OTHER_LINE_ENDS.isdisjoint(text):
         style = '"'
     elif "\n" in text.rstrip("\n") and text[0] not in " \n\t" and not text.endswith("\n\n"):
         style = "|"  # with empty lines at its end, PyYAML would end the document after it
@@ -64,7 +63,7 @@ def _text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
 
 def _list(dumper: _Dumper, items: list[Any]) -> yaml.SequenceNode:
     """Commands and statuses fit on a line."""
-    flat = not any(isinstance(each, dict | list) for each in items)
+    flat = not any(isinstance(item, dict | list) for item in items)
     tag = "tag:yaml.org,2002:seq"
     return dumper.represent_sequence(tag, items, flow_style=flat)
 

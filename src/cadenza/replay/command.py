@@ -6,7 +6,7 @@ from contextlib import AbstractAsyncContextManager
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -14,25 +14,20 @@ from cadenza.application.ports.brain import Brain
 from cadenza.cli.client import Api
 from cadenza.cli.commands import add
 from cadenza.cli.context import CliContext
-from cadenza.cli.exits import CommandError, usage
-from cadenza.cli.instants import back
-from cadenza.cli.output import Output, console
-from cadenza.cli.plain_text import json_text, plain
-from cadenza.cli.recorded import read_answers, stored_answers
+from cadenza.cli.errors import CommandError, usage
+from cadenza.cli.instants import ago
+from cadenza.cli.output import Output
+from cadenza.cli.recorded_answers import read_answers, stored_answers
+from cadenza.cli.terminal_text import plain
 from cadenza.domain.definition import JobDefinition
 from cadenza.domain.errors import BrainFailed
 from cadenza.manifest.checking import check_manifest
 from cadenza.manifest.files import read_manifest
-from cadenza.replay.compare import Comparison, compare, record
+from cadenza.replay.compare import Comparison, compare_brain
 from cadenza.replay.history import History
-from cadenza.replay.life import FAILURES_IN_A_ROW, Life, relive
+from cadenza.replay.life import FAILURES_IN_A_ROW, Life
 from cadenza.replay.purse import Purse
-from cadenza.replay.view import picture, table
-
-NOTE = (
-    "Known is only what was asked then: between two probes the state is that of the earlier one, "
-    "so no change is seen sooner than it was recorded. Nothing was written."
-)
+from cadenza.replay.view import picture, show
 
 
 class ReplayBrain(StrEnum):
@@ -84,58 +79,44 @@ def replay(
     if not name or (endpoint is not None and not only) or (endpoint and job):
         raise usage("Name an endpoint like shop/queue, or give --job shop")
     wanted = _job(name, file, api, context)
-    names = [each.name for each in wanted.endpoints]
+    names = [endpoint.name for endpoint in wanted.endpoints]
     if only and only not in names:
         raise usage(f"{plain(name)} has no endpoint {plain(only)!r}; it has {', '.join(names)}")
     with out.working(f"Reading the answers of {name}"):
         if responses is not None:
             answers = read_answers(responses, None, wanted, context.now())
         else:
-            at = back(context, "--since", since)
+            at = ago(context, "--since", since)
             answers = list(stored_answers(api, wanted, names, at, limit))
     histories = {
-        each: History([one.response for one in answers if one.endpoint == each]) for each in names
+        name: History([answer.response for answer in answers if answer.endpoint == name])
+        for name in names
     }
-    shown, purse = [only] if only else names, Purse(sessions)
+    compared, purse = [only] if only else names, Purse(sessions)
     with out.working(f"Living through the answers of {name} again"):
-        found, life = asyncio.run(_replayed(wanted, histories, open_brain(brain), shown, purse))
+        comparisons, life = asyncio.run(
+            _replayed(wanted, histories, open_brain(brain), compared, purse)
+        )
     if svg is not None:
-        _draw(found, svg)
-    _show(found, life, purse, out)
+        _draw(comparisons, svg)
+    show(comparisons, life, purse, out)
 
 
 async def _replayed(
     job: JobDefinition,
     histories: Mapping[str, History],
     opened_brain: AbstractAsyncContextManager[Brain],
-    shown: list[str],
+    names: list[str],
     purse: Purse,
 ) -> tuple[list[Comparison], Life]:
     try:
         async with opened_brain as brain:
-            return await _compared(job, histories, brain, shown, purse)
+            return await compare_brain(job, histories, brain, names, purse)
     except BrainFailed as error:
         raise CommandError(
             f"The replay ended: {error.reason}, {FAILURES_IN_A_ROW} times in a row. "
             f"It had cost {purse}. Check the CADENZA_LLM settings, or try again later"
         ) from error
-
-
-async def _compared(
-    job: JobDefinition,
-    histories: Mapping[str, History],
-    brain: Brain,
-    shown: list[str],
-    purse: Purse,
-) -> tuple[list[Comparison], Life]:
-    instants = [each.finished_at for one in histories.values() for each in one.answers]
-    if len(instants) < 2:
-        raise CommandError("There is no history to replay yet: fewer than two answers are stored")
-    begin = min(instants)
-    life = await relive(job, histories, begin, max(instants), brain, purse)
-    known = {name: each.until(life.end) for name, each in histories.items()}
-    lives = {"baseline": await relive(job, known, begin, life.end, None), brain.name: life}
-    return compare(known, lives, shown, begin, life.end), life
 
 
 def _job(name: str, file: Path | None, api: Api, context: CliContext) -> JobDefinition:
@@ -146,50 +127,19 @@ def _job(name: str, file: Path | None, api: Api, context: CliContext) -> JobDefi
         jobs: list[JobDefinition] = manifest.jobs
     else:
         exported = api.get("/manifest")
-        kept = [each for each in exported["jobs"] if each["name"] == name]
-        jobs = list(check_manifest({**exported, "jobs": kept}, context.checks()).jobs)
-    found = next((each for each in jobs if each.name == name), None)
-    if found is None:
+        named = [job for job in exported["jobs"] if job["name"] == name]
+        jobs = list(check_manifest({**exported, "jobs": named}, context.checks()).jobs)
+    job = next((job for job in jobs if job.name == name), None)
+    if job is None:
         raise usage(f"There is no job {plain(name)!r} {f'in {file}' if file else 'on the server'}")
-    return found
+    return job
 
 
-def _draw(found: list[Comparison], svg: Path) -> None:
+def _draw(comparisons: list[Comparison], svg: Path) -> None:
     try:
-        svg.write_text(picture(found), encoding="utf-8")
+        svg.write_text(picture(comparisons), encoding="utf-8")
     except OSError as error:
         raise CommandError(f"{svg} cannot be written: {error.strerror}") from error
-
-
-def _show(found: list[Comparison], life: Life, purse: Purse, out: Output) -> None:
-    if out.as_json:
-        for each in found:
-            typer.echo(json_text({**record(each), "spent_in_all": _spent(life, purse)}))
-        return
-    for each in found:
-        console().print(table(each))
-    reasons = dict.fromkeys(each.reasoning for each in life.sessions if each.reasoning)
-    for reason in list(reasons)[:8]:
-        typer.echo(f"  {plain(reason)}")
-    if purse.sessions:
-        failed = f", {life.failed} of them failed" if life.failed else ""
-        typer.echo(f"It cost {purse}{failed}.")
-    if life.is_cut:
-        typer.echo(
-            f"It ends at {life.end:%d %b %H:%M}, where --sessions {purse.most_sessions} were held."
-        )
-    typer.echo(NOTE)
-
-
-def _spent(life: Life, purse: Purse) -> dict[str, Any]:
-    """By the whole replay, siblings that are not shown included."""
-    return {
-        "sessions": purse.sessions,
-        "failed": life.failed,
-        "tokens": purse.tokens,
-        "cost": purse.cost,
-        "ended_early": life.is_cut,
-    }
 
 
 def register(app: typer.Typer, open_brain: OpenBrain) -> None:

@@ -7,8 +7,12 @@ from datetime import datetime, timedelta
 from itertools import zip_longest
 from typing import Any
 
+from cadenza.application.ports.brain import Brain
+from cadenza.domain.definition import JobDefinition
+from cadenza.domain.errors import Refused
 from cadenza.replay.history import History
-from cadenza.replay.life import Life
+from cadenza.replay.life import Life, relive
+from cadenza.replay.purse import Purse
 
 WIDTH = 60
 _BARS = " ▁▂▃▄▅▆▇█"
@@ -24,11 +28,11 @@ class Lane:
 
     @property
     def seen(self) -> int:
-        return sum(each is not None for each in self.delays)
+        return sum(delay is not None for delay in self.delays)
 
     @property
     def mean_delay(self) -> timedelta | None:
-        known = [each for each in self.delays if each is not None]
+        known = [delay for delay in self.delays if delay is not None]
         return sum(known, timedelta(0)) / len(known) if known else None
 
 
@@ -39,6 +43,24 @@ class Comparison:
     end: datetime
     changes: Sequence[datetime]
     lanes: Sequence[Lane]
+
+
+async def compare_brain(
+    job: JobDefinition,
+    histories: Mapping[str, History],
+    brain: Brain,
+    names: list[str],
+    purse: Purse,
+) -> tuple[list[Comparison], Life]:
+    """What was recorded beside the plain baselines and a brain, until the brain's life ends."""
+    instants = [answer.finished_at for history in histories.values() for answer in history.answers]
+    if len(instants) < 2:
+        raise Refused("There is no history to replay yet: fewer than two answers are stored")
+    begin = min(instants)
+    life = await relive(job, histories, begin, max(instants), brain, purse)
+    known = {name: history.until(life.end) for name, history in histories.items()}
+    lives = {"baseline": await relive(job, known, begin, life.end, None), brain.name: life}
+    return compare(known, lives, names, begin, life.end), life
 
 
 def compare(
@@ -57,7 +79,7 @@ def _compared(
     name: str, history: History, lives: Mapping[str, Life], begin: datetime, end: datetime
 ) -> Comparison:
     changes = history.changes()
-    probes = {"recorded": [each.finished_at for each in history.answers]}
+    probes = {"recorded": [answer.finished_at for answer in history.answers]}
     probes |= {who: life.probes.get(name, []) for who, life in lives.items()}
     lanes = [_lane(who, instants, changes) for who, instants in probes.items()]
     return Comparison(name, begin, end, changes, lanes)
@@ -66,8 +88,8 @@ def _compared(
 def _lane(who: str, probes: Sequence[datetime], changes: Sequence[datetime]) -> Lane:
     delays: list[timedelta | None] = []
     for change, over_at in zip_longest(changes, changes[1:]):
-        place = bisect_left(probes, change)
-        seen_at = probes[place] if place < len(probes) else None
+        index = bisect_left(probes, change)
+        seen_at = probes[index] if index < len(probes) else None
         is_over = seen_at is None or (over_at is not None and seen_at >= over_at)
         delays.append(None if seen_at is None or is_over else seen_at - change)
     return Lane(who, probes, delays)
@@ -91,8 +113,8 @@ def sparkline(instants: Sequence[datetime], begin: datetime, end: datetime, most
 
 def buckets(instants: Sequence[datetime], begin: datetime, end: datetime) -> list[int]:
     counts, length = [0] * WIDTH, max(end - begin, timedelta(seconds=1))
-    for each in instants:
-        counts[min(WIDTH - 1, max(0, int((each - begin) / length * WIDTH)))] += 1
+    for instant in instants:
+        counts[min(WIDTH - 1, max(0, int((instant - begin) / length * WIDTH)))] += 1
     return counts
 
 

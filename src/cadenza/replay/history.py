@@ -19,8 +19,8 @@ class History:
     """The answers of one endpoint."""
 
     def __init__(self, answers: Sequence[Response]) -> None:
-        self.answers = sorted(answers, key=lambda each: each.finished_at)
-        self._instants = [each.finished_at for each in self.answers]
+        self.answers = sorted(answers, key=lambda answer: answer.finished_at)
+        self._instants = [answer.finished_at for answer in self.answers]
 
     def at(self, instant: datetime) -> Response | None:
         """What was known to hold then; before the first answer, that one."""

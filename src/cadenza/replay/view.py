@@ -1,42 +1,83 @@
-"""A comparison as a table with a timeline, and as a picture."""
+"""Comparisons as JSON, as tables with a timeline, and as a picture."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from html import escape
+from typing import Any
 
+import typer
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from cadenza.cli.times import lasting
-from cadenza.replay.compare import Comparison, Lane, against, buckets, sparkline
+from cadenza.cli.output import Output, console
+from cadenza.cli.terminal_text import json_text, plain
+from cadenza.cli.times import duration_text
+from cadenza.replay.compare import Comparison, Lane, against, buckets, record, sparkline
+from cadenza.replay.life import Life
+from cadenza.replay.purse import Purse
 
 _LEFT, _WIDE, _HIGH = 90, 900, 26
+NOTE = (
+    "Known is only what was asked then: between two probes the state is that of the earlier one, "
+    "so no change is seen sooner than it was recorded. Nothing was written."
+)
+
+
+def show(comparisons: list[Comparison], life: Life, purse: Purse, out: Output) -> None:
+    if out.as_json:
+        for comparison in comparisons:
+            typer.echo(json_text({**record(comparison), "spent_in_all": _spent(life, purse)}))
+        return
+    for comparison in comparisons:
+        console().print(table(comparison))
+    reasons = dict.fromkeys(session.reasoning for session in life.sessions if session.reasoning)
+    for reason in list(reasons)[:8]:
+        typer.echo(f"  {plain(reason)}")
+    if purse.sessions:
+        failed = f", {life.failed} of them failed" if life.failed else ""
+        typer.echo(f"It cost {purse}{failed}.")
+    if life.is_cut:
+        typer.echo(
+            f"It ends at {life.end:%d %b %H:%M}, where --sessions {purse.most_sessions} were held."
+        )
+    typer.echo(NOTE)
+
+
+def _spent(life: Life, purse: Purse) -> dict[str, Any]:
+    """By the whole replay, siblings that are not shown included."""
+    return {
+        "sessions": purse.sessions,
+        "failed": life.failed,
+        "tokens": purse.tokens,
+        "cost": purse.cost,
+        "ended_early": life.is_cut,
+    }
 
 
 def table(comparison: Comparison) -> Table:
     begin, end = comparison.begin, comparison.end
     most = max(max(buckets(lane.probes, begin, end)) for lane in comparison.lanes)
-    shown = Table(title=comparison.endpoint, title_justify="left", box=SIMPLE_HEAD)
-    shown.add_column("", no_wrap=True)
+    rows = Table(title=comparison.endpoint, title_justify="left", box=SIMPLE_HEAD)
+    rows.add_column("", no_wrap=True)
     for title in ("probes", "changes seen", "after, on average", "than the baseline"):
-        shown.add_column(title, justify="right")
-    shown.add_column(f"probes over time ({begin:%d %b %H:%M} to {end:%d %b %H:%M})", no_wrap=True)
+        rows.add_column(title, justify="right")
+    rows.add_column(f"probes over time ({begin:%d %b %H:%M} to {end:%d %b %H:%M})", no_wrap=True)
     for lane in comparison.lanes:
-        shown.add_row(
+        rows.add_row(
             lane.who,
             str(len(lane.probes)),
             f"{lane.seen} of {len(comparison.changes)}",
-            lasting(lane.mean_delay.total_seconds() * 1000) if lane.mean_delay else "–",
+            duration_text(lane.mean_delay.total_seconds() * 1000) if lane.mean_delay else "–",
             _against(lane, comparison),
             sparkline(lane.probes, begin, end, most),
         )
     marks = buckets(comparison.changes, begin, end)
-    shown.add_row("changes", "", "", "", "", "".join("▲" if each else "·" for each in marks))
-    return shown
+    rows.add_row("changes", "", "", "", "", "".join("▲" if mark else "·" for mark in marks))
+    return rows
 
 
 def _against(lane: Lane, comparison: Comparison) -> str:
-    baseline = next(each for each in comparison.lanes if each.who == "baseline")
+    baseline = next(other for other in comparison.lanes if other.who == "baseline")
     if lane.who in ("recorded", "baseline"):
         return "–"
     sooner, later = against(lane, baseline)
@@ -47,13 +88,15 @@ def picture(comparisons: Sequence[Comparison]) -> str:
     """One line for each life, one stroke for each probe; changes are red."""
     parts: list[str] = []
     top = _HIGH
-    for each in comparisons:
-        parts.append(f'<text x="4" y="{top}" font-weight="bold">{escape(each.endpoint)}</text>')
-        for lane in each.lanes:
+    for comparison in comparisons:
+        parts.append(
+            f'<text x="4" y="{top}" font-weight="bold">{escape(comparison.endpoint)}</text>'
+        )
+        for lane in comparison.lanes:
             top += _HIGH
             parts.append(f'<text x="4" y="{top}">{escape(lane.who)}</text>')
-            parts.append(_strokes(lane.probes, each, top, "#3b6fb6"))
-            parts.append(_strokes(each.changes, each, top, "#c0392b"))
+            parts.append(_strokes(lane.probes, comparison, top, "#3b6fb6"))
+            parts.append(_strokes(comparison.changes, comparison, top, "#c0392b"))
         top += 2 * _HIGH
     size = f'width="{_LEFT + _WIDE + 10}" height="{top}"'
     style = 'font-family="sans-serif" font-size="12"'
@@ -62,6 +105,8 @@ def picture(comparisons: Sequence[Comparison]) -> str:
 
 def _strokes(instants: Sequence[datetime], of: Comparison, bottom: int, colour: str) -> str:
     length = max(of.end - of.begin, timedelta(seconds=1))
-    places = sorted({round(_LEFT + _WIDE * ((each - of.begin) / length)) for each in instants})
-    path = "".join(f"M{place} {bottom}v-14" for place in places)
+    columns = sorted(
+        {round(_LEFT + _WIDE * ((instant - of.begin) / length)) for instant in instants}
+    )
+    path = "".join(f"M{column} {bottom}v-14" for column in columns)
     return f'<path d="{path}" stroke="{colour}" />'

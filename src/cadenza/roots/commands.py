@@ -21,7 +21,7 @@ COMMANDS = {
     ),
     "tail": Later(
         "cadenza.cli.tail",
-        "Follow what happens: finished runs, acts of people and of the planner. Ctrl-C ends it.",
+        "Follow what happens: finished runs, actions of people and of the planner. Ctrl-C ends it.",
         WORK,
     ),
     "explain": Later(
@@ -109,7 +109,7 @@ COMMANDS = {
     ),
     "audit": Later("cadenza.cli.audit", "The audit log: who did what.", PEOPLE),
     "tenants": Later(
-        "cadenza.cli.tenants", "Tenants and their users, with the operator's key.", PEOPLE
+        "cadenza.cli.tenants", "Tenants and their users, with the admin's key.", PEOPLE
     ),
     "up": Later(
         "cadenza.roots.up",

@@ -44,7 +44,7 @@ def address_policy(settings: Settings) -> AddressPolicy:
 
 
 def shell_rules(settings: Settings) -> ShellRules:
-    folders = tuple(Path(each) for each in words(settings.shell_folders))
+    folders = tuple(Path(folder) for folder in words(settings.shell_folders))
     environment = allowed_environment(words(settings.shell_environment), os.environ)
     return ShellRules(folders=folders, environment=environment, path=settings.shell_path)
 

@@ -14,11 +14,11 @@ _FOLDERS = (_PACKAGE / "examples", _PACKAGE.parents[1] / "examples")
 
 def example_job(file: str) -> JobDefinition:
     """The one job of an example."""
-    path = next((each / file for each in _FOLDERS if (each / file).is_file()), None)
+    path = next((folder / file for folder in _FOLDERS if (folder / file).is_file()), None)
     if path is None:
         raise InstallationError(f"{file} is not among the examples: this installation has lost it")
     manifest = read_manifest(path, checks(), None)
     if manifest.problems or len(manifest.jobs) != 1:
-        told = "\n".join(map(str, manifest.problems)) or "one job is expected"
-        raise InstallationError(f"{path} cannot be used:\n{told}")
+        problems = "\n".join(map(str, manifest.problems)) or "one job is expected"
+        raise InstallationError(f"{path} cannot be used:\n{problems}")
     return manifest.jobs[0]

@@ -45,8 +45,8 @@ def root(
 
 def main() -> None:
     """What goes wrong on purpose is told in one message, never as a stack trace."""
-    for each in (sys.stdout, sys.stderr):  # one that cannot draw a character is shown an escape
-        reconfigure = getattr(each, "reconfigure", None)
+    for stream in (sys.stdout, sys.stderr):  # one that cannot draw a character is shown an escape
+        reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
     try:

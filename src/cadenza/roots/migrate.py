@@ -35,7 +35,7 @@ def migrate(
 async def _migrate(settings: Settings, url: str, *, as_json: bool) -> None:
     async with opened_database(settings, url) as database:
         new = await migrations.migrate(database)
-    names = [f"{each.number:04} {each.name}" for each in new]
+    names = [f"{migration.number:04} {migration.name}" for migration in new]
     if as_json:
         typer.echo(json.dumps({"applied": names}))
     else:
@@ -46,8 +46,8 @@ async def _show(settings: Settings, url: str, *, as_json: bool) -> None:
     async with opened_database(settings, url) as database:
         known = await migrations.status(database)
     rows = [
-        (f"{each.migration.number:04}", each.migration.name, iso_or_none(each.applied_at))
-        for each in known
+        (f"{step.migration.number:04}", step.migration.name, iso_or_none(step.applied_at))
+        for step in known
     ]
     if as_json:
         keys = ("number", "name", "applied_at")

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 from pydantic import AliasChoices, Field, SecretStr, ValidationError
+from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from cadenza.adapters.brains.llm.options import Provider
@@ -120,10 +121,8 @@ def read_settings() -> Settings:
     try:
         return Settings()
     except ValidationError as error:
-        problems = [
-            _problem(str(each["loc"][0]), each["input"], each["msg"]) for each in error.errors()
-        ]
-        raise InstallationError("Some settings are not valid:\n" + "\n".join(problems)) from error
+        lines = "\n".join(map(_problem, error.errors()))
+        raise InstallationError(f"Some settings are not valid:\n{lines}") from error
 
 
 def variables_of(name: str) -> list[str]:
@@ -134,10 +133,12 @@ def variables_of(name: str) -> list[str]:
     return [f"{PREFIX}{name.upper()}"]
 
 
-def _problem(location: str, value: object, message: str) -> str:
-    """Pydantic names a setting, or the first variable of one that has several."""
-    name = next(each for each in Settings.model_fields if location in (each, *variables_of(each)))
+def _problem(error: ErrorDetails) -> str:
+    location = error["loc"][0]  # a setting, or the first variable of one that has several
+    name = next(
+        field for field in Settings.model_fields if location in (field, *variables_of(field))
+    )
     is_secret = Settings.model_fields[name].annotation == (SecretStr | None)
-    text = "***" if is_secret else str(value)
+    text = "***" if is_secret else str(error["input"])
     text = text if len(text) <= 60 else f"{text[:57]}…"
-    return f"  {' or '.join(variables_of(name))}={text}: {message}"
+    return f"  {' or '.join(variables_of(name))}={text}: {error['msg']}"

@@ -91,8 +91,8 @@ def _list(as_json: bool) -> None:
 
 
 def _refuse(scenario: str | None) -> None:
-    said = f"There is no scenario {scenario!r}." if scenario else "Name a scenario."
-    typer.echo(f"{said} Choose one of: {', '.join(SCENARIOS)}", err=True)
+    problem = f"There is no scenario {scenario!r}." if scenario else "Name a scenario."
+    typer.echo(f"{problem} Choose one of: {', '.join(SCENARIOS)}", err=True)
     typer.echo("Example: cadenza sim flash-sale", err=True)
     raise typer.Exit(2)
 
@@ -100,7 +100,7 @@ def _refuse(scenario: str | None) -> None:
 def _on_rules(scenario: Scenario, rules: DeclaredRules) -> Scenario:
     chosen = on_rules(scenario, rules)
     if chosen is None:
-        able = ", ".join(each.name for each in SCENARIOS.values() if each.on_rules)
+        able = ", ".join(other.name for other in SCENARIOS.values() if other.on_rules)
         typer.echo(
             f"{scenario.name} has no declared rules; --brain rules goes with: {able}", err=True
         )

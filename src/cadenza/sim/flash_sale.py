@@ -4,10 +4,8 @@ Health checks tighten as the shop strains, investigations wake, recovery actions
 once per cooldown while there is a reason, and everything returns when it is over.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
-from itertools import pairwise
 from typing import Any
 
 from cadenza.adapters.simulated.brains import FunctionBrain
@@ -18,79 +16,19 @@ from cadenza.domain.analysis import AnalysisContext
 from cadenza.domain.definition import JobDefinition
 from cadenza.domain.endpoint import Every, OnDemand
 from cadenza.domain.instants import from_iso
-from cadenza.domain.run import Claim, Outcome, Run, RunStatus
-from cadenza.sim.world import START, Action, Check, World, at_minute
+from cadenza.domain.run import Claim, Outcome, RunStatus
+from cadenza.sim.flash_sale_checks import judge
+from cadenza.sim.flash_sale_story import (
+    INVESTIGATIONS,
+    REMEDIES,
+    Investigation,
+    Metrics,
+    Remedy,
+    metrics_at,
+)
+from cadenza.sim.world import Check, World
 
-Metrics = dict[str, int]
 LENGTH = timedelta(minutes=40)
-METRIC_NAMES = ("traffic", "orders", "page_load_ms", "inventory_lag_ms", "db_query_ms")
-PHASES: tuple[tuple[int, str, tuple[int, ...]], ...] = (
-    (0, "calm", (1000, 40, 800, 100, 120)),
-    (5, "surge", (5000, 180, 1800, 250, 280)),
-    (9, "strain", (5500, 160, 3200, 450, 850)),
-    (13, "critical", (6000, 120, 4500, 600, 1200)),
-    (21, "recovery", (1500, 50, 1100, 150, 180)),
-)
-
-STORY = tuple((begins, label) for begins, label, _ in PHASES)
-
-
-def metrics_at(at: datetime) -> Metrics:
-    """What every endpoint of the shop answers in this minute."""
-    minute = (at - START) / timedelta(minutes=1)
-    values = [values for begins, _, values in PHASES if begins <= minute][-1]
-    return dict(zip(METRIC_NAMES, values, strict=True))
-
-
-@dataclass(frozen=True, slots=True)
-class Investigation:
-    """Wakes while something is wrong, and runs every half minute until it is over."""
-
-    name: str
-    starts: Callable[[Metrics], bool]
-    ends: Callable[[Metrics], bool]
-
-
-@dataclass(frozen=True, slots=True)
-class Remedy:
-    """Runs once per cooldown while its condition holds; the cooldown is its min."""
-
-    name: str
-    cooldown: timedelta
-    condition: Callable[[Metrics], bool]
-
-
-INVESTIGATIONS = (
-    Investigation(
-        "slow_page_analyzer",
-        lambda seen: seen["page_load_ms"] > 2000,
-        lambda seen: seen["page_load_ms"] < 1500,
-    ),
-    Investigation(
-        "database_query_trace",
-        lambda seen: seen["db_query_ms"] > 500,
-        lambda seen: seen["db_query_ms"] < 300,
-    ),
-)
-REMEDIES = (
-    Remedy("cache_warm_up", timedelta(minutes=10), lambda seen: seen["page_load_ms"] > 3000),
-    Remedy(
-        "scale_checkout_workers",
-        timedelta(minutes=15),
-        lambda seen: seen["orders"] < 150 and seen["traffic"] >= 5000,
-    ),
-    Remedy("slack_operations", timedelta(minutes=5), lambda seen: seen["page_load_ms"] >= 3000),
-    Remedy(
-        "slack_customer_support",
-        timedelta(minutes=10),
-        lambda seen: seen["orders"] < 130 and seen["traffic"] >= 5500,
-    ),
-    Remedy(
-        "emergency_oncall_page",
-        timedelta(minutes=30),
-        lambda seen: seen["page_load_ms"] >= 4000 and seen["orders"] < 125,
-    ),
-)
 HALF_MINUTE = timedelta(seconds=30)
 HALF_TTL = timedelta(minutes=5)  # a hint is renewed when half of its life is over
 
@@ -103,8 +41,13 @@ async def play(world: World) -> list[Check]:
 async def play_on_rules(world: World, brain: Brain, job: JobDefinition) -> list[Check]:
     """The same life with the rules brain, and endpoints and rules as they stand in a file."""
     world.job = replace(world.job, name=job.name, rules=job.rules)
-    for each in job.endpoints:
-        await world.add(each.name, each.baseline, least=each.min_interval, most=each.max_interval)
+    for endpoint in job.endpoints:
+        await world.add(
+            endpoint.name,
+            endpoint.baseline,
+            least=endpoint.min_interval,
+            most=endpoint.max_interval,
+        )
     world.cooldowns |= {remedy.name: remedy.cooldown for remedy in REMEDIES}
     gathering = PlannerOptions(between_rounds=BETWEEN_ROUNDS)  # as `cadenza planner` does
     return await _live(world, brain, gathering)
@@ -147,7 +90,7 @@ async def think(context: AnalysisContext, tools: Tools) -> None:
     if not _worth_a_look_around(seen, history["responses"]):
         return
     answer = await tools.call("get_sibling_latest_responses", {})
-    siblings = {each["endpoint"]: each for each in answer["siblings"]}
+    siblings = {sibling["endpoint"]: sibling for sibling in answer["siblings"]}
     for investigation in INVESTIGATIONS:
         await _investigate(investigation, context, siblings, tools, seen)
     for remedy in REMEDIES:
@@ -156,8 +99,8 @@ async def think(context: AnalysisContext, tools: Tools) -> None:
 
 def _worth_a_look_around(seen: Metrics, responses: list[dict[str, Any]]) -> bool:
     """Something is wrong, or this answer differs from the one before it."""
-    wrong = any(each.starts(seen) for each in INVESTIGATIONS)
-    wrong = wrong or any(each.condition(seen) for each in REMEDIES)
+    wrong = any(investigation.starts(seen) for investigation in INVESTIGATIONS)
+    wrong = wrong or any(remedy.condition(seen) for remedy in REMEDIES)
     return wrong or len(responses) < 2 or isinstance(responses[1]["body"], dict)
 
 
@@ -246,121 +189,3 @@ async def _remedy(
     elif not cooling and not waiting:
         now = {"next_run_in_ms": 0, "ttl_minutes": 1, "endpoint": remedy.name, "reason": "needed"}
         await tools.call("propose_next_time", now)
-
-
-# --- What it must show ----------------------------------------------------------------------
-
-
-def judge(world: World) -> list[Check]:
-    runs = sorted(world.all_runs(), key=_shown_at)
-    for investigation in INVESTIGATIONS:
-        world.actions[investigation.name] = _activations(world, investigation, runs)
-    for remedy in REMEDIES:
-        world.actions[remedy.name] = _remedies(world, remedy, runs)
-    return [
-        *(_prompt(world, name) for name in world.actions),
-        *(_once_per_cooldown(world, remedy) for remedy in REMEDIES),
-        *(_only_with_reason(world, remedy) for remedy in REMEDIES),
-        *_traffic_cadence(world),
-        _hints_expire(world),
-    ]
-
-
-def _seen(run: Run) -> Metrics:
-    assert isinstance(run.body, dict)
-    return run.body
-
-
-def _shown_at(run: Run) -> datetime:
-    """When its answer was there to be seen."""
-    assert run.finished_at is not None
-    return run.finished_at
-
-
-def _activations(world: World, what: Investigation, runs: list[Run]) -> list[Action]:
-    """The first run that shows the condition while asleep, and the run that it woke."""
-    actions: list[Action] = []
-    asleep = True
-    for run in runs:
-        if asleep and what.starts(_seen(run)):
-            asleep = False
-            actions.append(Action(run.slot_at, _first_run_from(world, what.name, run.slot_at)))
-        elif not asleep and what.ends(_seen(run)):
-            asleep = True
-    return actions
-
-
-def _remedies(world: World, remedy: Remedy, runs: list[Run]) -> list[Action]:
-    """The first run that shows the condition once the cooldown is over, and the action's run."""
-    actions: list[Action] = []
-    ready_at, itself = START, world.endpoint(remedy.name).id
-    for run in runs:
-        shown_at = _shown_at(run)
-        if shown_at < ready_at or run.endpoint_id == itself or not remedy.condition(_seen(run)):
-            continue
-        ran_at = _first_run_from(world, remedy.name, shown_at)
-        actions.append(Action(run.slot_at, ran_at))
-        ready_at = (ran_at or shown_at) + remedy.cooldown
-    return actions
-
-
-def _first_run_from(world: World, name: str, at: datetime) -> datetime | None:
-    return next((run.started_at for run in world.runs(name) if run.slot_at >= at), None)
-
-
-def _prompt(world: World, name: str) -> Check:
-    """Every activation and action within ten seconds, and at least one of each in this story."""
-    actions = world.actions[name]
-    delays = [
-        (each.ran_at - each.revealed_at).total_seconds() if each.ran_at else float("inf")
-        for each in actions
-    ]
-    ok = bool(delays) and max(delays) <= 10
-    return Check(f"{name} runs within 10 s of its reason", ok, f"{max(delays, default=0):.2f} s")
-
-
-def _once_per_cooldown(world: World, remedy: Remedy) -> Check:
-    gaps = world.gaps(remedy.name)
-    count, wanted = len(world.runs(remedy.name)), len(world.actions[remedy.name])
-    ok = count == wanted and all(gap >= remedy.cooldown.total_seconds() for gap in gaps)
-    return Check(f"{remedy.name} runs once per cooldown", ok, f"{count} of {wanted}")
-
-
-def _only_with_reason(world: World, remedy: Remedy) -> Check:
-    ok = all(remedy.condition(metrics_at(run.slot_at)) for run in world.runs(remedy.name))
-    return Check(f"{remedy.name} never runs after its condition has ended", ok)
-
-
-def _traffic_cadence(world: World) -> list[Check]:
-    runs = world.runs("traffic_monitor")
-    critical = [run.slot_at for run in runs if _seen(run)["traffic"] >= 6000]
-    strained = all((b - a).total_seconds() == 15 for a, b in pairwise(critical))
-    calm = [run.slot_at for run in runs if run.slot_at >= at_minute(22)]
-    relaxed = all((b - a).total_seconds() == 60 for a, b in pairwise(calm))
-    return [
-        Check(
-            "traffic_monitor runs every 15 s while it sees 6000", strained and len(critical) > 30
-        ),
-        Check("traffic_monitor is back at 60 s by minute 22", relaxed and len(calm) >= 17),
-    ]
-
-
-def _hints_expire(world: World) -> Check:
-    """Every run that a hint led to has its slot before that hint's expiry."""
-    expiries: dict[str, list[tuple[datetime, datetime]]] = {name: [] for name in world.names()}
-    for event in world.log.events:
-        if event.kind == "planner.acted" and event.data["result"].get("expires_at"):
-            result = event.data["result"]
-            expiry = (event.at, from_iso(result["expires_at"]))
-            expiries[result["endpoint"]].append(expiry)
-    hinted = [
-        (name, run)
-        for name in world.names()
-        for run in world.runs(name)
-        if run.source.startswith("ai-")
-    ]
-    ok = all(
-        any(written <= run.slot_at <= expires for written, expires in expiries[name])
-        for name, run in hinted
-    )
-    return Check("no hint acts after its expiry", ok and bool(hinted), f"{len(hinted)} hinted runs")

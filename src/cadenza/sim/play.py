@@ -85,8 +85,8 @@ def _endpoint_summary(world: World, name: str) -> dict[str, Any]:
         "min_gap_s": min(gaps, default=None),
         "max_gap_s": max(gaps, default=None),
         "actions": [
-            {"revealed_at": iso(each.revealed_at), "ran_at": iso_or_none(each.ran_at)}
-            for each in world.actions.get(name, [])
+            {"revealed_at": iso(action.revealed_at), "ran_at": iso_or_none(action.ran_at)}
+            for action in world.actions.get(name, [])
         ],
         "cooldown_kept": cooldown_kept(world, name),
     }

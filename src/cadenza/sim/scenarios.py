@@ -14,7 +14,7 @@ from cadenza.domain.definition import JobDefinition
 from cadenza.domain.endpoint import Every
 from cadenza.domain.hint import Author, IntervalHint
 from cadenza.domain.run import Claim, FinishedRun, Outcome, RunStatus
-from cadenza.sim import flash_sale
+from cadenza.sim import flash_sale, flash_sale_story
 from cadenza.sim.world import Check, World, at_minute
 
 MINUTE = timedelta(minutes=1)
@@ -255,14 +255,14 @@ async def late_writer(world: World) -> list[Check]:
 
 
 SCENARIOS = {
-    each.name: each
-    for each in (
+    scenario.name: scenario
+    for scenario in (
         Scenario(
             "flash-sale",
             "ten endpoints in four tiers live through a flash sale",
             flash_sale.LENGTH,
             flash_sale.play,
-            flash_sale.STORY,
+            flash_sale_story.STORY,
             flash_sale.play_on_rules,
         ),
         Scenario(

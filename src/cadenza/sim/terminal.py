@@ -34,11 +34,11 @@ def show(played: Played, console: Console) -> None:
     for check in failed:
         console.print(f"[red]✗[/] {check.name}  [dim]{check.detail}[/]")
     verdict = "[green]✓[/]" if played.ok else "[red]✗[/]"
-    kept = len(played.checks) - len(failed)
+    passed = len(played.checks) - len(failed)
     wall_ms = played.wall / timedelta(milliseconds=1)
     took = f"{humanize(played.scenario.length)} lived in {wall_ms:.0f} ms"
     console.print(
-        f"{verdict} {kept} of {len(played.checks)} promises kept · {took} · "
+        f"{verdict} {passed} of {len(played.checks)} promises passed · {took} · "
         f"seed {played.world.seed} · log {played.world.log.sha256()[:8]}",
         highlight=False,
     )
@@ -52,7 +52,7 @@ def _table(played: Played) -> Table:
     table.add_column("runs", justify="right")
     table.add_column("by source", no_wrap=True)
     table.add_column("gaps", no_wrap=True, justify="right")
-    table.add_column("first act", justify="right")
+    table.add_column("first action", justify="right")
     table.add_column("cooldown")
     for name in world.names():
         runs = world.runs(name)

@@ -1,4 +1,4 @@
-"""The schema that the migrations make, as one file to read: `src/cadenza/.../schema.sql`.
+"""The schema that the migrations make, as one file to read: `docs/reference/schema.sql`.
 
 After adding a migration, write it anew with
 
@@ -12,11 +12,10 @@ import re
 import subprocess
 from pathlib import Path
 
-from cadenza.adapters.postgres import migrate
 from cadenza.adapters.postgres.embedded.installation import choose_installation
 from tests.postgres import migrated_database_url
 
-SCHEMA = Path(migrate.__file__).with_name("schema.sql")
+SCHEMA = Path(__file__).parents[3] / "docs" / "reference" / "schema.sql"
 HEADER = """\
 -- What all migrations together make; only to read. Written by
 -- `python -m tests.adapters.postgres.dump_schema`, and held to the migrations by a test.

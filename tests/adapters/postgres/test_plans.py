@@ -119,17 +119,18 @@ class Queue:
         (*_, last) = [each for each in self.watched.seen if each.text == query(name)]
         return last
 
-    async def check(self, name: str, *by: str) -> None:
-        """It finds endpoints by these indexes; and this check fails where one is not there."""
+    async def check(self, name: str, *by: str, source: str = "") -> None:
+        """It finds endpoints by these indexes, or this CTE of it does; and this check fails where
+        one is not there."""
         sent = self.sent(name)
         async with self.database.connection() as connection:
             for plan in await plans(connection, sent):
-                check(plan, *by)
+                check(plan, *by, source=source)
             for index in by:
                 async with without_index(connection, index):
                     for plan in await plans(connection, sent):
                         with pytest.raises(AssertionError, match="endpoints are"):
-                            check(plan, *by)
+                            check(plan, *by, source=source)
 
 
 @pytest.fixture
@@ -172,12 +173,16 @@ def indexes(plan: Plan) -> set[str]:
     return {node["Index Name"] for node in nodes(plan) if "Index Name" in node}
 
 
-def check(plan: Plan, *by: str) -> None:
-    """Endpoints are found by these indexes, and nowhere is the whole table read."""
+def check(plan: Plan, *by: str, source: str = "") -> None:
+    """Endpoints are found by these indexes, and nowhere is the whole table read; by these alone
+    where one CTE of the statement is meant."""
     read_whole = [each for each in nodes(plan, "Seq Scan") if each["Relation Name"] == "endpoints"]
     assert not read_whole, "all endpoints are read"
+    if source:
+        (plan,) = [each for each in nodes(plan) if each.get("Subplan Name") == f"CTE {source}"]
     locked = set[str]().union(*(indexes(each) for each in nodes(plan, "LockRows")))
-    assert set(by) <= locked, f"endpoints are found by {locked}"
+    as_wanted = set(by) == locked if source else set(by) <= locked
+    assert as_wanted, f"endpoints are found by {locked}"
 
 
 @asynccontextmanager
@@ -201,7 +206,7 @@ async def without_index(connection: Connection, name: str) -> AsyncIterator[None
 
 async def test_what_is_due_is_found_by_its_index(queue: Queue) -> None:
     assert len(await queue.claim()) == REQUEST.limit
-    await queue.check("claim_in_order", "endpoints_due")
+    await queue.check("claim_due", "endpoints_due", source="earliest")
 
 
 async def test_also_among_few_endpoints_and_with_much_room() -> None:
@@ -211,18 +216,55 @@ async def test_also_among_few_endpoints_and_with_much_room() -> None:
         await _fill(url, FEWER)
         request = replace(REQUEST, limit=400, per_tenant=400)
         assert len((await queue.queue.claim_due(request)).claims) == request.limit
-        await queue.check("claim_in_order", "endpoints_due")
+        await queue.check("claim_due", "endpoints_due", source="earliest")
 
 
 async def test_with_a_backlog_what_is_due_is_found_by_tenant(queue: Queue) -> None:
     await queue.claim()
     assert len(await queue.claim()) == REQUEST.limit
-    await queue.check("claim_by_tenant", "endpoints_due_by_tenant")
+    await queue.check("claim_due", "endpoints_due_by_tenant", source="shares")
 
 
 async def test_the_sweep_finds_lost_runs_among_what_is_due_or_asked_for(queue: Queue) -> None:
     await queue.queue.claim_lost(REQUEST)
-    await queue.check("claim_lost", "endpoints_due", "endpoints_running_by_hand")
+    await queue.check("claim_due", "endpoints_due", "endpoints_running_by_hand", source="lost")
+
+
+@pytest.mark.parametrize(
+    ("sources", "is_backlog", "is_sweep"),
+    [
+        ({"earliest", "asked_for"}, False, False),
+        ({"earliest", "asked_for", "shares", "tenant_walk"}, True, False),
+        ({"lost"}, True, True),
+    ],
+    ids=["claim", "claim with a backlog", "sweep"],
+)
+async def test_a_source_that_is_off_reads_nothing(
+    queue: Queue, sources: set[str], is_backlog: bool, is_sweep: bool
+) -> None:
+    """Nor is it planned in another way: one plan serves them all."""
+    await queue.claim()
+    text, values = queue.sent("claim_due").text, queue.sent("claim_due").values
+    async with queue.database.connection() as connection:
+        transaction = connection.transaction()
+        await transaction.start()
+        explained = await connection.fetchval(
+            f"EXPLAIN (ANALYZE, FORMAT JSON) {text}",
+            *values[:12],
+            is_backlog,
+            *values[13:15],
+            is_sweep,
+        )
+        await transaction.rollback()
+    (plan,) = [each["Plan"] for each in json.loads(explained)]
+    read = {
+        source["Subplan Name"].removeprefix("CTE ")
+        for source in nodes(plan)
+        if source.get("Subplan Name", "").startswith("CTE ")
+        for each in nodes(source, "Index") + nodes(source, "Bitmap Heap")
+        if each["Actual Loops"] and each.get("Relation Name") == "endpoints"
+    }
+    assert read - {"leased", "meta"} == sources
 
 
 async def test_leases_are_renewed_by_primary_key(queue: Queue) -> None:

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cadenza.manifest.crontab.convert import Converted, convert
-from cadenza.manifest.crontab.report import to_file
+from cadenza.manifest.crontab.convert import Converted, convert, to_file
 from cadenza.manifest.files import read_manifest
-from cadenza.manifest.yaml_text import read_tree
+from cadenza.manifest.yaml_loading import read_tree
 from tests.manifest.rules import CHECKS
 
 

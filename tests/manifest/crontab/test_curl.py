@@ -75,7 +75,8 @@ def test_the_same_request(line: str, expected: dict[str, Any]) -> None:
         f"curl -L -d x {URL}", f"curl -L -H 'X-A: b' {URL}", f"curl -L -X PUT {URL}",
         f"curl -L --max-redirs 50 {URL}", f"curl --max-redirs -1 -L {URL}", f"curl -w x {URL}",
         f"curl --next {URL}", f"curl -K file {URL}", f"curl --unknown {URL}", f"curl -A '' {URL}",
-        f"curl - {URL}", f"curl -e ';auto' {URL}",
+        f"curl - {URL}", f"curl -e ';auto' {URL}", f"curl --max-time=10 {URL}", f"curl -- {URL}",
+        f"curl --max-tim 10 {URL}", f"curl -d -x {URL}", f"curl --json a -d b {URL}",
     ],
 )  # fmt: skip
 def test_whatever_else_a_line_does_it_stays_a_command(line: str) -> None:

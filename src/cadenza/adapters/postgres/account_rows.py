@@ -1,16 +1,13 @@
 """Tenants, users, API keys and signing keys in a transaction."""
 
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
-
-import asyncpg
 
 from cadenza.adapters.postgres.accounts import key_of, tenant_of, user_of
 from cadenza.adapters.postgres.database import Connection
 from cadenza.adapters.postgres.queries import query
-from cadenza.adapters.postgres.record_rows import translated_unique_violations
+from cadenza.adapters.postgres.record_rows import present, translated_unique_violations
 from cadenza.adapters.postgres.signing_keys import SIGNING_KEY
 from cadenza.adapters.postgres.storable import to_text
 from cadenza.application.ports.secret_box import SecretBox
@@ -60,7 +57,7 @@ class PostgresAccountRows:
         await self.connection.execute(query("delete_tenant"), tenant_id, timeout=DELETE_SECONDS)
 
     async def insert_user(self, user: User) -> None:
-        async with translated_unique_violations(user.name), _there(f"no tenant {user.tenant_id}"):
+        async with translated_unique_violations(user.name), present(f"no tenant {user.tenant_id}"):
             await self.connection.execute(
                 query("insert_user"), user.id, user.tenant_id, to_text(user.name), user.created_at
             )
@@ -78,7 +75,7 @@ class PostgresAccountRows:
     # --- Keys -----------------------------------------------------------------------------
 
     async def insert_key(self, key: ApiKey) -> None:
-        async with _there(f"no user {key.user_id}"):
+        async with present(f"no user {key.user_id}"):
             await self.connection.execute(
                 query("insert_key"),
                 key.id,
@@ -114,12 +111,3 @@ class PostgresAccountRows:
         await self.connection.execute(
             query("insert_signing_key"), key.id, key.tenant_id, sealed, key.created_at
         )
-
-
-@asynccontextmanager
-async def _there(otherwise: str) -> AsyncGenerator[None]:
-    """What a row belongs to must be there."""
-    try:
-        yield
-    except asyncpg.ForeignKeyViolationError as error:
-        raise NotFound(otherwise) from error

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from cadenza.adapters.postgres.database import Connection
 from cadenza.adapters.postgres.queries import query
+from cadenza.adapters.postgres.record_rows import present
 from cadenza.adapters.postgres.rows import Row
 from cadenza.adapters.postgres.sessions import (
     allowance_of,
@@ -28,13 +29,16 @@ class PostgresPlannerRows:
         self, states: Sequence[AnalysisState], holder: str
     ) -> frozenset[UUID]:
         columns = zip(*map(state_values, states), strict=True)
-        rows = await self.connection.fetch(
-            query("save_analysis_states"), *map(list, columns), holder
-        )
+        async with present("an endpoint was deleted"):
+            rows = await self.connection.fetch(
+                query("save_analysis_states"), *map(list, columns), holder
+            )
         return frozenset(row["endpoint_id"] for row in rows)
 
     async def insert_sessions(self, sessions: Sequence[Session]) -> None:
-        await self.connection.executemany(query("insert_session"), map(session_values, sessions))
+        values = map(session_values, sessions)
+        async with present("an endpoint was deleted"):
+            await self.connection.executemany(query("insert_session"), values)
 
     async def lock_suggestion(self, tenant_id: UUID, session_id: UUID, call: int) -> Suggestion:
         return await read_suggestion(

@@ -12,7 +12,7 @@ from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.storable import to_json, to_text
 from cadenza.application.ports.store import Channel
 from cadenza.domain.audit import AuditEntry, IdempotencyRecord
-from cadenza.domain.errors import AlreadyThere
+from cadenza.domain.errors import AlreadyThere, NotFound
 from cadenza.domain.event import PendingEvent
 
 CHANNELS = {Channel.DUE: "cadenza_due", Channel.FINISHED: "cadenza_finished"}
@@ -84,3 +84,12 @@ async def translated_unique_violations(*names: str) -> AsyncGenerator[None]:
 def _named_in(error: asyncpg.UniqueViolationError) -> str:
     """Of several: `Key (tenant_id, name)=(…, shop) already exists.`"""
     return (error.detail or "").rpartition(", ")[2].partition(")")[0]
+
+
+@asynccontextmanager
+async def present(otherwise: str) -> AsyncGenerator[None]:
+    """What a row belongs to must be there."""
+    try:
+        yield
+    except asyncpg.ForeignKeyViolationError as error:
+        raise NotFound(otherwise) from error

@@ -30,4 +30,6 @@ class LoggedEvents:
 
 
 def _plain(data: dict[str, Any]) -> dict[str, Any]:
-    return {key: iso(each) if isinstance(each, datetime) else each for key, each in data.items()}
+    return {
+        key: iso(value) if isinstance(value, datetime) else value for key, value in data.items()
+    }

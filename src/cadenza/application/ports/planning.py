@@ -52,7 +52,8 @@ class AnalysisRows(Protocol):
     async def save_analysis_states(
         self, states: Sequence[AnalysisState], holder: str
     ) -> frozenset[UUID]:
-        """End the leases of this holder; gives the endpoints that are still there."""
+        """End the leases of this holder; gives the endpoints that are still there. NotFound where
+        one is deleted at the same moment, and nothing is stored."""
         ...
 
     async def insert_sessions(self, sessions: Sequence[Session]) -> None:

@@ -1,4 +1,4 @@
-"""From the lines of a crontab to a file for `apply`, and what could not be taken over."""
+"""From the lines of a crontab to a file for `apply`, with notes on what could not be taken over."""
 
 import re
 from dataclasses import dataclass, field
@@ -7,9 +7,10 @@ from typing import Any
 from cadenza.domain.definition import MAX_DESCRIPTION
 from cadenza.manifest.checking import Checks, check_manifest
 from cadenza.manifest.crontab.curl import NotExact, http_target
-from cadenza.manifest.crontab.lines import Entry, Setting, Unread, read_lines
-from cadenza.manifest.crontab.names import name_for
-from cadenza.manifest.crontab.words import plain_words, shell_script, split_input
+from cadenza.manifest.crontab.job_names import name_for
+from cadenza.manifest.crontab.lines import Entry, Unread, read_lines
+from cadenza.manifest.crontab.shell_words import plain_words, shell_script, split_input
+from cadenza.manifest.yaml_writing import documents_to_yaml
 
 LONGEST = "30m"  # cron lets a command run for ever; this is the most that Cadenza does
 _SILENCED = re.compile(r"(?:(?:\s+(?:[12]|&)|\s*)>\s*/dev/null|\s+2>&1)+\s*$")
@@ -18,7 +19,7 @@ _COMMANDS = (
     "commands need CADENZA_SHELL_ALLOWED=true, start in the first of CADENZA_SHELL_FOLDERS and "
     f"not in the user's home, never overlap, and end after {LONGEST} at the latest"
 )
-_SAID = {
+_SETTING_NOTES = {
     "MAILTO": _NO_MAIL,
     "MAILFROM": _NO_MAIL,
     "TZ": "given to the commands, as cron does; for the times use CRON_TZ, or --timezone",
@@ -27,7 +28,7 @@ _SAID = {
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something that is not as it was; line 0 is the whole file."""
+    """Something that is not as it was in the crontab; line 0 is the whole file."""
 
     line: int
     text: str
@@ -49,24 +50,33 @@ class Converted:
 def convert(text: str, checks: Checks, *, system: bool, timezone: str | None) -> Converted:
     converted = Converted()
     entries: list[Entry] = []
-    for each in read_lines(text, system=system):
-        if isinstance(each, Entry):
-            entries.append(each)
-            _convert_entry(each, converted, checks, timezone)
-        elif isinstance(each, Setting):
-            if each.name in _SAID and each.value:
-                converted.note(each.line, f"{each.name}: {_SAID[each.name]}")
-        else:
-            _tell_unread(each, converted)
-    if timezone is None and any("CRON_TZ" not in each.settings for each in entries):
+    for line in read_lines(text, system=system):
+        if isinstance(line, Entry):
+            entries.append(line)
+            _convert_entry(line, converted, checks, timezone)
+        elif isinstance(line, Unread):
+            converted.note(line.line, f"cannot be read, and was left out: {line.text[:200]}")
+        elif line.name in _SETTING_NOTES and line.value:
+            converted.note(line.line, f"{line.name}: {_SETTING_NOTES[line.name]}")
+    if timezone is None and any("CRON_TZ" not in entry.settings for entry in entries):
         converted.note(0, "times are taken as UTC: give --timezone where the machine's differs")
-    if any("command" in each["endpoints"][0] for each in converted.documents):
+    if any("command" in job["endpoints"][0] for job in converted.documents):
         converted.note(0, _COMMANDS)
     return converted
 
 
-def _tell_unread(unread: Unread, converted: Converted) -> None:
-    converted.note(unread.line, f"cannot be read, and was left out: {unread.text[:200]}")
+def to_file(converted: Converted) -> str:
+    """With the notes as comments at its head."""
+    lines = ["Made from a crontab by `cadenza import crontab`; read it, then: cadenza validate -f"]
+    if converted.notes:
+        lines += ["", "What is not as it was:", *(f"- {note}" for note in converted.notes)]
+    head = "".join(f"# {_on_one_line(line)}".rstrip() + "\n" for line in lines)
+    return head + documents_to_yaml(converted.documents)
+
+
+def _on_one_line(text: str) -> str:
+    """A comment ends with its line, and YAML knows more ends of lines than most."""
+    return "".join(char if char.isprintable() else " " for char in text)
 
 
 def _convert_entry(
@@ -78,32 +88,36 @@ def _convert_entry(
     zone = entry.settings.get("CRON_TZ") or timezone
     baseline = {"cron": entry.schedule} | ({"timezone": zone} if zone else {})
     target = _target(entry, converted, checks)
-    taken = {each["name"] for each in converted.documents}
+    taken = {job["name"] for job in converted.documents}
     name = name_for(target, entry.command, taken)
     endpoint = {"name": name, **baseline, **_with_variables(target, name, entry.line, converted)}
-    described = {"description": entry.description[:MAX_DESCRIPTION]} if entry.description else {}
-    document = {"name": name, **described, "endpoints": [endpoint]}
+    description = entry.description[:MAX_DESCRIPTION]
+    document = {
+        "name": name,
+        **({"description": description} if description else {}),
+        "endpoints": [endpoint],
+    }
     errors = check_manifest({"jobs": [document]}, checks).errors
     for error in errors:
-        what = f"{error.field.rpartition('.')[2]}: {error.fix}"
-        shown = f"{entry.schedule} {entry.command}"[:200]
-        converted.note(entry.line, f"left out: {shown} ({what})")
+        why = f"{error.field.rpartition('.')[2]}: {error.fix}"
+        line = f"{entry.schedule} {entry.command}"[:200]
+        converted.note(entry.line, f"left out: {line} ({why})")
     if not errors:
         converted.documents.append(document)
         if entry.user is not None and "command" in endpoint:
-            what = f"ran as {entry.user}; a command runs as the user of the Cadenza worker"
-            converted.note(entry.line, what)
+            note = f"ran as {entry.user}; a command runs as the user of the Cadenza worker"
+            converted.note(entry.line, note)
 
 
 def _target(entry: Entry, converted: Converted, checks: Checks) -> dict[str, Any]:
-    command, given = split_input(entry.command)
+    command, stdin = split_input(entry.command)
     words = plain_words(_SILENCED.sub("", command))
     if _is_curl(command):
         try:
-            return _http(words, given, entry, checks)
+            return _http(words, stdin, entry, checks)
         except NotExact as error:
             converted.note(entry.line, f"this curl stays a command: {error}")
-    return _command(entry, command, given)
+    return _command(entry, command, stdin)
 
 
 def _is_curl(command: str) -> bool:
@@ -112,9 +126,9 @@ def _is_curl(command: str) -> bool:
 
 
 def _http(
-    words: list[str] | None, given: str | None, entry: Entry, checks: Checks
+    words: list[str] | None, stdin: str | None, entry: Entry, checks: Checks
 ) -> dict[str, Any]:
-    if words is None or given is not None:
+    if words is None or stdin is not None:
         raise NotExact("a shell has to read it")
     if any(name.lower().endswith("_proxy") for name in entry.settings):
         raise NotExact("it goes through a proxy")
@@ -125,10 +139,10 @@ def _http(
     return target
 
 
-def _command(entry: Entry, command: str, given: str | None) -> dict[str, Any]:
+def _command(entry: Entry, command: str, stdin: str | None) -> dict[str, Any]:
     shell = entry.settings.get("SHELL") or "sh"
-    words = plain_words(command) if given is None else None
-    arguments = words or [shell, "-c", shell_script(command, given)]
+    words = plain_words(command) if stdin is None else None
+    arguments = words or [shell, "-c", shell_script(command, stdin)]
     variables = [
         f"{name}={value}"
         for name, value in entry.settings.items()
@@ -154,6 +168,6 @@ def _with_variables(
             variable += f"_{line}"
         converted.variables.add(variable)
         hidden[header] = f"${{{variable}}}"
-        what = f"the value of {header} is not in the file: set {variable} for cadenza apply"
-        converted.note(line, what)
+        note = f"the value of {header} is not in the file: set {variable} for cadenza apply"
+        converted.note(line, note)
     return {**target, "secret_headers": hidden}

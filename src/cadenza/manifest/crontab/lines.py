@@ -47,23 +47,23 @@ def read_lines(text: str, *, system: bool) -> Iterator[Entry | Setting | Unread]
             comments.append(line.lstrip("#").strip())
             continue
         if line.strip():
-            found = _line(number, line, system=system, settings=settings, comments=comments)
-            if isinstance(found, Setting):
-                settings = {**settings, found.name: found.value}
-            yield found
+            read = _line(number, line, system=system, settings=settings, comments=comments)
+            if isinstance(read, Setting):
+                settings = {**settings, read.name: read.value}
+            yield read
         comments = []
 
 
 def _line(
     number: int, line: str, *, system: bool, settings: Mapping[str, str], comments: list[str]
 ) -> Entry | Setting | Unread:
-    if (found := _SETTING.fullmatch(line)) is not None:
-        name = next(each for each in found.groups()[:3] if each is not None)
-        return Setting(number, name, _unquoted(found[4].strip()))
-    found = _NICKNAME.fullmatch(line) or _FIELDS.fullmatch(line)
-    if found is None:
+    if (setting := _SETTING.fullmatch(line)) is not None:
+        name = next(group for group in setting.groups()[:3] if group is not None)
+        return Setting(number, name, _unquoted(setting[4].strip()))
+    entry = _NICKNAME.fullmatch(line) or _FIELDS.fullmatch(line)
+    if entry is None:
         return Unread(number, line)
-    schedule, command, user = " ".join(found[1].split()), found[2], None
+    schedule, command, user = " ".join(entry[1].split()), entry[2], None
     if system:
         owned = _USER.fullmatch(command)
         if owned is None:
@@ -71,7 +71,7 @@ def _line(
         user, command = owned[1], owned[2]
     if not command.strip():
         return Unread(number, line)
-    return Entry(number, schedule, command.rstrip(" \t"), _described(comments), user, settings)
+    return Entry(number, schedule, command.rstrip(" \t"), _description(comments), user, settings)
 
 
 def _unquoted(value: str) -> str:
@@ -80,9 +80,9 @@ def _unquoted(value: str) -> str:
     return value
 
 
-def _described(comments: list[str]) -> str:
+def _description(comments: list[str]) -> str:
     """Without lines that were taken out of use, and without the heading of the columns."""
-    kept = [
-        each for each in comments if not _LIKE_A_SCHEDULE.match(each) and not _HEADING.match(each)
+    texts = [
+        text for text in comments if not _LIKE_A_SCHEDULE.match(text) and not _HEADING.match(text)
     ]
-    return "\n".join(kept).strip()
+    return "\n".join(texts).strip()

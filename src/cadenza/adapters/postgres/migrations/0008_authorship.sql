@@ -16,7 +16,38 @@ ALTER TABLE endpoints
     DROP COLUMN last_reasoning,
     DROP COLUMN idle_looks;
 
--- What lists show of an endpoint. Its plan, which takes a kilobyte, stays where it is.
+-- An endpoint as use cases see it: everything but its lease. A view has the columns that it had when
+-- it was made, so that a column which a later migration adds does not disturb a working program.
+CREATE VIEW endpoint_states AS
+SELECT
+    e.id, e.tenant_id, e.job_id, e.name, e.created_at, e.archived_at,
+    e.baseline_interval_ms, e.baseline_cron, e.timezone, e.min_interval_ms, e.max_interval_ms,
+    e.hint_interval_ms, e.hint_interval_expires_at, e.hint_interval_author, e.hint_interval_reason,
+    e.hint_interval_session_id, e.hint_interval_user_id, e.hint_interval_brain,
+    e.hint_interval_rule_id,
+    e.hint_run_at, e.hint_run_expires_at, e.hint_run_author, e.hint_run_reason,
+    e.hint_run_session_id, e.hint_run_user_id, e.hint_run_brain, e.hint_run_rule_id,
+    e.person_paused_until, e.person_pause_reason, e.person_pause_user_id,
+    e.planner_paused_until, e.planner_pause_reason, e.planner_pause_session_id,
+    e.planner_pause_brain, e.planner_pause_rule_id,
+    e.job_paused_until, e.planner_changes,
+    e.failure_count, e.not_before_at, e.last_run_at, e.last_slot_at,
+    e.next_run_at, e.next_source, e.plan,
+    e.running_slot_at, e.running_is_manual, e.manual_slot_at,
+    e.target, e.secret_headers, e.revision,
+    (SELECT job.name FROM jobs AS job WHERE job.id = e.job_id) AS job_name
+FROM endpoints AS e;
+
+-- A job, with how many endpoints it has.
+CREATE VIEW stored_jobs AS
+SELECT
+    j.id, j.tenant_id, j.name, j.description, j.paused_until, j.archived_at, j.created_at,
+    j.revision, j.rules, j.planner_mode, j.probe_budget,
+    (SELECT count(*) FROM endpoints AS e
+      WHERE e.job_id = j.id AND e.archived_at IS NULL) AS endpoint_count
+FROM jobs AS j;
+
+-- What lists show of an endpoint: not its plan, which takes a kilobyte.
 CREATE VIEW listed_endpoints AS
 SELECT
     e.id, e.tenant_id, e.job_id,

@@ -70,42 +70,37 @@ UPDATE endpoints SET asked_at = cadenza_now() WHERE id = $1
 
 -- name: get_endpoint
 -- One endpoint of a tenant, with what it calls.
-SELECT cadenza_now() AS now, e.*, job.name AS job_name
-FROM endpoints AS e
-JOIN jobs AS job ON job.id = e.job_id
+SELECT cadenza_now() AS now, e.*
+FROM endpoint_states AS e
 WHERE e.tenant_id = $1 AND e.id = $2
 
 -- name: lock_endpoint
 -- The same, for a change of it.
-SELECT cadenza_now() AS now, e.*, job.name AS job_name
-FROM endpoints AS e
-JOIN jobs AS job ON job.id = e.job_id
+SELECT cadenza_now() AS now, e.*
+FROM endpoint_states AS e
 WHERE e.tenant_id = $1 AND e.id = $2
 FOR UPDATE OF e
 
 -- name: lock_endpoints
 -- These endpoints, in the order in which everybody locks them.
-SELECT cadenza_now() AS now, e.*, job.name AS job_name
-FROM endpoints AS e
-JOIN jobs AS job ON job.id = e.job_id
+SELECT cadenza_now() AS now, e.*
+FROM endpoint_states AS e
 WHERE e.id = ANY ($1::uuid[])
 ORDER BY e.id
 FOR UPDATE OF e
 
 -- name: lock_endpoints_of_job
 -- The endpoints of a job that are not archived, in the order in which everybody locks them.
-SELECT cadenza_now() AS now, e.*, job.name AS job_name
-FROM endpoints AS e
-JOIN jobs AS job ON job.id = e.job_id
+SELECT cadenza_now() AS now, e.*
+FROM endpoint_states AS e
 WHERE e.tenant_id = $1 AND e.job_id = $2 AND e.archived_at IS NULL
 ORDER BY e.id
 FOR UPDATE OF e
 
 -- name: declared_endpoints
 -- The endpoints of a tenant that are not archived, by name, with what they call.
-SELECT cadenza_now() AS now, e.*, job.name AS job_name
-FROM endpoints AS e
-JOIN jobs AS job ON job.id = e.job_id
+SELECT cadenza_now() AS now, e.*
+FROM endpoint_states AS e
 WHERE e.tenant_id = $1 AND e.archived_at IS NULL
 ORDER BY e.name
 

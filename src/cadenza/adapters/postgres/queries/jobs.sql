@@ -9,20 +9,16 @@ WHERE id = $1
 
 -- name: get_job
 -- One job of a tenant.
-SELECT cadenza_now() AS now, j.*,
-       (SELECT count(*) FROM endpoints AS e
-         WHERE e.job_id = j.id AND e.archived_at IS NULL) AS endpoint_count
-FROM jobs AS j
+SELECT cadenza_now() AS now, j.*
+FROM stored_jobs AS j
 WHERE j.tenant_id = $1 AND j.id = $2
 
 -- name: list_jobs
 -- The jobs of a tenant by name.
 --   $2 whether the archived  $3 name  $4 a piece of name or description
 --   $5, $6 name and id of the last one before this page  $7 how many
-SELECT cadenza_now() AS now, j.*,
-       (SELECT count(*) FROM endpoints AS e
-         WHERE e.job_id = j.id AND e.archived_at IS NULL) AS endpoint_count
-FROM jobs AS j
+SELECT cadenza_now() AS now, j.*
+FROM stored_jobs AS j
 WHERE j.tenant_id = $1
   AND (j.archived_at IS NOT NULL) = $2
   AND ($3::text IS NULL OR j.name = $3)
@@ -33,24 +29,22 @@ LIMIT $7
 
 -- name: declared_jobs
 -- The jobs of a tenant that are not archived, by name.
-SELECT cadenza_now() AS now, j.*, 0 AS endpoint_count
-FROM jobs AS j
+SELECT cadenza_now() AS now, j.*
+FROM stored_jobs AS j
 WHERE j.tenant_id = $1 AND j.archived_at IS NULL
 ORDER BY j.name
 
 -- name: lock_job
 -- The same, for a change of it.
-SELECT cadenza_now() AS now, j.*,
-       (SELECT count(*) FROM endpoints AS e
-         WHERE e.job_id = j.id AND e.archived_at IS NULL) AS endpoint_count
-FROM jobs AS j
+SELECT cadenza_now() AS now, j.*
+FROM stored_jobs AS j
 WHERE j.tenant_id = $1 AND j.id = $2
 FOR UPDATE OF j
 
 -- name: share_job
 -- The job that a new endpoint goes into: it must not end or pause meanwhile.
-SELECT cadenza_now() AS now, j.*, 0 AS endpoint_count
-FROM jobs AS j
+SELECT cadenza_now() AS now, j.*
+FROM stored_jobs AS j
 WHERE j.tenant_id = $1 AND j.id = $2
 FOR SHARE OF j
 

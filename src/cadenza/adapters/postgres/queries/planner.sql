@@ -110,7 +110,7 @@ SELECT
     siblings.names AS sibling_names,
     health.*, recent.*
 FROM unnest($1::uuid[]) WITH ORDINALITY AS wanted (id, position)
-JOIN endpoints AS e ON e.id = wanted.id
+JOIN endpoint_states AS e ON e.id = wanted.id
 JOIN jobs AS job ON job.id = e.job_id
 JOIN tenants AS tenant ON tenant.id = e.tenant_id
 LEFT JOIN looks AS look ON look.endpoint_id = e.id AND look.brain = $4
@@ -154,7 +154,7 @@ SELECT e.*,
        latest.status_code AS latest_status_code,
        CASE WHEN $2::integer IS NULL OR length(latest.body::text) <= $2 THEN latest.body END
            AS latest_body
-FROM endpoints AS e
+FROM endpoint_states AS e
 LEFT JOIN LATERAL (
     SELECT r.slot_at, r.started_at, r.finished_at, r.status, r.status_code, r.body
     FROM runs AS r

@@ -23,7 +23,7 @@ WITH scanned AS MATERIALIZED (
     LIMIT $6
 ),
 reached AS (
-    SELECT count(*) OVER () AS scanned, at AS reached_at, id AS reached_id
+    SELECT (SELECT count(*) FROM scanned) AS scanned, at AS reached_at, id AS reached_id
     FROM scanned ORDER BY at, id LIMIT 1
 ),
 wanted AS (SELECT id FROM scanned WHERE is_wanted ORDER BY at DESC, id DESC LIMIT $7)
@@ -99,7 +99,7 @@ WITH scanned AS MATERIALIZED (
     LIMIT $6
 ),
 reached AS (
-    SELECT count(*) OVER () AS scanned, started_at AS reached_at, id AS reached_id
+    SELECT (SELECT count(*) FROM scanned) AS scanned, started_at AS reached_at, id AS reached_id
     FROM scanned ORDER BY started_at, id LIMIT 1
 ),
 wanted AS (SELECT id FROM scanned WHERE is_wanted ORDER BY started_at DESC, id DESC LIMIT $7)

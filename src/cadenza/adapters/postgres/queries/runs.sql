@@ -59,7 +59,7 @@ WITH scanned AS MATERIALIZED (
     LIMIT $6
 ),
 reached AS (
-    SELECT count(*) OVER () AS scanned, slot_at AS reached_at, id AS reached_id
+    SELECT (SELECT count(*) FROM scanned) AS scanned, slot_at AS reached_at, id AS reached_id
     FROM scanned ORDER BY slot_at, id LIMIT 1
 ),
 wanted AS (SELECT * FROM scanned WHERE is_wanted ORDER BY slot_at DESC, id DESC LIMIT $7)
@@ -94,7 +94,7 @@ WITH scanned AS MATERIALIZED (
     LIMIT $6
 ),
 reached AS (
-    SELECT count(*) OVER () AS scanned, slot_at AS reached_at, id AS reached_id
+    SELECT (SELECT count(*) FROM scanned) AS scanned, slot_at AS reached_at, id AS reached_id
     FROM scanned ORDER BY slot_at, id LIMIT 1
 ),
 wanted AS (SELECT * FROM scanned WHERE is_wanted ORDER BY slot_at DESC, id DESC LIMIT $7)
@@ -123,7 +123,7 @@ WITH scanned AS MATERIALIZED (
     LIMIT $6
 ),
 reached AS (
-    SELECT count(*) OVER () AS scanned, slot_at AS reached_at, id AS reached_id
+    SELECT (SELECT count(*) FROM scanned) AS scanned, slot_at AS reached_at, id AS reached_id
     FROM scanned ORDER BY slot_at, id LIMIT 1
 ),
 wanted AS (SELECT * FROM scanned WHERE is_wanted ORDER BY slot_at DESC, id DESC LIMIT $7)
@@ -158,7 +158,7 @@ WITH scanned AS MATERIALIZED (
     LIMIT $6
 ),
 reached AS (
-    SELECT count(*) OVER () AS scanned, slot_at AS reached_at, id AS reached_id
+    SELECT (SELECT count(*) FROM scanned) AS scanned, slot_at AS reached_at, id AS reached_id
     FROM scanned ORDER BY slot_at, id LIMIT 1
 ),
 wanted AS (SELECT * FROM scanned WHERE is_wanted ORDER BY slot_at DESC, id DESC LIMIT $7)

@@ -8,8 +8,8 @@ from typing import Any, cast
 from urllib.error import HTTPError, URLError
 
 from cadenza.cli.context import Server
-from cadenza.cli.exits import CommandError, ExitCode
-from cadenza.cli.plain_text import plain, shortened
+from cadenza.cli.errors import CommandError, ExitCode
+from cadenza.cli.terminal_text import plain, shortened
 
 _CODES = {
     401: ExitCode.NOT_ALLOWED,
@@ -17,7 +17,7 @@ _CODES = {
     404: ExitCode.NOT_FOUND,
     429: ExitCode.UNREACHABLE,
 }
-SHOWN_ERRORS = 20
+MOST_ERRORS = 20
 
 
 class ApiError(CommandError):
@@ -60,8 +60,8 @@ def _message(status: int, problem: dict[str, Any], server: Server) -> str:
     errors = cast("list[dict[str, Any]]", problem.get("errors") or [])
     if not errors:
         return f"{title}: {detail}" if detail and detail != title else title
-    lines = [f"  {_field(each)}" for each in errors[:SHOWN_ERRORS]]
-    if more := len(errors) - SHOWN_ERRORS:
+    lines = [f"  {_field(error)}" for error in errors[:MOST_ERRORS]]
+    if more := len(errors) - MOST_ERRORS:
         lines += [f"  and {more} more"] if more > 0 else []
     return "\n".join([f"{title}:", *lines])
 

@@ -1,4 +1,4 @@
-"""What may be called is checked when it is written: the domain's rules hold for POST and PATCH."""
+"""What may be called: the validation policy holds for POST and PATCH alike."""
 
 from typing import Any
 

@@ -18,7 +18,7 @@ def name_for(document: dict[str, Any], command: str, taken: Collection[str]) -> 
     name = re.sub(r"[^a-z0-9.]+", "-", plain.lower()).strip("-.")[:_LONGEST].strip("-.") or "job"
     if name not in taken:
         return name
-    return next(each for n in range(2, 1_000_000) if (each := f"{name}-{n}") not in taken)
+    return next(free for n in range(2, 1_000_000) if (free := f"{name}-{n}") not in taken)
 
 
 def _of_url(url: str) -> str:

@@ -1,9 +1,9 @@
-"""Jobs, endpoints and runs in few words."""
+"""Jobs, endpoints and runs of the API, described in a few words."""
 
 from datetime import timedelta
 from typing import Any
 
-from cadenza.cli.times import Times, lasting
+from cadenza.cli.times import Times, duration_text
 from cadenza.domain.instants import humanize
 from cadenza.manifest.durations import format_duration
 
@@ -34,7 +34,7 @@ def endpoint_state(endpoint: Item, times: Times) -> str:
     if endpoint["archived_at"]:
         return f"archived {times.relative(endpoint['archived_at'])}"
     if pauses := endpoint["pauses"]:
-        ends = [each["until"] for each in pauses]
+        ends = [pause["until"] for pause in pauses]
         still = " after the run of now" if endpoint["running"] else ""
         return f"paused {until(None if None in ends else max(ends), times)}{still}"
     if endpoint["running"]:
@@ -62,48 +62,48 @@ def source(name: str | None) -> str:
 
 def baseline(endpoint: Item) -> str:
     """`every 5m`, `0 9 * * mon-fri Europe/Paris`, `on demand`."""
-    shown = endpoint["baseline"]
-    if shown["every_ms"] is not None:
-        return f"every {_written(shown['every_ms'])}"
-    if shown["cron"] is not None:
-        return f"{shown['cron']} {shown['timezone']}"
+    stored = endpoint["baseline"]
+    if stored["every_ms"] is not None:
+        return f"every {_written(stored['every_ms'])}"
+    if stored["cron"] is not None:
+        return f"{stored['cron']} {stored['timezone']}"
     return "on demand"
 
 
 def guardrails(endpoint: Item) -> str:
     least, most = endpoint["min_interval_ms"], endpoint["max_interval_ms"]
-    told = [
+    limits = [
         f"at least {humanize(timedelta(milliseconds=least))}" if least else "",
         f"at most {humanize(timedelta(milliseconds=most))}" if most else "",
     ]
-    return ", ".join(filter(None, told)) + " between runs" if any(told) else ""
+    return ", ".join(filter(None, limits)) + " between runs" if any(limits) else ""
 
 
 def target(endpoint: Item) -> str:
-    shown = endpoint["target"]
-    if shown["kind"] == "http":
-        return f"{shown['method']} {shown['url']}"
-    return " ".join(shown["command"])
+    called = endpoint["target"]
+    if called["kind"] == "http":
+        return f"{called['method']} {called['url']}"
+    return " ".join(called["command"])
 
 
-def hint(shown: Item, times: Times) -> str:
+def hint(item: Item, times: Times) -> str:
     what = (
-        f"every {_written(shown['interval_ms'])}"
-        if shown["kind"] == "interval"
-        else f"once at {times.when(shown['run_at'])}"
+        f"every {_written(item['interval_ms'])}"
+        if item["kind"] == "interval"
+        else f"once at {times.when(item['run_at'])}"
     )
-    why = f": {shown['reason']}" if shown["reason"] else ""
-    return f"{what} until {times.clock(shown['expires_at'])}, by {shown['author']}{why}"
+    why = f": {item['reason']}" if item["reason"] else ""
+    return f"{what} until {times.clock(item['expires_at'])}, by {item['author']}{why}"
 
 
 def run_result(run: Item) -> str:
     """What came of it, beside its status."""
-    told = [str(run["status_code"] or ""), str(run.get("error_kind") or "")]
-    return " ".join(filter(None, told)) or "–"
+    parts = [str(run["status_code"] or ""), str(run.get("error_kind") or "")]
+    return " ".join(filter(None, parts)) or "–"
 
 
 def run_duration(run: Item) -> str:
-    return lasting(run.get("duration_ms"))
+    return duration_text(run.get("duration_ms"))
 
 
 def _written(milliseconds: int) -> str:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cadenza.manifest.crontab.words import plain_words, shell_script, split_input
+from cadenza.manifest.crontab.shell_words import plain_words, shell_script, split_input
 
 PRINTF = shutil.which("printf") or "printf"
 

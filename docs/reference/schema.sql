@@ -230,6 +230,78 @@ ALTER TABLE public.audit_log ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE public.jobs (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    name text NOT NULL,
+    description text DEFAULT ''::text NOT NULL,
+    paused_until timestamp with time zone,
+    archived_at timestamp with time zone,
+    created_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    revision integer DEFAULT 1 NOT NULL,
+    rules jsonb DEFAULT '[]'::jsonb NOT NULL,
+    planner_mode text,
+    probe_budget double precision DEFAULT 1 NOT NULL,
+    CONSTRAINT jobs_planner_mode_check CHECK ((planner_mode = ANY (ARRAY['off'::text, 'advise'::text, 'act'::text]))),
+    CONSTRAINT jobs_probe_budget_check CHECK (((probe_budget >= (0.1)::double precision) AND (probe_budget <= (100)::double precision)))
+);
+
+CREATE VIEW public.endpoint_states AS
+ SELECT id,
+    tenant_id,
+    job_id,
+    name,
+    created_at,
+    archived_at,
+    baseline_interval_ms,
+    baseline_cron,
+    timezone,
+    min_interval_ms,
+    max_interval_ms,
+    hint_interval_ms,
+    hint_interval_expires_at,
+    hint_interval_author,
+    hint_interval_reason,
+    hint_interval_session_id,
+    hint_interval_user_id,
+    hint_interval_brain,
+    hint_interval_rule_id,
+    hint_run_at,
+    hint_run_expires_at,
+    hint_run_author,
+    hint_run_reason,
+    hint_run_session_id,
+    hint_run_user_id,
+    hint_run_brain,
+    hint_run_rule_id,
+    person_paused_until,
+    person_pause_reason,
+    person_pause_user_id,
+    planner_paused_until,
+    planner_pause_reason,
+    planner_pause_session_id,
+    planner_pause_brain,
+    planner_pause_rule_id,
+    job_paused_until,
+    planner_changes,
+    failure_count,
+    not_before_at,
+    last_run_at,
+    last_slot_at,
+    next_run_at,
+    next_source,
+    plan,
+    running_slot_at,
+    running_is_manual,
+    manual_slot_at,
+    target,
+    secret_headers,
+    revision,
+    ( SELECT job.name
+           FROM public.jobs job
+          WHERE (job.id = e.job_id)) AS job_name
+   FROM public.endpoints e;
+
 CREATE TABLE public.events (
     id bigint NOT NULL,
     tenant_id uuid NOT NULL,
@@ -267,22 +339,6 @@ CREATE TABLE public.idempotency_keys (
     fingerprint bytea NOT NULL,
     created_id uuid NOT NULL,
     at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL
-);
-
-CREATE TABLE public.jobs (
-    id uuid NOT NULL,
-    tenant_id uuid NOT NULL,
-    name text NOT NULL,
-    description text DEFAULT ''::text NOT NULL,
-    paused_until timestamp with time zone,
-    archived_at timestamp with time zone,
-    created_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
-    revision integer DEFAULT 1 NOT NULL,
-    rules jsonb DEFAULT '[]'::jsonb NOT NULL,
-    planner_mode text,
-    probe_budget double precision DEFAULT 1 NOT NULL,
-    CONSTRAINT jobs_planner_mode_check CHECK ((planner_mode = ANY (ARRAY['off'::text, 'advise'::text, 'act'::text]))),
-    CONSTRAINT jobs_probe_budget_check CHECK (((probe_budget >= (0.1)::double precision) AND (probe_budget <= (100)::double precision)))
 );
 
 CREATE TABLE public.late_results (
@@ -491,6 +547,23 @@ CREATE TABLE public.signing_keys (
     CONSTRAINT a_key_ends_after_it_began CHECK ((retires_at >= created_at)),
     CONSTRAINT a_signing_key_is_sealed CHECK ((secret ~ '^v[0-9]+:'::text))
 );
+
+CREATE VIEW public.stored_jobs AS
+ SELECT id,
+    tenant_id,
+    name,
+    description,
+    paused_until,
+    archived_at,
+    created_at,
+    revision,
+    rules,
+    planner_mode,
+    probe_budget,
+    ( SELECT count(*) AS count
+           FROM public.endpoints e
+          WHERE ((e.job_id = j.id) AND (e.archived_at IS NULL))) AS endpoint_count
+   FROM public.jobs j;
 
 CREATE TABLE public.tenants (
     id uuid NOT NULL,

@@ -8,13 +8,13 @@ from typing import Any, cast
 
 from cadenza.application.rule_trial import Answered
 from cadenza.cli.client import Api
-from cadenza.cli.exits import CommandError, usage
-from cadenza.cli.names import find_endpoint
-from cadenza.cli.plain_text import plain
+from cadenza.cli.errors import CommandError, usage
+from cadenza.cli.lookup import find_endpoint
+from cadenza.cli.terminal_text import plain
 from cadenza.domain.analysis import Response
 from cadenza.domain.definition import JobDefinition
 from cadenza.domain.run import RunStatus
-from cadenza.manifest.text_files import Unreadable, read_text
+from cadenza.manifest.text_loading import Unreadable, read_text
 
 ENDED = (RunStatus.SUCCESS, RunStatus.FAILURE, RunStatus.TIMEOUT)
 EXAMPLE = '{"endpoint": "shop", "at": "2026-01-31T12:00:00Z", "body": {"visitors": 120}}'
@@ -30,7 +30,7 @@ def stored_answers(
         query = {
             "endpoint_id": endpoint["id"],
             "from": since,
-            "status": [str(each) for each in ENDED],
+            "status": [str(status) for status in ENDED],
         }
         for run in api.pages("/runs", limit, query):
             yield _answered(name, api.get(f"/runs/{run['id']}"))
@@ -42,17 +42,17 @@ def read_answers(file: Path, only: str | None, job: JobDefinition, now: datetime
         text, _ = read_text(file)
     except Unreadable as error:
         raise CommandError(str(error)) from error
-    lines = [(number, each) for number, each in enumerate(text.splitlines(), 1) if each.strip()]
-    found: list[Answered] = []
-    for place, (number, line) in enumerate(lines):
+    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    answers: list[Answered] = []
+    for index, (number, line) in enumerate(lines):
         fields = _fields(file, number, line)
-        at = now - (len(lines) - 1 - place) * _MINUTE
+        at = now - (len(lines) - 1 - index) * _MINUTE
         name = str(fields.get("endpoint") or only or _only_endpoint(file, number, job))
         try:
-            found.append(_answered(name, {"finished_at": at.isoformat(), **fields}))
+            answers.append(_answered(name, {"finished_at": at.isoformat(), **fields}))
         except (ValueError, TypeError) as error:
             raise usage(f"{file}:{number}: {plain(str(error))}; expected {EXAMPLE}") from error
-    return [each for each in found if only in (None, each.endpoint)]
+    return [answer for answer in answers if only in (None, answer.endpoint)]
 
 
 def _fields(file: Path, number: int, line: str) -> dict[str, Any]:

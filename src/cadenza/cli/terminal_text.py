@@ -24,8 +24,8 @@ def plain_lines(text: str) -> str:
     return "\n".join(map(plain, text.replace("\t", "    ").split("\n")))
 
 
-def typed(name: str) -> str:
-    """As it can be typed in a shell."""
+def quoted(name: str) -> str:
+    """As it can be quoted in a shell."""
     return shlex.quote(plain(name))
 
 
@@ -36,13 +36,13 @@ def shortened(text: str, longest: int = _LONGEST) -> str:
 def json_text(value: Any, indent: int | None = None) -> str:
     """JSON that reads back as the same value, and is as harmless."""
     written = json.dumps(value, ensure_ascii=False, indent=indent)
-    return _DANGEROUS.sub(lambda found: found[0] if found[0] == "\n" else _json(found[0]), written)
+    return _DANGEROUS.sub(lambda match: match[0] if match[0] == "\n" else _json(match[0]), written)
 
 
-def _escaped(found: "re.Match[str]") -> str:
-    code = ord(found[0])
+def _escaped(match: "re.Match[str]") -> str:
+    code = ord(match[0])
     if code < 0x100:
-        return {"\n": "\\n", "\t": "\\t", "\r": "\\r"}.get(found[0], f"\\x{code:02x}")
+        return {"\n": "\\n", "\t": "\\t", "\r": "\\r"}.get(match[0], f"\\x{code:02x}")
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 

@@ -1,39 +1,40 @@
-"""Names where the API wants ids: a job's, `job/endpoint`, or an endpoint's that is unique."""
+"""Find what a person names where the API wants ids: a job, `job/endpoint`, or an endpoint alone
+where its name is unique."""
 
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from typing import Any
 from uuid import UUID
 
+from cadenza.cli.api_errors import ApiError
 from cadenza.cli.client import Api
-from cadenza.cli.exits import CommandError, ExitCode, usage
-from cadenza.cli.plain_text import plain, typed
-from cadenza.cli.problem_text import ApiError
+from cadenza.cli.errors import CommandError, ExitCode, usage
+from cadenza.cli.terminal_text import plain, quoted
 
 Item = dict[str, Any]
-LOOKED_AT = 1000  # names among which the nearest are searched
+MOST_LOOKED_AT = 1000  # names among which the nearest are searched
 SUGGESTED = 5
 MAX_NAME = 100
 
 
 def find_job(api: Api, name: str) -> Item:
-    found = _by_id(api, "/jobs", name) or _first(_named(api, "/jobs", name, {}))
-    if found is not None:
-        return found
-    known = (each["name"] for each in api.pages("/jobs", LOOKED_AT))
+    job = _by_id(api, "/jobs", name) or _first(_named(api, "/jobs", name, {}))
+    if job is not None:
+        return job
+    known = (job["name"] for job in api.pages("/jobs", MOST_LOOKED_AT))
     raise _unknown("job", name, known, "cadenza jobs list")
 
 
 def find_endpoint(api: Api, name: str) -> Item:
     if "/" in name:
         return _in_job(api, name)
-    if (found := _by_id(api, "/endpoints", name)) is not None:
-        return found
+    if (endpoint := _by_id(api, "/endpoints", name)) is not None:
+        return endpoint
     several = list(_named(api, "/endpoints", name, {}))
     if len(several) == 1:
         return several[0]
     if several:
-        candidates = _listed(full_name(each) for each in several)
+        candidates = _listed(full_name(endpoint) for endpoint in several)
         raise usage(f"Several endpoints are named {plain(name)!r}. Which one? {candidates}")
     raise _unknown("endpoint", name, _endpoint_names(api), "cadenza endpoints list")
 
@@ -48,7 +49,7 @@ def job_and_name(api: Api, name: str) -> tuple[Item, str]:
     except CommandError as error:
         if error.exit_code is not ExitCode.NOT_FOUND:
             raise
-        fix = f"Create it first: cadenza jobs create {typed(job)}"
+        fix = f"Create it first: cadenza jobs create {quoted(job)}"
         raise CommandError(f"{error} {fix}", ExitCode.NOT_FOUND) from error
 
 
@@ -59,22 +60,22 @@ def full_name(endpoint: Item) -> str:
 def one_of(items: Iterable[Item], kind: str, name: str, command: str) -> Item:
     """By id or by name, of a list that is there already; a name may be that of several."""
     listed = list(items)
-    matching = [each for each in listed if name in (each["id"], each["name"])]
+    matching = [item for item in listed if name in (item["id"], item["name"])]
     if len(matching) > 1:
-        ids = _listed(each["id"] for each in matching)
+        ids = _listed(item["id"] for item in matching)
         raise usage(f"Several {kind}s are named {plain(name)!r}. Which one? {ids}")
     if matching:
         return matching[0]
-    raise _unknown(kind, name, (each["name"] for each in listed), command)
+    raise _unknown(kind, name, (item["name"] for item in listed), command)
 
 
 def _in_job(api: Api, name: str) -> Item:
     job_name, _, own = name.partition("/")
     job = find_job(api, job_name)
-    found = _first(_named(api, "/endpoints", own, {"job_id": job["id"]}))
-    if found is not None:
-        return found
-    of_job = api.pages("/endpoints", LOOKED_AT, {"job_id": job["id"]})
+    endpoint = _first(_named(api, "/endpoints", own, {"job_id": job["id"]}))
+    if endpoint is not None:
+        return endpoint
+    of_job = api.pages("/endpoints", MOST_LOOKED_AT, {"job_id": job["id"]})
     raise _unknown("endpoint", name, map(full_name, of_job), "cadenza endpoints list")
 
 
@@ -100,8 +101,8 @@ def _first(items: Iterator[Item]) -> Item | None:
 
 
 def _endpoint_names(api: Api) -> Iterator[str]:
-    for each in api.pages("/endpoints", LOOKED_AT):
-        yield full_name(each)
+    for endpoint in api.pages("/endpoints", MOST_LOOKED_AT):
+        yield full_name(endpoint)
 
 
 def _unknown(kind: str, name: str, known: Iterable[str], command: str) -> CommandError:
@@ -113,12 +114,12 @@ def _unknown(kind: str, name: str, known: Iterable[str], command: str) -> Comman
 def nearest(name: str, known: list[str]) -> list[str]:
     """Of the whole names, or of what comes after the job."""
     by_own: dict[str, list[str]] = {}
-    for each in known:
-        for own in {each.lower(), each.lower().rpartition("/")[2]}:
-            by_own.setdefault(own, []).append(each)
+    for full in known:
+        for own in {full.lower(), full.lower().rpartition("/")[2]}:
+            by_own.setdefault(own, []).append(full)
     matching = get_close_matches(name.lower(), list(by_own), SUGGESTED, cutoff=0.5)
-    return list(dict.fromkeys(each for own in matching for each in by_own[own]))[:SUGGESTED]
+    return list(dict.fromkeys(full for own in matching for full in by_own[own]))[:SUGGESTED]
 
 
 def _listed(names: Iterable[str]) -> str:
-    return ", ".join(plain(each) for each in names)
+    return ", ".join(plain(name) for name in names)

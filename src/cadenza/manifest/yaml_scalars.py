@@ -36,7 +36,7 @@ def plain_value(text: str) -> Scalar:
 
 
 def reads_as_text(text: str) -> bool:
-    """Whether it stays text where nobody quotes it."""
+    """Whether it is text even without quotes."""
     try:
         return isinstance(plain_value(text), str)
     except ValueError:

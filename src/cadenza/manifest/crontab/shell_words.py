@@ -1,4 +1,4 @@
-"""Commands: what cron makes of %, and where a shell is needed to say the same."""
+"""Commands: what cron makes of %, and where a shell is needed to do the same."""
 
 import re
 import shlex
@@ -19,19 +19,15 @@ _OF_SHELL = re.compile(
 
 def split_input(command: str) -> tuple[str, str | None]:
     r"""The first % ends the command, the others are new lines of its input; \% is a % sign."""
-    parts, now = list[str](), ""
+    parts = [""]
     for sign in re.findall(r"\\.|.", command, re.DOTALL):
         if sign == "%":
-            if not parts:
-                parts.append(now)
-                now = ""
-            else:
-                now += "\n"
+            parts.append("")
         else:
-            now += "%" if sign == r"\%" else sign
-    if not parts:
-        return now, None
-    return parts[0].rstrip(" \t"), now
+            parts[-1] += "%" if sign == r"\%" else sign
+    if len(parts) == 1:
+        return parts[0], None
+    return parts[0].rstrip(" \t"), "\n".join(parts[1:])
 
 
 def plain_words(command: str) -> list[str] | None:
@@ -43,9 +39,9 @@ def plain_words(command: str) -> list[str] | None:
     return None if not first or "=" in first or _OF_SHELL.fullmatch(first) else words
 
 
-def shell_script(command: str, given: str | None) -> str:
+def shell_script(command: str, stdin: str | None) -> str:
     """With what stood behind the first % as its input, which cron ends with a new line."""
-    if given is None:
+    if stdin is None:
         return command
-    end = "" if given.endswith("\n") else r"\n"
-    return f"printf '%s{end}' {shlex.quote(given)} | (\n{command}\n)"
+    end = "" if stdin.endswith("\n") else r"\n"
+    return f"printf '%s{end}' {shlex.quote(stdin)} | (\n{command}\n)"
