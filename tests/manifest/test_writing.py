@@ -18,7 +18,7 @@ from cadenza.manifest.writing import endpoint_document, job_document
 from cadenza.manifest.yaml_loading import read_tree
 from cadenza.manifest.yaml_writing import to_yaml
 from tests.manifest.drawn import NASTY, endpoints, jobs, texts
-from tests.manifest.rules import CHECKS
+from tests.manifest.policy import CHECKS
 
 MINUTE = timedelta(minutes=1)
 SLOWLY_DRAWN = settings(

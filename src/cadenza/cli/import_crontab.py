@@ -42,7 +42,7 @@ def register(app: typer.Typer, checks: Callable[[], Checks]) -> None:
             bool, typer.Option("--json", help="Print the file and the notes as JSON.")
         ] = False,
     ) -> None:
-        """Turn a crontab into a file for apply; what cannot be taken over is said on stderr.
+        """Turn a crontab into a file for apply; what cannot be taken over is noted on stderr.
 
         Example: crontab -l | cadenza import crontab - --timezone Europe/Paris -o cadenza.yaml
         """

@@ -82,7 +82,7 @@ def keeping_secrets(wanted: Target, stored: Target | None, path: str = "secret_h
     if not isinstance(wanted, HttpTarget) or not wanted.secret_headers:
         return wanted
     present = secrets_of(stored)
-    secrets = {name: _to_write(name, each, present) for name, each in wanted.secret_headers.items()}
+    secrets = {name: _to_write(name, new, present) for name, new in wanted.secret_headers.items()}
     return replace(wanted, secret_headers=secrets)
 
 
@@ -109,4 +109,4 @@ def _to_write(name: str, wanted: Secret, stored: Mapping[str, Secret]) -> Secret
 
 def _in_another_case(name: str, secrets: Mapping[str, Secret]) -> Secret | None:
     """Upper and lower case are the same in the name of a header."""
-    return next((each for other, each in secrets.items() if other.lower() == name.lower()), None)
+    return next((old for other, old in secrets.items() if other.lower() == name.lower()), None)
