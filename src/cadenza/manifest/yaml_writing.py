@@ -1,13 +1,11 @@
-"""Definitions as YAML that a person likes to read, and that reads back as the same definitions."""
+"""Documents of jobs as YAML that a person likes to read, and that reads back as the same."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import yaml
 
-from cadenza.domain.definition import JobDefinition
 from cadenza.manifest.scalars import reads_as_text
-from cadenza.manifest.writing import job_document
 
 _represent: Any = yaml.SafeDumper.represent_scalar  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
 _OTHER_BREAKS = frozenset(
@@ -16,12 +14,8 @@ _OTHER_BREAKS = frozenset(
 HEAD = "version: 1\njobs:"
 
 
-def to_yaml(jobs: Sequence[JobDefinition]) -> str:
-    """In the order given, a blank line between two jobs; secrets are only said to be there."""
-    return documents_to_yaml([job_document(job) for job in jobs])
-
-
 def documents_to_yaml(documents: Sequence[dict[str, Any]]) -> str:
+    """In the order given, a blank line between two jobs."""
     if not documents:
         return f"{HEAD} []\n"
     return f"{HEAD}\n" + "\n".join(map(_one, documents))
