@@ -22,16 +22,14 @@ from cadenza.application.ports.catalogue import StoredJob
 from cadenza.application.ports.store import Channel, Transaction
 from cadenza.application.quotas import Quotas
 from cadenza.application.scheduler import Scheduler, SchedulerOptions
-from cadenza.application.transitions import save_transitions
-from cadenza.domain.access import Tenant
-from cadenza.domain.cron import Cron
+from cadenza.application.steering import Steering
+from cadenza.domain.access import Caller, Scope, Tenant
 from cadenza.domain.endpoint import Baseline, Endpoint, Job
 from cadenza.domain.run import Claim, Run
 from cadenza.domain.target import HttpTarget
 
 START = datetime(2025, 10, 29, 10, 0, tzinfo=UTC)
 CRON = CronsimCron()
-Transition = Callable[[Endpoint, datetime, Cron], Endpoint]
 Script = Callable[[Claim, datetime], Reply]
 Progress = Callable[[float], None]
 
@@ -70,6 +68,9 @@ class World:
         self._store = self._memory.store
         self.queue = ClaimedRuns(self._memory.claims, self._store, CRON)
         self.job = Job(self.chance.id_of("job"), self.chance.id_of("tenant"), "simulated")
+        self.steering = Steering(self._store, CRON)
+        ids = (self.job.tenant_id, self.chance.id_of("person"), self.chance.id_of("key"))
+        self.person = Caller(*ids, "ada", (Scope.OPERATE,))
 
     # --- Building -------------------------------------------------------------------------
 
@@ -104,14 +105,6 @@ class World:
             await tx.insert_tenant(Tenant(self.job.tenant_id, "simulated", now))
             await tx.insert_jobs([StoredJob(self.job, now, now)])
         return await tx.share_job(self.job.tenant_id, self.job.id)
-
-    async def act(self, name: str, transition: Transition) -> Endpoint:
-        """What a person does to an endpoint."""
-        async with self._store.transaction() as tx:
-            stored = await tx.lock_endpoint(self.job.tenant_id, self.chance.id_of(name))
-            changed = transition(stored.endpoint, stored.read_at, CRON)
-            await save_transitions(tx, [(stored.endpoint, changed)])
-        return changed
 
     # --- Living ---------------------------------------------------------------------------
 
