@@ -193,7 +193,7 @@ def test_a_miss_that_is_not_declared_is_seen(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_pause_that_does_not_hold_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(steering, "pause", lambda endpoint, *_: endpoint)
+    monkeypatch.setattr(steering, "pause", lambda endpoint, *_, **__: endpoint)
     assert "no run inside the pauses" in broken(live("pause"))
 
 

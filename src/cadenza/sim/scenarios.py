@@ -63,9 +63,10 @@ async def queue_spike(world: World) -> list[Check]:
 
     async with world.worker(answer):
         await world.live(12 * MINUTE)
-        why = "the queue jumped to 150"
-        queue_id = world.endpoint("payment_queue").id
-        await world.steering.hint_interval(world.person, queue_id, MINUTE, 15 * MINUTE, why)
+        reason = "the queue jumped to 150"
+        await world.steering.hint_interval(
+            world.owner, world.id_of("payment_queue"), MINUTE, 15 * MINUTE, reason
+        )
         await world.live(28 * MINUTE)
     runs = world.runs("payment_queue")
     hinted = [run.slot_at for run in runs if run.source == "ai-interval"]
@@ -158,22 +159,20 @@ async def overrun(world: World) -> list[Check]:
 
 async def pause(world: World) -> list[Check]:
     """A person pauses for ten minutes, then without an end, then resumes."""
-    sync_id = (await world.add("nightly_sync", Every(MINUTE))).id
+    await world.add("nightly_sync", Every(MINUTE))
 
     def answer(_claim: Claim, _now: datetime) -> Reply:
         return Reply(OK, SECOND)
 
-    async def pause_until(until_at: datetime | None) -> None:
-        await world.steering.pause(world.person, sync_id, until_at, "")
-
+    endpoint_id = world.id_of("nightly_sync")
     async with world.worker(answer):
         await world.live(10.5 * MINUTE)
-        await pause_until(at_minute(20))
+        await world.steering.pause(world.owner, endpoint_id, at_minute(20), "")
         await world.live(15 * MINUTE)
-        await pause_until(None)
+        await world.steering.pause(world.owner, endpoint_id, None, "")
         await world.live(10 * MINUTE)
         resumed_at = world.clock.now()
-        await world.steering.resume(world.person, sync_id)
+        await world.steering.resume(world.owner, endpoint_id)
         await world.live(5 * MINUTE)
     runs = world.runs("nightly_sync")
     first_pause = [run for run in runs if at_minute(10.5) <= run.slot_at < at_minute(20)]

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from uuid import UUID
 
 from cadenza.adapters.cron.cronsim import CronsimCron
 from cadenza.adapters.memory.stores import MemoryStores
@@ -67,10 +68,10 @@ class World:
         self._memory = MemoryStores(self.tables)
         self._store = self._memory.store
         self.queue = ClaimedRuns(self._memory.claims, self._store, CRON)
-        self.job = Job(self.chance.id_of("job"), self.chance.id_of("tenant"), "simulated")
+        self.job = Job(self.id_of("job"), self.id_of("tenant"), "simulated")
         self.steering = Steering(self._store, CRON)
-        ids = (self.job.tenant_id, self.chance.id_of("person"), self.chance.id_of("key"))
-        self.person = Caller(*ids, "ada", (Scope.OPERATE,))
+        ids = (self.job.tenant_id, self.id_of("owner"), self.id_of("key"))
+        self.owner = Caller(*ids, "owner", (Scope.OPERATE,))
 
     # --- Building -------------------------------------------------------------------------
 
@@ -84,7 +85,7 @@ class World:
     ) -> Endpoint:
         """An endpoint with this baseline, min and max."""
         endpoint = Endpoint(
-            id=self.chance.id_of(name),
+            id=self.id_of(name),
             tenant_id=self.job.tenant_id,
             job_id=self.job.id,
             name=name,
@@ -105,6 +106,9 @@ class World:
             await tx.insert_tenant(Tenant(self.job.tenant_id, "simulated", now))
             await tx.insert_jobs([StoredJob(self.job, now, now)])
         return await tx.share_job(self.job.tenant_id, self.job.id)
+
+    def id_of(self, name: str) -> UUID:
+        return self.chance.id_of(name)
 
     # --- Living ---------------------------------------------------------------------------
 
@@ -157,14 +161,14 @@ class World:
     # --- Looking back ---------------------------------------------------------------------
 
     def endpoint(self, name: str) -> Endpoint:
-        return self.tables.endpoints[self.chance.id_of(name)].endpoint
+        return self.tables.endpoints[self.id_of(name)].endpoint
 
     def names(self) -> list[str]:
         return [row.endpoint.name for row in self.tables.endpoints.values()]
 
     def runs(self, name: str) -> list[Run]:
         """By slot, oldest first."""
-        ids = self.tables.runs_of[self.chance.id_of(name)].values()
+        ids = self.tables.runs_of[self.id_of(name)].values()
         return sorted((self.tables.runs[run_id] for run_id in ids), key=lambda run: run.slot_at)
 
     def all_runs(self) -> list[Run]:
