@@ -1,6 +1,6 @@
 """The short verbs: what a person does to an endpoint, by its name."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -13,12 +13,15 @@ from cadenza.cli.errors import CommandError
 from cadenza.cli.instants import from_now
 from cadenza.cli.lookup import find_endpoint, full_name
 from cadenza.cli.output import Output
-from cadenza.cli.run_wait import wait_for_run
+from cadenza.cli.runs import print_run
 from cadenza.cli.terminal_text import json_text, quoted, shortened
 from cadenza.cli.times import duration_text
+from cadenza.domain.instants import TICK, from_iso, iso
 
 TEST_SECONDS = 660.0  # longer than a target may take
 Reason = Annotated[str, typer.Option(help="Why; it is shown with it.")]
+LOOK_SECONDS = 0.2
+NOT_STARTED = 30.0  # seconds after which nobody seems to work
 
 
 def run(
@@ -35,7 +38,7 @@ def run(
     endpoint = find_endpoint(api, name)
     asked = api.post(f"/endpoints/{endpoint['id']}/run")
     if wait:
-        wait_for_run(api, out, context, full_name(endpoint), asked)
+        _wait_for_run(api, out, context, full_name(endpoint), asked)
         return
     out.done(
         asked,
@@ -100,6 +103,31 @@ def test(api: Api, out: Output, name: EndpointName) -> None:
     out.one(result, lines)
     if result["status"] != "success":
         raise CommandError(f"{full_name(endpoint)}: the test ended as {result['status']}.")
+
+
+def _wait_for_run(
+    api: Api, out: Output, context: CliContext, name: str, asked: dict[str, Any]
+) -> None:
+    """Until it has ended; an error where it failed, or where no worker takes it up."""
+    slot = asked["slot_at"]
+    query = {"endpoint_id": asked["endpoint_id"], "from": slot, "to": iso(from_iso(slot) + TICK)}
+    waited = 0.0
+    with out.working(f"Waiting for {name} …"):
+        while (run := next(api.pages("/runs", 1, query), None)) is None or not _ended(run):
+            if run is None and waited > NOT_STARTED:
+                raise CommandError(
+                    f"No worker has taken up the run of {name} for {NOT_STARTED:g} s. Does a "
+                    "scheduler run? `make up` starts one; /readyz tells."
+                )
+            context.sleep(LOOK_SECONDS)
+            waited += LOOK_SECONDS
+    print_run(out, api.get(f"/runs/{run['id']}"), name)
+    if run["status"] != "success":
+        raise CommandError(f"{name}: the run ended as {run['status']}.")
+
+
+def _ended(run: dict[str, Any]) -> bool:
+    return run["status"] != "running"
 
 
 def register(app: typer.Typer) -> None:

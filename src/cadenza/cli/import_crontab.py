@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from cadenza.cli.export import write_file
+from cadenza.cli.apply import write_file
+from cadenza.cli.commands import group
 from cadenza.domain.errors import InstallationError, InvalidInput
 from cadenza.manifest.checking import Checks
 from cadenza.manifest.crontab.convert import Converted, convert, to_file
@@ -15,15 +16,9 @@ from cadenza.manifest.text_loading import Unreadable, or_stdin, read_text
 
 
 def register(app: typer.Typer, checks: Callable[[], Checks]) -> None:
-    group = typer.Typer(
-        name="import", help="Bring schedules over from elsewhere.", no_args_is_help=True
-    )
+    imports = group("import", "Bring schedules over from elsewhere.")
 
-    @group.callback()
-    def root() -> None:
-        """Bring schedules over from elsewhere."""
-
-    @group.command()
+    @imports.command()
     def crontab(
         file: Annotated[
             Path, typer.Argument(readable=False, help="A crontab; - reads it from stdin.")
@@ -54,8 +49,8 @@ def register(app: typer.Typer, checks: Callable[[], Checks]) -> None:
             typer.echo(str(note), err=True)
         raise typer.Exit(0 if converted.documents else 1)
 
-    del root, crontab  # registered by their decorators
-    app.add_typer(group)
+    del crontab  # registered by its decorator
+    app.add_typer(imports)
 
 
 def _read(file: Path) -> str:

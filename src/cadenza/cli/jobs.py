@@ -1,6 +1,6 @@
 """`cadenza jobs`: what belongs together, described in plain words."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -8,13 +8,12 @@ from cadenza.cli.client import Api
 from cadenza.cli.commands import add, group
 from cadenza.cli.complete import JobName, Limit
 from cadenza.cli.context import CliContext
-from cadenza.cli.descriptions import job_state
+from cadenza.cli.descriptions import job_state, run_result, source
 from cadenza.cli.errors import usage
 from cadenza.cli.instants import from_now
 from cadenza.cli.lookup import find_job
 from cadenza.cli.output import Column, Output
 from cadenza.cli.terminal_text import quoted
-from cadenza.cli.timeline import timeline
 
 Description = Annotated[
     str | None,
@@ -138,6 +137,39 @@ def resume_job(api: Api, out: Output, name: JobName) -> None:
     """
     job = api.post(f"/jobs/{find_job(api, name)['id']}/resume")
     out.done(job, f"The job {job['name']} goes on.")
+
+
+def timeline(api: Api, out: Output, name: JobName, limit: Limit = 30) -> None:
+    """Show what happened to a job: runs, actions and sessions, newest first.
+
+    Example: cadenza jobs timeline shop --limit 100
+    """
+    job = find_job(api, name)
+    endpoints = api.pages("/endpoints", 1000, {"job_id": job["id"]})
+    names = {} if out.as_json else {endpoint["id"]: endpoint["name"] for endpoint in endpoints}
+    columns = [
+        Column("when", lambda entry: out.times.when(entry["at"])),
+        Column("what", lambda entry: entry["kind"]),
+        Column("of", lambda entry: _subject(entry, names)),
+        Column("details", _summary),
+    ]
+    entries = api.pages(f"/jobs/{job['id']}/timeline", limit)
+    out.rows(entries, columns, "Nothing happened yet. Its endpoints: cadenza endpoints list")
+
+
+def _subject(entry: dict[str, Any], names: dict[str, str]) -> str:
+    if action := entry["act"]:
+        return names.get(action["subject"], "the job")
+    endpoint_id = str((entry["run"] or entry["session"])["endpoint_id"])
+    return names.get(endpoint_id, endpoint_id)
+
+
+def _summary(entry: dict[str, Any]) -> str:
+    if run := entry["run"]:
+        return f"{run['status']} {run_result(run)}, by {source(run['source'])}"
+    if action := entry["act"]:
+        return f"{action['action']} by {action['actor']}"
+    return f"{entry['session']['brain']}: {entry['session']['reasoning']}"
 
 
 def register(app: typer.Typer) -> None:

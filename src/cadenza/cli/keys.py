@@ -1,4 +1,4 @@
-"""`cadenza keys`: the keys that open the API."""
+"""`cadenza keys`, which open the API, and `signing-keys`, with which receivers verify calls."""
 
 from typing import Annotated, Any
 
@@ -108,6 +108,36 @@ def _state(out: Output, key: dict[str, Any]) -> str:
     return "valid"
 
 
+def list_signing_keys(api: Api, out: Output) -> None:
+    """List the tenant's signing keys; for keys with the scope admin.
+
+    Example: cadenza signing-keys list
+    """
+    times = out.times
+    columns = [
+        Column("created", lambda key: times.when(key["created_at"])),
+        Column("retires", lambda key: times.when(key["retires_at"], "has no end yet")),
+        Column("id", lambda key: key["id"], keep_whole=True),
+    ]
+    nothing = "No signing keys; calls are not signed. Make one: cadenza signing-keys create"
+    out.rows(api.get("/signing-keys")["items"], columns, nothing)
+
+
+def create_signing_key(
+    api: Api,
+    out: Output,
+    overlap: Annotated[str | None, typer.Option(help="How long those before sign too.")] = None,
+    no_overlap: Annotated[bool, typer.Option("--no-overlap", help="End those before now.")] = False,
+) -> None:
+    """Make a new signing key; its secret, for receivers, is shown once.
+
+    Example: cadenza signing-keys create --overlap 7d
+    """
+    body = {"overlap": overlap} if overlap else {}
+    key = api.post("/signing-keys", {**body, "no_overlap": no_overlap})
+    out.done(key, f"{key['secret']}\nShown this once: give it to the receivers.")
+
+
 def register(app: typer.Typer) -> None:
     keys = group("keys", "API keys: create (shown once), list, rotate, revoke.")
     add(keys, "list", list_keys)
@@ -116,3 +146,7 @@ def register(app: typer.Typer) -> None:
     add(keys, "revoke", revoke_key)
     add(keys, "users", list_users)
     app.add_typer(keys)
+    signing = group("signing-keys", "Signing keys: receivers verify with them that a call is ours.")
+    add(signing, "list", list_signing_keys)
+    add(signing, "create", create_signing_key)
+    app.add_typer(signing)

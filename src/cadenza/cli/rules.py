@@ -144,11 +144,5 @@ COLUMNS = (
 
 def register(app: typer.Typer, expressions: Expressions) -> None:
     rules = group("rules", "Declared rules: tried on answers of the past.")
-
-    @rules.callback()
-    def root() -> None:
-        """Declared rules: tried on answers of the past."""
-
-    del root  # registered by its decorator
     add(rules, "test", test_command(expressions), is_read_in_logs=True)
     app.add_typer(rules)

@@ -10,9 +10,8 @@ from cadenza.cli.commands import add, group
 from cadenza.cli.complete import Limit, OfEndpoint, OfJob
 from cadenza.cli.context import CliContext
 from cadenza.cli.instants import ago
-from cadenza.cli.lookup import find_endpoint, find_job
+from cadenza.cli.lookup import EndpointNames, find_endpoint, find_job
 from cadenza.cli.output import Column, Output
-from cadenza.cli.run_view import EndpointNames
 from cadenza.cli.terminal_text import json_text, shortened
 from cadenza.cli.times import duration_text
 

@@ -10,9 +10,8 @@ from cadenza.cli.complete import OfEndpoint, OfJob
 from cadenza.cli.context import CliContext
 from cadenza.cli.descriptions import source
 from cadenza.cli.events import Event, Stream
-from cadenza.cli.lookup import find_endpoint, find_job
+from cadenza.cli.lookup import EndpointNames, find_endpoint, find_job
 from cadenza.cli.output import STYLES, Output
-from cadenza.cli.run_view import EndpointNames
 from cadenza.cli.terminal_text import json_text, plain
 from cadenza.cli.times import Times
 
@@ -48,7 +47,8 @@ def tail(
     try:
         for event in stream.events():
             if event.kind in ABOUT_THE_STREAM:
-                _greet(out, event)
+                if event.kind == "ready" and not out.as_json:
+                    out.note("Following; Ctrl-C ends it.")
                 continue
             times = Times(context.now(), context.local)
             typer.echo(json_text(event.data) if out.as_json else _line(event, names, times))
@@ -58,11 +58,6 @@ def tail(
                     return
     except KeyboardInterrupt:
         return  # that is how it ends
-
-
-def _greet(out: Output, event: Event) -> None:
-    if event.kind == "ready" and not out.as_json:
-        out.note("Following; Ctrl-C ends it.")
 
 
 def _line(event: Event, names: EndpointNames, times: Times) -> str:

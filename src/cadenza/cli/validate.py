@@ -1,4 +1,4 @@
-"""`cadenza validate`: what is wrong with a file, and where; it needs no server."""
+"""`cadenza validate` and `cadenza schema`: what a file may hold, checked without a server."""
 
 import json
 import sys
@@ -12,9 +12,18 @@ from rich.table import Table
 
 from cadenza.manifest.checking import Checks
 from cadenza.manifest.files import Manifest, read_manifest
+from cadenza.manifest.models import manifest_schema
 from cadenza.manifest.problems import Problem
 
 MOST_SHOWN = 200
+
+
+def schema() -> None:
+    """Print the JSON schema of cadenza.yaml; with it an editor completes and checks as you type.
+
+    Example: cadenza schema > cadenza.schema.json
+    """
+    typer.echo(json.dumps(manifest_schema(), indent=2, ensure_ascii=False))
 
 
 def register(
@@ -49,6 +58,7 @@ def register(
         raise typer.Exit(1 if manifest.problems else 0)
 
     del validate  # registered by its decorator
+    app.command()(schema)
 
 
 def _record(manifest: Manifest) -> dict[str, Any]:

@@ -66,7 +66,7 @@ COMMANDS = {
         CODE,
     ),
     "export": Later(
-        "cadenza.cli.export",
+        "cadenza.cli.apply",
         "Write all jobs and endpoints as YAML; applying it changes nothing. Secrets are not in it.",
         CODE,
     ),
@@ -95,7 +95,7 @@ COMMANDS = {
         "cadenza.cli.keys", "API keys: create (shown once), list, rotate, revoke.", PEOPLE
     ),
     "signing-keys": Later(
-        "cadenza.cli.signing_keys",
+        "cadenza.cli.keys",
         "Signing keys: receivers verify with them that a call is ours.",
         PEOPLE,
     ),

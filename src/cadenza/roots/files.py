@@ -6,7 +6,7 @@ import typer
 
 from cadenza.adapters.cron.cronsim import CronsimCron
 from cadenza.adapters.system.clock import wall_clock
-from cadenza.cli import import_crontab, schema, validate
+from cadenza.cli import import_crontab, validate
 from cadenza.manifest.checking import Checks
 from cadenza.roots.validation_policy import validation_policy
 
@@ -18,5 +18,4 @@ def checks() -> Checks:
 
 def register(app: typer.Typer) -> None:
     validate.register(app, checks, os.environ)
-    schema.register(app)
     import_crontab.register(app, checks)

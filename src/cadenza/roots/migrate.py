@@ -10,7 +10,7 @@ from rich.table import Table
 
 from cadenza.adapters.postgres import migrate as migrations
 from cadenza.domain.instants import iso_or_none
-from cadenza.roots.database import database_url, opened_database
+from cadenza.roots.program import database_url, opened_database
 from cadenza.roots.settings import Settings, read_settings
 
 

@@ -13,7 +13,7 @@ from cadenza.adapters.secrets.key_file import KeyFile
 from cadenza.adapters.secrets.keys import GivenKeys
 from cadenza.application.secret_rotation import Secrets
 from cadenza.cli import secrets as commands
-from cadenza.roots.database import database_url, opened_database
+from cadenza.roots.program import database_url, opened_database
 from cadenza.roots.settings import Settings, read_settings
 
 KEY_FILE = "master.key"
