@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from cadenza.cli.client import Api
-from cadenza.cli.commands import add
+from cadenza.cli.commands import command
 from cadenza.cli.complete import EndpointName
 from cadenza.cli.context import CliContext
 from cadenza.cli.descriptions import endpoint_state, next_run
@@ -22,8 +22,10 @@ TEST_SECONDS = 660.0  # longer than a target may take
 Reason = Annotated[str, typer.Option(help="Why; it is shown with it.")]
 LOOK_SECONDS = 0.2
 NOT_STARTED = 30.0  # seconds after which nobody seems to work
+cli = typer.Typer()
 
 
+@command(cli, "run")
 def run(
     api: Api,
     out: Output,
@@ -46,6 +48,7 @@ def run(
     )
 
 
+@command(cli, "pause")
 def pause(
     api: Api,
     out: Output,
@@ -63,6 +66,7 @@ def pause(
     out.done(paused, f"{full_name(paused)} is {endpoint_state(paused, out.times)}.")
 
 
+@command(cli, "resume")
 def resume(api: Api, out: Output, name: EndpointName) -> None:
     """Let a paused endpoint go on; a pause of its job stays.
 
@@ -73,6 +77,7 @@ def resume(api: Api, out: Output, name: EndpointName) -> None:
     out.done(resumed, f"{full_name(resumed)} is {still}; next run {next_run(resumed, out.times)}.")
 
 
+@command(cli, "analyse")
 def analyse(api: Api, out: Output, name: EndpointName) -> None:
     """Ask the planner to look at an endpoint, as soon as it can.
 
@@ -84,6 +89,7 @@ def analyse(api: Api, out: Output, name: EndpointName) -> None:
     out.done(asked, f"{message} cadenza sessions list --endpoint {quoted(name)}")
 
 
+@command(cli, "test")
 def test(api: Api, out: Output, name: EndpointName) -> None:
     """Call an endpoint's target once; it is no run and counts for nothing. Ends with 1 if it fails.
 
@@ -128,11 +134,3 @@ def _wait_for_run(
 
 def _ended(run: dict[str, Any]) -> bool:
     return run["status"] != "running"
-
-
-def register(app: typer.Typer) -> None:
-    add(app, "run", run)
-    add(app, "pause", pause)
-    add(app, "resume", resume)
-    add(app, "analyse", analyse)
-    add(app, "test", test)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from cadenza.cli.client import Api
-from cadenza.cli.commands import add
+from cadenza.cli.commands import command
 from cadenza.cli.context import CliContext
 from cadenza.cli.difference_view import show_difference, summary
 from cadenza.cli.errors import ApiError, CommandError
@@ -18,8 +18,10 @@ from cadenza.cli.terminal_text import plain
 SECONDS = 120.0
 MOST_PROBLEMS = 50
 _PATH = re.compile(r"jobs\[(\d+)\](?:\.endpoints\[(\d+)\])?")
+cli = typer.Typer()
 
 
+@command(cli, "apply", is_read_in_logs=True)
 def apply(
     api: Api,
     out: Output,
@@ -117,6 +119,7 @@ def _ask(planned: dict[str, Any], *, yes: bool) -> None:
         raise CommandError("Nothing was changed.")
 
 
+@command(cli, "export", is_read_in_logs=True)
 def export(
     api: Api,
     out: Output,
@@ -151,8 +154,3 @@ def write_file(output: Path, text: str, *, force: bool) -> None:
         raise CommandError(f"{output} exists: give another --output, or --force.") from error
     except OSError as error:
         raise CommandError(f"{output} cannot be written: {error.strerror}.") from error
-
-
-def register(app: typer.Typer) -> None:
-    add(app, "apply", apply, is_read_in_logs=True)
-    add(app, "export", export, is_read_in_logs=True)

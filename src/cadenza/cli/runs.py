@@ -6,7 +6,7 @@ from uuid import UUID
 import typer
 
 from cadenza.cli.client import Api
-from cadenza.cli.commands import add, group
+from cadenza.cli.commands import command, group
 from cadenza.cli.complete import Limit, OfEndpoint, OfJob
 from cadenza.cli.context import CliContext
 from cadenza.cli.descriptions import run_result, source
@@ -21,8 +21,10 @@ from cadenza.domain.run import RunStatus
 Since = Annotated[str | None, typer.Option("--since", help="An instant, or like 2h ago.")]
 To = Annotated[str | None, typer.Option("--to", help="Before an instant, or like 1h ago.")]
 NO_RUNS = "No runs yet. Run one now: cadenza run ENDPOINT, or wait: cadenza tail"
+cli = group("runs", "Runs: what ran, how it ended, and why it ran then.")
 
 
+@command(cli, "list")
 def list_runs(
     api: Api,
     out: Output,
@@ -51,6 +53,7 @@ def list_runs(
     out.rows(api.pages("/runs", limit, query), run_columns(out, EndpointNames(api)), nothing)
 
 
+@command(cli, "show")
 def show_run(
     api: Api,
     out: Output,
@@ -104,10 +107,3 @@ def print_run(out: Output, run: dict[str, Any], name: str) -> None:
         ),
     ]
     out.one(run, lines)
-
-
-def register(app: typer.Typer) -> None:
-    runs = group("runs", "Runs: what ran, how it ended, and why it ran then.")
-    add(runs, "list", list_runs)
-    add(runs, "show", show_run)
-    app.add_typer(runs)

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from cadenza.cli.client import Api
-from cadenza.cli.commands import add
+from cadenza.cli.commands import command
 from cadenza.cli.complete import OfEndpoint, OfJob
 from cadenza.cli.context import CliContext
 from cadenza.cli.descriptions import source
@@ -18,8 +18,10 @@ from cadenza.cli.times import Times
 FINISHED = ("run.finished", "run.failed")
 ABOUT_THE_STREAM = ("ready", "passed", "closed")
 COLOURS = {"green": typer.colors.GREEN, "red": typer.colors.RED, "yellow": typer.colors.YELLOW}
+cli = typer.Typer()
 
 
+@command(cli, "tail")
 def tail(
     api: Api,
     out: Output,
@@ -80,7 +82,3 @@ def _run(data: dict[str, Any]) -> str:
 def _change(kind: str, data: dict[str, Any]) -> str:
     filled = {name: value for name, value in data.items() if value not in (None, "", [], {})}
     return f"{kind} {json_text(filled)}" if filled else kind
-
-
-def register(app: typer.Typer) -> None:
-    add(app, "tail", tail)

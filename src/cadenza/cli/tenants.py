@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from cadenza.cli.client import AdminApi
-from cadenza.cli.commands import add, group
+from cadenza.cli.commands import command, group
 from cadenza.cli.complete import Limit
 from cadenza.cli.errors import usage
 from cadenza.cli.lookup import one_of
@@ -16,8 +16,10 @@ from cadenza.domain.access import Scope
 MOST_TENANTS = 100_000
 TenantName = Annotated[str, typer.Argument(metavar="TENANT", help="A tenant's name or id.")]
 UserName = Annotated[str, typer.Argument(metavar="USER", help="A user's name or id.")]
+cli = group("tenants", "Tenants and their users, with the admin's key.")
 
 
+@command(cli, "list")
 def list_tenants(api: AdminApi, out: Output, limit: Limit = 50) -> None:
     """List tenants.
 
@@ -33,6 +35,7 @@ def list_tenants(api: AdminApi, out: Output, limit: Limit = 50) -> None:
     out.rows(api.pages("/tenants", limit), columns, nothing)
 
 
+@command(cli, "show")
 def show_tenant(api: AdminApi, out: Output, name: TenantName) -> None:
     """Show one tenant.
 
@@ -48,6 +51,7 @@ def show_tenant(api: AdminApi, out: Output, name: TenantName) -> None:
     out.one(tenant, lines)
 
 
+@command(cli, "create")
 def create_tenant(
     api: AdminApi,
     out: Output,
@@ -66,6 +70,7 @@ def create_tenant(
     out.done(tenant, f"Created the tenant {tenant['name']}. Next: {following}")
 
 
+@command(cli, "delete")
 def delete_tenant(
     api: AdminApi,
     out: Output,
@@ -98,6 +103,7 @@ def find_tenant(api: AdminApi, name: str) -> dict[str, Any]:
     return one_of(api.pages("/tenants", MOST_TENANTS), "tenant", name, "cadenza tenants list")
 
 
+@command(cli, "users")
 def list_users(api: AdminApi, out: Output, tenant: TenantName) -> None:
     """List the users of a tenant.
 
@@ -112,6 +118,7 @@ def list_users(api: AdminApi, out: Output, tenant: TenantName) -> None:
     out.rows(api.get(_users_path(api, tenant))["items"], columns, nothing)
 
 
+@command(cli, "create-user")
 def create_user(
     api: AdminApi,
     out: Output,
@@ -127,6 +134,7 @@ def create_user(
     out.done(user, f"Created the user {user['name']}. Next: {following}")
 
 
+@command(cli, "delete-user")
 def delete_user(api: AdminApi, out: Output, tenant: TenantName, user: UserName) -> None:
     """Delete a user with their keys.
 
@@ -136,6 +144,7 @@ def delete_user(api: AdminApi, out: Output, tenant: TenantName, user: UserName) 
     out.done(api.delete(path), f"Deleted the user {name} and their keys.")
 
 
+@command(cli, "create-key")
 def create_key(
     api: AdminApi,
     out: Output,
@@ -163,16 +172,3 @@ def _find_user(api: AdminApi, tenant: str, name: str) -> tuple[str, str]:
     listing = f"cadenza tenants users {quoted(tenant)}"
     user = one_of(api.get(path)["items"], "user", name, listing)
     return f"{path}/{user['id']}", user["name"]
-
-
-def register(app: typer.Typer) -> None:
-    tenants = group("tenants", "Tenants and their users, with the admin's key.")
-    add(tenants, "list", list_tenants)
-    add(tenants, "show", show_tenant)
-    add(tenants, "create", create_tenant)
-    add(tenants, "delete", delete_tenant)
-    add(tenants, "users", list_users)
-    add(tenants, "create-user", create_user)
-    add(tenants, "delete-user", delete_user)
-    add(tenants, "create-key", create_key)
-    app.add_typer(tenants)

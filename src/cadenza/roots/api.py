@@ -37,19 +37,19 @@ from cadenza.web.api.rate_limit import RateLimit
 from cadenza.web.api.streams import Streams
 
 log = structlog.get_logger()
+cli = typer.Typer()
 
 
-def register(app: typer.Typer) -> None:
-    @app.command(epilog="Example: CADENZA_DATABASE_URL=postgresql://cadenza@db/cadenza cadenza api")
-    def api(
-        host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-        port: Annotated[int, typer.Option(min=0, max=65535, help="The port.")] = 8080,
-    ) -> None:
-        """Serve the REST API."""
-        settings = start_program()
-        check_can_listen("api", host, port)
-        collect_less_often()
-        run_program(settings, lambda url: _serve(settings, url, host, port))
+@cli.command(epilog="Example: CADENZA_DATABASE_URL=postgresql://cadenza@db/cadenza cadenza api")
+def api(
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port.")] = 8080,
+) -> None:
+    """Serve the REST API."""
+    settings = start_program()
+    check_can_listen("api", host, port)
+    collect_less_often()
+    run_program(settings, lambda url: _serve(settings, url, host, port))
 
 
 async def _serve(settings: Settings, url: str, host: str, port: int) -> None:

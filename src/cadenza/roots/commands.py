@@ -71,13 +71,13 @@ COMMANDS = {
         CODE,
     ),
     "validate": Later(
-        "cadenza.roots.files",
+        "cadenza.cli.validate",
         "Check a file or a folder of schedules with no server; ends with 1 where one is wrong.",
         CODE,
     ),
-    "import": Later("cadenza.roots.files", "Bring schedules over from elsewhere.", CODE),
+    "import": Later("cadenza.cli.import_crontab", "Bring schedules over from elsewhere.", CODE),
     "schema": Later(
-        "cadenza.roots.files",
+        "cadenza.cli.validate",
         "Print the JSON schema of cadenza.yaml; with it an editor completes and checks as you "
         "type.",
         CODE,

@@ -34,12 +34,10 @@ from cadenza.roots.worker import run_worker, worker_name
 
 GIVES_WAY = 5  # to the scheduler, where they share a machine
 log = structlog.get_logger()
+cli = typer.Typer()
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(planner)
-
-
+@cli.command()
 def planner() -> None:
     """Run a planner worker: look at what has run, and advise or act within each owner's limits.
 

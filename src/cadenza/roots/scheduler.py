@@ -29,12 +29,10 @@ from cadenza.roots.worker import run_worker, worker_name
 
 MAINTENANCE_EVERY = timedelta(hours=1)
 log = structlog.get_logger()
+cli = typer.Typer()
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(scheduler)
-
-
+@cli.command()
 def scheduler() -> None:
     """Run a scheduler worker: claim what is due, execute it, plan the next run.
 

@@ -31,10 +31,6 @@ def _master_keys(settings: Settings, warn: Callable[[str], None]) -> GivenKeys |
     return KeyFile(settings.data_folder / KEY_FILE, warn)
 
 
-def register(app: typer.Typer) -> None:
-    commands.register(app, _with_secrets)
-
-
 def _with_secrets(use: Callable[[Secrets], Awaitable[T]], warn: Callable[[str], None]) -> T:
     settings = read_settings()
     keys = _master_keys(settings, warn)
@@ -48,3 +44,7 @@ def _with_secrets(use: Callable[[Secrets], Awaitable[T]], warn: Callable[[str], 
 
     with database_url(settings) as url:
         return asyncio.run(run(url))
+
+
+cli = typer.Typer()
+commands.register(cli, _with_secrets)

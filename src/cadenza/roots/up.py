@@ -31,12 +31,10 @@ SAMPLE_PORT = 8081
 WORKERS = ("scheduler", "planner")
 CADENZA = (sys.executable, "-m", "cadenza.roots.main")
 log = structlog.get_logger()
+cli = typer.Typer()
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(up)
-
-
+@cli.command()
 def up(
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535, help="The port.")] = 8080,
