@@ -396,10 +396,7 @@ async def test_a_worker_that_runs_during_a_rotation_reads_the_new_key(
 
 # --- The command ----------------------------------------------------------------------------
 
-COMMAND = (
-    "import typer; from cadenza.roots import secrets; app = typer.Typer();"
-    " secrets.register(app); app()"
-)
+COMMAND = "from cadenza.roots.secrets import cli; cli()"
 
 
 def cadenza(url: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
