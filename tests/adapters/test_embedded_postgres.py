@@ -413,7 +413,7 @@ async def test_a_cluster_is_opened_by_the_version_that_made_it(tmp_path: Path) -
         assert str(await ask(dsn, "SHOW server_version")).startswith("16.")
     with EmbeddedPostgres(tmp_path, settings=FAST) as dsn:
         assert str(await ask(dsn, "SHOW server_version")).startswith("16.")
-    with pytest.raises(InstallationError, match=r"made by PostgreSQL 16.*SearchResult: 18"):
+    with pytest.raises(InstallationError, match=r"made by PostgreSQL 16.*Found: 18"):
         EmbeddedPostgres(tmp_path, binaries=newest).start()
 
 

@@ -119,7 +119,7 @@ async def test_a_redirect_takes_no_time_of_its_own() -> None:
 
         async def slow_hop(talk: Talk, _: Request) -> None:
             await asyncio.sleep(0.15)
-            await talk.answer("", "302 SearchResult", Location="/")
+            await talk.answer("", "302 Found", Location="/")
 
         outcome = await caller.call(target.on("/", slow_hop), within=0.4, max_redirects=10)
     assert outcome.status is RunStatus.TIMEOUT

@@ -87,7 +87,7 @@ def _version_of(folder: Path) -> str | None:
 
 def _none_fits(major: int | None, seen: list[str], binaries: Path | None) -> InstallationError:
     where = f"in {binaries}" if binaries is not None else "here"
-    found = f"SearchResult: {'; '.join(seen)}." if seen else f"None was found {where} that runs."
+    found = f"Found: {'; '.join(seen)}." if seen else f"None was found {where} that runs."
     if major is None:
         return InstallationError(
             f"The embedded database needs the programs of PostgreSQL {OLDEST_MAJOR} or later. "
