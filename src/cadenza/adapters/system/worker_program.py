@@ -1,4 +1,4 @@
-"""The life of a program: it works until a signal stops it, with other tasks beside the work."""
+"""Running a program: a worker until a signal stops it, with other tasks beside it."""
 
 import asyncio
 import signal
@@ -24,7 +24,7 @@ class Worker(Protocol):
 async def run_with(worker: Worker, beside: Iterable[Coroutine[Any, Any, None]]) -> None:
     """Until the worker has ended. Where a task beside it breaks, it is stopped and that raised."""
     working = asyncio.create_task(worker.run())
-    tasks = [working, *(asyncio.create_task(each) for each in beside)]
+    tasks = [working, *(asyncio.create_task(task) for task in beside)]
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
