@@ -1,7 +1,7 @@
 """What a worker may claim, and how a claim is shared out among tenants and hosts.
 
-The memory store runs this code. PostgreSQL says the same in one statement, and a contract test
-holds the two against each other on random data.
+The memory store runs this code. PostgreSQL does the same in one statement, and a contract test
+compares the two on random data.
 """
 
 from collections import Counter
@@ -56,7 +56,7 @@ def fair_shares(candidates: Iterable[Candidate], limits: Limits) -> list[Candida
     """Every tenant's first slot before anybody's second, within the limits of tenant and host."""
     tenants, hosts = Counter(limits.busy_tenants), Counter(limits.busy_hosts)
     ranked: list[tuple[int, datetime, UUID, Candidate]] = []
-    for candidate in sorted(candidates, key=lambda each: (each.slot_at, each.endpoint_id)):
+    for candidate in sorted(candidates, key=lambda due: (due.slot_at, due.endpoint_id)):
         tenants[candidate.tenant_id] += 1
         hosts[candidate.host] += 1
         rank = tenants[candidate.tenant_id]

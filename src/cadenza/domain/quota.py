@@ -4,8 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-WARN_AT = (80, 100)  # percent of a limit
-
 
 def month_of(now: datetime) -> str:
     return f"{now:%Y-%m}"
@@ -67,7 +65,7 @@ class QuotaWarning:
 
 
 def warnings_of(after: Allowance, used: int, cost: float) -> tuple[QuotaWarning, ...]:
-    """The shares that this use has crossed: each is told once, by the session that crossed it."""
+    """The shares that this use has crossed; only the session that crosses one reports it."""
     return (
         *_crossed("tokens", after.used, used, after.limit),
         *_crossed("money", after.cost_used, cost, after.cost_limit),
@@ -77,7 +75,7 @@ def warnings_of(after: Allowance, used: int, cost: float) -> tuple[QuotaWarning,
 def _crossed(of: str, total: float, used: float, limit: float | None) -> Iterator[QuotaWarning]:
     if limit is None or limit <= 0:
         return
-    for percent in WARN_AT:
+    for percent in (80, 100):
         mark = limit * percent / 100
         if total - used < mark <= total:
             yield QuotaWarning(of, percent, total, limit)

@@ -24,7 +24,7 @@ MAX_OVERLAP = timedelta(days=30)
 class SigningKey:
     id: UUID
     tenant_id: UUID
-    secret: Secret  # `whsec_` and base64, as receivers are given it
+    secret: Secret  # `whsec_` and base64, as receivers get it
     created_at: datetime
     retires_at: datetime | None = None  # signs until then; None: until another takes its place
 
@@ -57,5 +57,5 @@ def retirement(ends: Sequence[datetime | None], now: datetime, overlap: timedelt
 
 
 def secret_from(raw: bytes) -> Secret:
-    """A signing secret as receivers are given it."""
+    """A signing secret as receivers get it."""
     return Secret(PREFIX + base64.b64encode(raw).decode())

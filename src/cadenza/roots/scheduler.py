@@ -13,7 +13,7 @@ from cadenza.adapters.postgres.listener import Listener
 from cadenza.adapters.postgres.maintenance import Maintenance
 from cadenza.adapters.postgres.migrate import migrate
 from cadenza.adapters.postgres.signing_keys import PostgresSigningKeys
-from cadenza.adapters.system.clock_check import warn_if_off
+from cadenza.adapters.system.clock import warn_if_off
 from cadenza.adapters.system.events import LoggedEvents
 from cadenza.adapters.system.worker_program import log_trouble
 from cadenza.application.ports.dispatcher import Dispatcher

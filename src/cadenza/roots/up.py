@@ -13,9 +13,8 @@ import typer
 
 from cadenza.adapters.postgres.maintenance import Maintenance
 from cadenza.adapters.postgres.migrate import migrate
-from cadenza.adapters.system.client_file import ADMIN_KEY_FILE, CLIENT_FILE
+from cadenza.adapters.system.client_file import ADMIN_KEY_FILE, CLIENT_FILE, write_private
 from cadenza.adapters.system.listening import address_of, check_can_listen
-from cadenza.adapters.system.private_file import write_private
 from cadenza.adapters.system.worker_program import stop_on_signals
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.roots.first_start import key_at_hand

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from cadenza.application.ports.brain import Tools, Usage
 from cadenza.domain.analysis import AnalysisContext, Attention
 
-Thought = Callable[[AnalysisContext, Tools], Awaitable[None]]
-
 
 @dataclass(frozen=True, slots=True)
 class FunctionBrain:
-    thought: Thought
+    thought: Callable[[AnalysisContext, Tools], Awaitable[None]]
     name: str = "function"
     attention: Attention = Attention.OWN_RUNS
     reserved_tokens: int = 0
