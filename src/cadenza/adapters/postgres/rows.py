@@ -101,6 +101,7 @@ def endpoint_values(endpoint: Endpoint) -> tuple[Any, ...]:
         interval.session_id if interval else None,
         shot.session_id if shot else None,
         planner.session_id if planner else None,
+        *[None] * 9,  # users, brains and rules, until hints and pauses have them
     )
 
 

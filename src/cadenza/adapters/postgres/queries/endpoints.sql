@@ -40,7 +40,16 @@ SET name = $2,
     hint_interval_session_id = $31,
     hint_run_session_id = $32,
     planner_pause_session_id = $33,
-    changed_at = CASE WHEN $34 THEN cadenza_now() ELSE changed_at END
+    hint_interval_user_id = $34,
+    hint_interval_brain = $35,
+    hint_interval_rule_id = $36,
+    hint_run_user_id = $37,
+    hint_run_brain = $38,
+    hint_run_rule_id = $39,
+    person_pause_user_id = $40,
+    planner_pause_brain = $41,
+    planner_pause_rule_id = $42,
+    changed_at = CASE WHEN $43 THEN cadenza_now() ELSE changed_at END
 WHERE id = $1
 
 -- name: set_target
