@@ -260,6 +260,7 @@ def test_any_text_is_signed_as_the_specification_says(body: str, message_id: str
 def test_new_secrets_are_random_and_fit_the_specification() -> None:
     made = {new_signing_secret().value for _ in range(100)}
     assert len(made) == 100
+    assert all(each.startswith("whsec_") for each in made)
     assert all(len(base64.b64decode(each.removeprefix("whsec_"))) == 32 for each in made)
 
 
