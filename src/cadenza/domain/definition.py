@@ -40,7 +40,7 @@ class JobDefinition:
 
 @dataclass(frozen=True, slots=True)
 class ValidationPolicy:
-    """What the operator decides about targets, and how an expression is read."""
+    """What the installation's admin decides about targets, and how an expression is read."""
 
     closed_ports: frozenset[int] = frozenset()
     shell_allowed: bool = False
@@ -224,7 +224,7 @@ def _check_target(target: Target, rules: ValidationPolicy) -> None:
         )
         return
     if not rules.shell_allowed:
-        fix = "commands are not allowed here; the operator can set CADENZA_SHELL_ALLOWED=true"
+        fix = "commands are not allowed here; the admin can set CADENZA_SHELL_ALLOWED=true"
         raise InvalidInput("command", list(target.command), fix)
     check_shell_target(target)
 

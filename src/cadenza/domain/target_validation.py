@@ -68,7 +68,7 @@ def check_http_target(
 
 
 def check_shell_target(target: ShellTarget) -> None:
-    """Whether a command may be stored; whether commands may run at all is the operator's say."""
+    """Whether a command may be stored; whether commands may run at all, the admin decides."""
     command = target.command
     if not command or not command[0]:
         raise InvalidInput("command", command, "name a program, as the first of the list")
@@ -141,7 +141,7 @@ def _check_port(url: str, netloc: str, closed_ports: Collection[int]) -> None:
     if not (port.isascii() and port.isdigit() and len(port) <= 5 and 0 < int(port) < 65536):
         _bad_url(url, "its port must be a number from 1 to 65535")
     if int(port) in closed_ports:
-        _bad_url(url, f"the operator has closed port {int(port)}")
+        _bad_url(url, f"the installation's admin has closed port {int(port)}")
 
 
 def _bad_url(url: str, fix: str) -> NoReturn:

@@ -101,7 +101,10 @@ class EndpointDocument(Document):
 
     command: (
         Annotated[list[str], Field(min_length=1, max_length=target_validation.MAX_ARGUMENTS)] | None
-    ) = Field(default=None, description="A command as a list, where the operator allows commands.")
+    ) = Field(
+        default=None,
+        description="A command as a list, where the installation's admin allows commands.",
+    )
     folder: Annotated[str, Field(min_length=1, max_length=target_validation.MAX_FOLDER)] | None = (
         None
     )

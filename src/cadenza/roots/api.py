@@ -80,7 +80,7 @@ async def served_app(
     await clock.ask(database)
     async with (
         dispatcher(settings, database, box, clock) as dispatch,
-        opened_reads(database, url, expected_workers=words(settings.expected_workers)) as reads,
+        opened_reads(database, url, words(settings.expected_workers)) as reads,
     ):
         cron = CronsimCron()
         accounts = PostgresAccounts(database, on_time=clock.hear)

@@ -20,17 +20,12 @@ CHANNEL = "cadenza_events"
 
 @asynccontextmanager
 async def opened_reads(
-    database: Database,
-    url: str | None,
-    pace: Pace | None = None,
-    expected_workers: Sequence[str] = (),
+    database: Database, url: str | None, expected_workers: Sequence[str]
 ) -> AsyncGenerator[Reads]:
-    streams = Streams(PostgresEventLog(database), time.monotonic, pace or Pace())
-    beside = [
-        asyncio.create_task(Listener(address, {CHANNEL: streams.wake}).run())
-        for address in [url]
-        if address is not None
-    ]
+    streams = Streams(PostgresEventLog(database), time.monotonic, Pace())
+    listening: list[asyncio.Task[None]] = []
+    if url is not None:
+        listening.append(asyncio.create_task(Listener(url, {CHANNEL: streams.wake}).run()))
     try:
         yield Reads(
             PostgresRunReads(database),
@@ -41,4 +36,4 @@ async def opened_reads(
         )
     finally:
         streams.end()
-        await end_all(beside)
+        await end_all(listening)

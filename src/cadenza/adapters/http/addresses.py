@@ -1,4 +1,4 @@
-"""Which addresses may be called: an explicit table, and what the operator opened.
+"""Which addresses may be called: an explicit table, and what the installation's admin opened.
 
 Python's own `is_global` is not asked. It calls 168.63.129.16 (Azure's inner server), 192.88.99.1,
 64:ff9b::10.0.0.1, 2002:7f00:1::, fec0::1 and ::ffff:0:10.0.0.1 global, among others.
@@ -114,13 +114,13 @@ _ISATAP = (0x00005EFE, 0x02005EFE)
 
 class Verdict(Enum):
     PUBLIC = "public"
-    OPENED = "opened"  # by the operator
+    OPENED = "opened"  # by the admin
     REFUSED = "refused"
 
 
 @dataclass(frozen=True, slots=True)
 class AddressPolicy:
-    """What may be connected to. Nothing but the public Internet, unless the operator says so."""
+    """What may be connected to. Nothing but the public Internet, unless the admin says so."""
 
     allowed_networks: tuple[Network, ...] = ()
     closed_ports: frozenset[int] = frozenset()
@@ -170,55 +170,52 @@ def carried(address: Address) -> Iterator[IPv4Address]:
         yield IPv4Address(low)
 
 
-# --- What the operator writes ---------------------------------------------------------------
+# --- What the admin writes ------------------------------------------------------------------
 
 _NAMED = {"loopback": LOOPBACK, "private": PRIVATE}
-_NETWORKS_SETTING = "CADENZA_ALLOWED_NETWORKS"
-_PORTS_SETTING = "CADENZA_CLOSED_PORTS"
 
 
-def parse_networks(text: str, setting: str = _NETWORKS_SETTING) -> tuple[Network, ...]:
+def parse_networks(text: str) -> tuple[Network, ...]:
     """`10.1.0.0/16, fd12::/48, 192.168.1.7`; `loopback` and `private` stand for theirs."""
     return tuple(
-        _network(part, setting)
+        _network(part)
         for word in text.replace(",", " ").split()
         for part in _NAMED.get(word.lower(), (word,))
     )
 
 
-def _network(text: str, setting: str) -> Network:
+def _network(text: str) -> Network:
     try:
         network = ip_network(text, strict=False)
     except ValueError as error:
-        raise _no_network(text, setting, str(error)[:100]) from error
+        raise _no_network(text, str(error)[:100]) from error
     if "%" in text:
-        raise _no_network(text, setting, "a zone cannot be opened")
+        raise _no_network(text, "a zone cannot be opened")
     if int(network.network_address) != int(ip_address(text.partition("/")[0])):
-        raise _no_network(text, setting, f"the network would be {network}")
+        raise _no_network(text, f"the network would be {network}")
     return network
 
 
-def _no_network(text: str, setting: str, why: str) -> InstallationError:
+def _no_network(text: str, why: str) -> InstallationError:
     return InstallationError(
-        f"{setting}: {text[:60]!r} is not a network ({why}). Write networks like 10.1.0.0/16 or "
-        "fd12::/48, single addresses, or the words loopback and private, with commas between them."
+        f"CADENZA_ALLOWED_NETWORKS: {text[:60]!r} is not a network ({why}). Write networks "
+        "like 10.1.0.0/16 or fd12::/48, single addresses, or the words loopback and private, with "
+        "commas between them."
     )
 
 
-def parse_ports(text: str, setting: str = _PORTS_SETTING) -> frozenset[int]:
+def parse_ports(text: str) -> frozenset[int]:
     """`25, 465, 6000-6010`."""
-    return frozenset(
-        port for word in text.replace(",", " ").split() for port in _ports(word, setting)
-    )
+    return frozenset(port for word in text.replace(",", " ").split() for port in _ports(word))
 
 
-def _ports(word: str, setting: str) -> range:
+def _ports(word: str) -> range:
     first, dash, last = word.partition("-")
     numbers = [each for each in (first, last if dash else first) if _is_port(each)]
     if len(numbers) != 2 or int(numbers[0]) > int(numbers[1]):
         raise InstallationError(
-            f"{setting}: {word[:60]!r} is not a port from 1 to 65535. Write ports like 25 or "
-            "6000-6010, with commas between them."
+            f"CADENZA_CLOSED_PORTS: {word[:60]!r} is not a port from 1 to 65535. Write ports "
+            "like 25 or 6000-6010, with commas between them."
         )
     return range(int(numbers[0]), int(numbers[1]) + 1)
 

@@ -7,7 +7,7 @@ is not the name but the judged addresses, spelled as one word that only our reso
 - connections are kept by that word, so that a name whose addresses change leaves its old ones.
 
 A refused address spoils its whole name: a name with public and inner addresses is an attack or a
-mistake. Only where the operator opened some of them, those are used and the others passed over
+mistake. Only where the admin opened some of them, those are used and the others passed over
 (`localhost` is 127.0.0.1 and ::1, and one of them may be open).
 """
 

@@ -53,7 +53,7 @@ class AesGcmBox:
 
 
 def _missing(key_id: str, column: str) -> SecretUnreadable:
-    # Tenants read this with their failed runs: it does not say where the operator keeps his keys.
+    # Tenants read this with their failed runs: it does not say where the admin keeps the keys.
     return SecretUnreadable(
         f"The secret in {column} was encrypted with the master key {key_id}, which this program "
         "does not have. Put that key back (`cadenza secrets status` lists what is missing), or "

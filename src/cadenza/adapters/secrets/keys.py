@@ -31,7 +31,7 @@ class MasterKeys(Protocol):
 
     @property
     def where(self) -> str:
-        """What an operator calls the place that they come from."""
+        """What the admin calls the setting or file that they come from."""
         ...
 
     @property

@@ -22,7 +22,7 @@ MAX_MESSAGE = 2000
 
 @dataclass(frozen=True, slots=True)
 class ShellRules:
-    """What the operator allows."""
+    """What the installation's admin allows."""
 
     folders: tuple[Path, ...] = ()  # where commands may work; the first is where they do
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -90,7 +90,9 @@ class ShellDispatcher:
         if not roots:
             if wanted is None:
                 return Path("/")
-            raise _Unfit("not_allowed", "the operator allows commands no working folder")
+            raise _Unfit(
+                "not_allowed", "the installation's admin allows commands no working folder"
+            )
         shown = str(wanted or roots[0])[:200]
         try:
             folder = Path(roots[0], wanted or "").resolve(strict=True)

@@ -1,4 +1,4 @@
-"""What a command may see of the worker's environment: names that the operator listed, only."""
+"""What a command may see of the worker's environment: names that the admin listed, only."""
 
 from collections.abc import Iterable, Mapping
 

@@ -140,7 +140,7 @@ def start(
     command: Sequence[str], folder: str, environment: Mapping[str, str], limit: int
 ) -> GroupProcess:
     """OSError or ValueError where it cannot be started."""
-    process = subprocess.Popen(  # noqa: S603 - the command is the point; the operator allowed it
+    process = subprocess.Popen(  # noqa: S603 - the command is the point; the admin allowed it
         command,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
