@@ -135,7 +135,7 @@ def _check_port(url: str, netloc: str, closed_ports: Collection[int]) -> None:
     if not (port.isascii() and port.isdigit() and len(port) <= 5 and 0 < int(port) < 65536):
         _bad_url(url, "its port must be a number from 1 to 65535")
     if int(port) in closed_ports:
-        _bad_url(url, f"the operator has closed port {int(port)}")
+        _bad_url(url, f"the installation's admin has closed port {int(port)}")
 
 
 def _bad_url(url: str, fix: str) -> NoReturn:

@@ -190,7 +190,7 @@ async def test_a_name_with_one_refused_address_is_refused_as_a_whole() -> None:
             await admitted(name, guard)
 
 
-async def test_where_the_operator_opened_some_addresses_only_those_are_used() -> None:
+async def test_where_the_admin_opened_some_addresses_only_those_are_used() -> None:
     look_up = names(here_example="::1 127.0.0.1", mixed_example=f"{PUBLIC} 127.0.0.1 10.0.0.1")
     guard = Guard(AddressPolicy(parse_networks("127.0.0.0/8")), look_up)
     assert await admitted("here.example", guard) == ["127.0.0.1"]

@@ -425,7 +425,7 @@ async def test_the_command_makes_a_key_moves_everything_and_lists_what_can_go(
     assert said["keys"][0] == {"id": said["key_id"], "writes": True, "values": 2}
     assert await opened(world, endpoint, box) == HEADERS
 
-    # The operator puts a key of his own first: that one is taken, and none is made.
+    # The admin puts a key of their own first: that one is taken, and none is made.
     path.write_text(f"{ONE}\n{path.read_text()}")
     done = await asyncio.to_thread(cadenza, world.url, tmp_path, "rotate")
     assert done.returncode == 0
