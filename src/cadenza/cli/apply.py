@@ -9,6 +9,7 @@ import typer
 
 from cadenza.cli.client import Api
 from cadenza.cli.commands import command
+from cadenza.cli.complete import Force, ManifestFile, OutputFile
 from cadenza.cli.context import CliContext
 from cadenza.cli.difference_view import show_difference, summary
 from cadenza.cli.errors import ApiError, CommandError
@@ -26,15 +27,7 @@ def apply(
     api: Api,
     out: Output,
     context: CliContext,
-    file: Annotated[
-        Path,
-        typer.Option(
-            "--file",
-            "-f",
-            readable=False,
-            help="A file, a folder of *.yaml and *.yml, or - (stdin).",
-        ),
-    ] = Path("cadenza.yaml"),
+    file: ManifestFile = Path("cadenza.yaml"),
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only show what would change.")
     ] = False,
@@ -123,10 +116,8 @@ def _ask(planned: dict[str, Any], *, yes: bool) -> None:
 def export(
     api: Api,
     out: Output,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write here instead of to stdout.")
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the output.")] = False,
+    output: OutputFile = None,
+    force: Force = False,
 ) -> None:
     """Write all jobs and endpoints as YAML; applying it changes nothing. Secrets are not in it.
 

@@ -37,10 +37,6 @@ def list_audit(
         Column("to", lambda entry: entry["subject"], keep_whole=True),
         Column("with", lambda entry: shortened(json_text(entry["data"]), 100)),
     ]
-    query = {
-        "actor": actor,
-        "action": action,
-        "subject": subject,
-        "from": ago(context, "--since", since),
-    }
+    from_at = ago(context, "--since", since)
+    query = {"actor": actor, "action": action, "subject": subject, "from": from_at}
     out.rows(api.pages("/audit", limit, query), columns, "Nobody did anything that fits.")

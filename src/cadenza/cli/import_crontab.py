@@ -8,6 +8,7 @@ import typer
 
 from cadenza.cli.apply import write_file
 from cadenza.cli.commands import group
+from cadenza.cli.complete import Force, OutputFile
 from cadenza.cli.context import CliContext
 from cadenza.domain.errors import InstallationError, InvalidInput
 from cadenza.manifest.checking import Checks
@@ -21,16 +22,14 @@ cli = group("import", "Bring schedules over from elsewhere.")
 def crontab(
     ctx: typer.Context,
     file: Annotated[Path, typer.Argument(readable=False, help="A crontab; - reads it from stdin.")],
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write here instead of to stdout.")
-    ] = None,
+    output: OutputFile = None,
     system: Annotated[
         bool, typer.Option("--system", help="Lines name a user, as in /etc/crontab.")
     ] = False,
     timezone: Annotated[
         str | None, typer.Option(help="The zone of the machine, like Europe/Paris.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the output.")] = False,
+    force: Force = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the file and the notes as JSON.")
     ] = False,

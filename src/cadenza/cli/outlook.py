@@ -34,11 +34,8 @@ def _sentences(name: str, explanation: dict[str, Any], times: Times) -> list[str
     lines = [name, f"  {_in_zone(explanation['summary'], times)}"]
     for title, field in (("How it was chosen:", "because"), ("Good to know:", "would_change")):
         if explanation[field]:
-            lines += [
-                "",
-                title,
-                *(f"  {_in_zone(sentence, times)}" for sentence in explanation[field]),
-            ]
+            lines += ["", title]
+            lines += (f"  {_in_zone(sentence, times)}" for sentence in explanation[field])
     return lines
 
 
@@ -72,11 +69,8 @@ def preview(
         Column("by", lambda row: source(row["planned"]["source"]) if row["planned"] else ""),
         Column("baseline alone", lambda row: _upcoming(row["baseline"], out.times)),
     ]
-    out.rows(
-        rows,
-        columns,
-        f"{plain(name)} runs only when it is asked to: cadenza run {quoted(name)}",
-    )
+    nothing = f"{plain(name)} runs only when it is asked to: cadenza run {quoted(name)}"
+    out.rows(rows, columns, nothing)
 
 
 def _upcoming(run: dict[str, Any] | None, times: Times) -> str:

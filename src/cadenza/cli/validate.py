@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from cadenza.cli.complete import ManifestFile
 from cadenza.cli.context import CliContext
 from cadenza.manifest.files import Manifest, read_manifest
 from cadenza.manifest.models import manifest_schema
@@ -30,15 +31,7 @@ def schema() -> None:
 @cli.command()
 def validate(
     ctx: typer.Context,
-    file: Annotated[
-        Path,
-        typer.Option(
-            "--file",
-            "-f",
-            readable=False,
-            help="A file, a folder of *.yaml and *.yml, or - (stdin).",
-        ),
-    ] = Path("cadenza.yaml"),
+    file: ManifestFile = Path("cadenza.yaml"),
     secrets: Annotated[
         bool,
         typer.Option("--secrets", help="Also see that every ${NAME} of a secret is set."),

@@ -15,11 +15,10 @@ OF_AN_ANSWER = ("status", "body")  # what success_when may speak of
 def validation_policy(
     *, shell_allowed: bool, closed_ports: frozenset[int] = frozenset()
 ) -> ValidationPolicy:
-    check = CelExpressions().check
     return ValidationPolicy(
         closed_ports=closed_ports,
         shell_allowed=shell_allowed,
-        check_expression=partial(check, names=OF_AN_ANSWER),
+        check_expression=partial(CelExpressions().check, names=OF_AN_ANSWER),
         check_rule=_check_rule,
     )
 
