@@ -12,9 +12,7 @@ SLOW = (
     "adapters/postgres",
     "adapters/test_embedded_postgres.py",
     "benchmarks",
-    "cli",
     "sim/test_demo.py",
-    "web",
 )
 
 

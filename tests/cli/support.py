@@ -1,4 +1,4 @@
-"""The command line over the program's own server: uvicorn, a real PostgreSQL, a real worker."""
+"""The command line over the program's own server: uvicorn, either store, a real worker."""
 
 import asyncio
 import json
@@ -8,31 +8,31 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import uvicorn
 from fastapi import FastAPI
 from pydantic import SecretStr
 from typer.testing import CliRunner
 
-from cadenza.adapters.postgres.accounts import PostgresAccounts
-from cadenza.adapters.postgres.clock import DatabaseClock
-from cadenza.adapters.postgres.database import Database, open_database
-from cadenza.domain.access import ApiKey, Scope, Tenant, User, hash_of, token_of
-from cadenza.domain.audit import AuditEntry
+from cadenza.application.accounts import Keys, NewKey, Tenants
+from cadenza.domain.access import Scope
 from cadenza.domain.errors import CadenzaError
-from cadenza.roots.api import served_app, server_config
-from cadenza.roots.dispatch import dispatcher
+from cadenza.domain.session import Session, SessionEnd, ToolCall
 from cadenza.roots.main import app, exit_code
-from cadenza.roots.scheduler import make_scheduler
+from cadenza.roots.serving import server_config
 from cadenza.roots.settings import Settings
 from cadenza.up.sample_service import sample_service
-from tests.postgres import BOX, migrated_database_url
+from tests.backends import Backend, new_backend
+from tests.factories import seconds
 
 NEW_YEAR = "0 3 1 1 *"
-ADMIN_KEY = "operator-key-of-the-tests-with-enough-of-chance"
+ADMIN_KEY = "admin-key-of-the-tests-with-enough-of-chance"
 SETTINGS = Settings(
-    admin_key=SecretStr(ADMIN_KEY), allowed_networks="loopback", rate_limit=1_000_000
+    admin_key=SecretStr(ADMIN_KEY),
+    allowed_networks="loopback",
+    rate_limit=1_000_000,
+    tick_seconds=0.2,
 )
 
 
@@ -42,18 +42,11 @@ class Site:
 
     url: str
     target: str  # answers with a queue depth
-    database: Database
+    backend: Backend
     loop: asyncio.AbstractEventLoop
 
     def wait_for(self, awaitable: Any) -> Any:
         return asyncio.run_coroutine_threadsafe(awaitable, self.loop).result(30)
-
-    def execute(self, statement: str, *values: Any) -> None:
-        async def run() -> None:
-            async with self.database.connection() as connection:
-                await connection.execute(statement, *values)
-
-        self.wait_for(run())
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +63,7 @@ class Done:
 
     @property
     def lines(self) -> list[Any]:
-        return [json.loads(each) for each in self.out.splitlines()]
+        return [json.loads(line) for line in self.out.splitlines()]
 
 
 @dataclass(slots=True)
@@ -90,10 +83,11 @@ class Person:
             "COLUMNS": "200",
             **self.environment,
         }
-        given = {name: value or None for name, value in env.items()}
-        result = CliRunner().invoke(app, [str(each) for each in arguments], stdin, env=given)
+        set_or_unset = {name: value or None for name, value in env.items()}
+        words = [str(argument) for argument in arguments]
+        result = CliRunner().invoke(app, words, stdin, env=set_or_unset)
         error = result.exception
-        if isinstance(error, CadenzaError):  # as `main` tells it
+        if isinstance(error, CadenzaError):  # as `main` writes it
             return Done(exit_code(error), result.stdout, f"{result.stderr}{error}\n")
         if error and not isinstance(error, SystemExit):
             raise error
@@ -114,18 +108,36 @@ class Person:
     def queue(self, name: str = "shop/queue", *baseline: str) -> Any:
         """An endpoint on the sample service, and its job; it does not run by itself for long."""
         self.cadenza("jobs", "create", name.partition("/")[0])
-        given = baseline or ("--cron", NEW_YEAR)
-        return self.gets("endpoints", "create", name, "--url", self.site.target, *given)
+        words = baseline or ("--cron", NEW_YEAR)
+        return self.gets("endpoints", "create", name, "--url", self.site.target, *words)
+
+    def add_session(self, endpoint: dict[str, Any], call: ToolCall, reasoning: str = "") -> str:
+        """An analysis of the endpoint by rules, with this call; gives its id."""
+        backend, wait_for = self.site.backend, self.site.wait_for
+        session = Session(
+            id=uuid4(),
+            tenant_id=UUID(self.gets("whoami")["tenant_id"]),
+            job_id=UUID(endpoint["job_id"]),
+            endpoint_id=UUID(endpoint["id"]),
+            brain="rules",
+            started_at=wait_for(backend.now()),
+            duration=seconds(0.02),
+            end=SessionEnd.SUBMITTED,
+            tool_calls=(call,),
+            reasoning=reasoning,
+        )
+        wait_for(backend.add_session(session))
+        return str(session.id)
 
 
 @contextmanager
-def living_site() -> Iterator[Site]:
+def living_site(kind: str) -> Iterator[Site]:
     loop = asyncio.new_event_loop()
     ready: asyncio.Future[Site] = loop.create_future()
     stop = asyncio.Event()
 
     async def live() -> None:
-        async with _site() as site:
+        async with _site(kind) as site:
             ready.set_result(site)
             await stop.wait()
 
@@ -146,20 +158,16 @@ async def _first(ready: "asyncio.Future[Site]", living: "asyncio.Task[None]") ->
 
 
 @asynccontextmanager
-async def _site() -> AsyncIterator[Site]:
-    async with migrated_database_url() as url:
-        database = await open_database(url, connections=10)
-        try:
-            async with (
-                served_app(SETTINGS, database, BOX, url) as api,
-                served(api) as port,
-                _worker(database),
-                sample_service(0) as target,
-            ):
-                loop = asyncio.get_running_loop()
-                yield Site(f"http://127.0.0.1:{port}", target, database, loop)
-        finally:
-            await database.close()
+async def _site(kind: str) -> AsyncIterator[Site]:
+    async with (
+        new_backend(kind, connections=10) as backend,
+        backend.app(SETTINGS) as api,
+        served(api) as port,
+        backend.worker(SETTINGS),
+        sample_service(0) as target,
+    ):
+        loop = asyncio.get_running_loop()
+        yield Site(f"http://127.0.0.1:{port}", target, backend, loop)
 
 
 @asynccontextmanager
@@ -172,37 +180,22 @@ async def served(api: FastAPI) -> AsyncIterator[int]:
     try:
         yield server.servers[0].sockets[0].getsockname()[1]
     finally:
-        api.state.dependencies.streams.end()
+        api.state.dependencies.around.streams.end()
         server.should_exit = True
         await serving
         await server.shutdown()
 
 
-@asynccontextmanager
-async def _worker(database: Database) -> AsyncIterator[None]:
-    clock = DatabaseClock()
-    await clock.ask(database)
-    settings = SETTINGS.model_copy(update={"tick_seconds": 0.2})
-    async with dispatcher(settings, database, BOX, clock) as calls:
-        worker = make_scheduler(settings, database, BOX, clock, calls)
-        working = asyncio.create_task(worker.run())
-        try:
-            yield
-        finally:
-            worker.stop()
-            await working
-
-
-async def new_key(database: Database, scope: Scope = Scope.ADMIN) -> tuple[str, str]:
+async def new_key(backend: Backend, scope: Scope = Scope.ADMIN) -> tuple[str, str]:
     """The name of a new tenant, and a key of its only user."""
-    accounts = PostgresAccounts(database)
-    now = await DatabaseClock().ask(database)
-    tenant = Tenant(uuid4(), f"tenant {uuid4().hex[:8]}", now)
-    await accounts.add_tenant(tenant, AuditEntry("test", "tenant.create"))
-    user = User(uuid4(), tenant.id, "ada", now)
-    await accounts.add_user(user, AuditEntry("test", "user.create"))
-    key_id = uuid4()
-    token = token_of(key_id, "s" * 43)
-    key = ApiKey(key_id, tenant.id, user.id, "first", (scope,), hash_of(token), now)
-    await accounts.add_key(key, AuditEntry("test", "key.create"))
-    return tenant.name, token
+    tenants = Tenants(backend.store, uuid4, _nothing_to_forget)
+    keys = Keys(backend.store, uuid4, lambda: "s" * 43, _nothing_to_forget)
+    name = f"tenant {uuid4().hex[:8]}"
+    tenant_id, _ = await tenants.create(name, None)
+    user, _ = await tenants.create_user(tenant_id, "ada")
+    _, token = await keys.create_for(tenant_id, NewKey("first", (scope,), user.id))
+    return name, token
+
+
+def _nothing_to_forget() -> None:
+    """No process knows these keys yet."""

@@ -1,7 +1,7 @@
 """Jobs and endpoints by their names: made, listed, shown, changed, ended."""
 
 import json
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -146,7 +146,8 @@ def test_what_the_server_refuses_is_told_with_the_fix(person: Person) -> None:
 
 def test_an_endpoint_is_archived_and_its_failures_forgotten(person: Person) -> None:
     made = person.queue()
-    person.site.execute("UPDATE endpoints SET failure_count = 3 WHERE id = $1", made["id"])
+    ids = UUID(person.gets("whoami")["tenant_id"]), UUID(made["id"])
+    person.site.wait_for(person.site.backend.change_endpoint(*ids, failure_count=3))
     assert "failure × 3" in person.says("endpoints", "list")
     assert person.gets("endpoints", "reset-failures", "queue")["failure_count"] == 0
     assert "no runs" in person.says("endpoints", "health", "queue")

@@ -1,12 +1,13 @@
 """The short verbs: run, pause, resume, hint, explain, preview, analyse, test, tail; and runs."""
 
-import json
 import re
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import pytest
 
+from cadenza.domain.session import ToolCall
 from tests.cli.support import Person
+from tests.factories import minutes
 
 
 def test_a_run_that_was_asked_for_is_waited_for(person: Person) -> None:
@@ -130,25 +131,9 @@ def test_verbs_on_what_is_not_there_end_with_three(
 
 def test_what_the_planner_did_and_why_is_listed_and_shown(person: Person) -> None:
     made = person.queue()
-    session_id = str(uuid4())
-    call = {
-        "tool": "propose_interval",
-        "arguments": {"interval_ms": 30_000},
-        "result": {"took_effect": True},
-        "took_effect": True,
-    }
-    person.site.execute(
-        """
-        INSERT INTO analysis_sessions (id, tenant_id, job_id, endpoint_id, brain, started_at,
-                                       duration_ms, ended_as, reasoning, tool_calls)
-        SELECT $1, tenant_id, job_id, id, 'rules', now(), 20, 'submitted', $2, $3
-        FROM endpoints WHERE id = $4
-        """,
-        UUID(session_id),
-        "the queue grows\x1b[2J",
-        json.dumps([call]),
-        UUID(made["id"]),
-    )
+    arguments = {"interval_ms": 30_000}
+    call = ToolCall("propose_interval", arguments, {"took_effect": True}, took_effect=True)
+    session_id = person.add_session(made, call, "the queue grows\x1b[2J")
     assert "propose_interval" in person.says("sessions", "list", "--job", "shop")
     shown = person.says("sessions", "show", session_id)
     assert 'propose_interval {"interval_ms": 30000}' in shown
@@ -159,27 +144,12 @@ def test_what_the_planner_did_and_why_is_listed_and_shown(person: Person) -> Non
 def test_a_suggestion_is_listed_and_accepted_once(person: Person) -> None:
     made = person.queue()
     assert "advise" in person.says("sessions", "suggestions")
-    session_id = str(uuid4())
-    call = {
-        "tool": "propose_interval",
-        "arguments": {"interval_ms": 30_000, "reason": "it grows"},
-        "result": {"ok": True},
-        "took_effect": False,
-        "suggested": True,
-        "open_until": "2999-01-01T00:00:00Z",
-    }
-    person.site.execute(
-        """
-        INSERT INTO analysis_sessions (id, tenant_id, job_id, endpoint_id, brain, started_at,
-                                       duration_ms, ended_as, reasoning, tool_calls, suggests_until)
-        SELECT $1, tenant_id, job_id, id, 'rules', now(), 20, 'submitted', '', $2,
-               now() + interval '1 hour'
-        FROM endpoints WHERE id = $3
-        """,
-        UUID(session_id),
-        json.dumps([call]),
-        UUID(made["id"]),
+    arguments = {"interval_ms": 30_000, "reason": "it grows"}
+    in_an_hour = person.site.wait_for(person.site.backend.now()) + minutes(60)
+    call = ToolCall(
+        "propose_interval", arguments, {"ok": True}, suggested=True, holds_until=in_an_hour
     )
+    session_id = person.add_session(made, call)
     assert session_id in person.says("sessions", "suggestions")
     assert "Done" in person.says("sessions", "accept", session_id)
     shown = person.gets("endpoints", "show", "shop/queue")

@@ -302,14 +302,14 @@ async def test_what_needs_an_analysis_is_what_the_domain_has_a_reason_for(
 
     members: dict[UUID, list[Endpoint]] = defaultdict(list)
     for number in range(40):
-        job_id = id_of(f"job {random.randint(0, 15)}")
+        job_id = id_of(f"job {random.randint(0, 25)}")
         archived_at = NOON if random.random() < 0.1 else None
         endpoint = make_endpoint(f"probe {number}", job_id=job_id, archived_at=archived_at)
         members[job_id].append(steering.begin(endpoint, NOON, CRON))
     endpoints = [endpoint for job in members.values() for endpoint in job]
     await insert(store, endpoints)
     instants = {
-        endpoint.id: Instants(sometimes(), sometimes(0.2), sometimes(0.2), sometimes(0.1))
+        endpoint.id: Instants(sometimes(0.7), sometimes(0.5), sometimes(0.2), sometimes(0.1))
         for endpoint in endpoints
     }
     await store.rows.set_instants(instants)

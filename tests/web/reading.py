@@ -1,4 +1,4 @@
-"""What the tests of reading share: the real app over a real PostgreSQL, with two tenants."""
+"""What the tests of reading share: the real app over either store, with two tenants."""
 
 import asyncio
 import json
@@ -6,7 +6,7 @@ import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -14,20 +14,18 @@ import httpx2 as httpx
 import uvicorn
 from fastapi import FastAPI
 
-from cadenza.adapters.postgres.database import Database, open_database
-from cadenza.adapters.postgres.store import PostgresStore
 from cadenza.application.accounts import Keys, NewKey, Tenants
-from cadenza.application.ports.claims import ClaimRequest
 from cadenza.domain.access import Caller, Scope
 from cadenza.domain.endpoint import Endpoint, Every, Job
-from cadenza.domain.run import FinishedRun, Outcome
+from cadenza.domain.plan import Source
+from cadenza.domain.run import Outcome, Run, RunStatus
 from cadenza.domain.target import HttpTarget
-from cadenza.roots.api import served_app
 from cadenza.roots.serving import Server
 from cadenza.roots.settings import Settings
 from cadenza.web.api.streams import Pace
+from tests.backends import Backend, PostgresBackend
 from tests.factories import OK, minutes, seconds
-from tests.postgres import BOX, MASTER_KEY, direct, migrated_database_url, run_queue
+from tests.postgres import MASTER_KEY
 
 SECRET = "s" * 43
 
@@ -49,12 +47,16 @@ class Tenancy:
 
 @dataclass(slots=True)
 class Reading:
-    url: str
-    database: Database
+    backend: Backend
     app: FastAPI
     client: httpx.AsyncClient
     ours: Tenancy
     theirs: Tenancy
+
+    @property
+    def postgres(self) -> PostgresBackend:
+        assert isinstance(self.backend, PostgresBackend), "ask for the fixture postgres_world"
+        return self.backend
 
     async def get(self, path: str, tenancy: Tenancy | None = None, **asked: Any) -> httpx.Response:
         headers = (tenancy or self.ours).headers
@@ -83,81 +85,70 @@ class Reading:
                 return items
             cursor = {"cursor": page["next"]}
 
-    async def execute(self, statement: str, *values: Any) -> None:
-        async with self.database.connection() as connection:
-            await connection.execute(statement, *values)
-
-    async def value(self, statement: str, *values: Any) -> Any:
-        async with self.database.connection() as connection:
-            return await connection.fetchval(statement, *values)
-
     async def now(self) -> datetime:
-        return await self.value("SELECT cadenza_now()")
+        return await self.backend.now()
 
     async def add_endpoint(
         self, name: str = "probe", tenancy: Tenancy | None = None, **fields: Any
     ) -> Endpoint:
         owner = tenancy or self.ours
-        given: dict[str, Any] = {"baseline": Every(minutes(1)), "created_at": await self.now()}
+        defaults: dict[str, Any] = {"baseline": Every(minutes(1)), "created_at": await self.now()}
         endpoint = Endpoint(
             id=uuid4(),
             tenant_id=owner.id,
             job_id=owner.job_id,
             name=name,
             spread=seconds(0),
-            **{**given, **fields},
+            **{**defaults, **fields},
         )
-        endpoints = direct(self.database, BOX, timedelta(0))
-        return await endpoints.add_endpoint(endpoint, HttpTarget("http://example.com/"))
+        target = HttpTarget("http://example.com/")
+        return await self.backend.direct.add_endpoint(endpoint, target)
 
-    async def add_run(self, endpoint: Endpoint, slot_at: datetime, **columns: Any) -> UUID:
-        """A run as it is after its end, or as the columns say."""
-        run = {
+    async def add_run(
+        self,
+        endpoint: Endpoint,
+        slot_at: datetime,
+        status: str = "success",
+        source: str = "baseline-interval",
+        **fields: Any,
+    ) -> UUID:
+        """A run as it is after its end, or as the fields say."""
+        defaults = {
             "id": uuid4(),
             "endpoint_id": endpoint.id,
             "tenant_id": endpoint.tenant_id,
             "slot_at": slot_at,
-            "source": "baseline-interval",
-            "status": "success",
+            "source": Source(source),
+            "status": RunStatus(status),
             "attempt": 1,
             "epoch": 1,
-            "is_manual": False,
             "claimed_at": slot_at,
             "started_at": slot_at,
             "finished_at": slot_at + seconds(1),
-            **columns,
         }
-        places = ", ".join(f"${number}" for number in range(1, len(run) + 1))
-        await self.execute(f"INSERT INTO runs ({', '.join(run)}) VALUES ({places})", *run.values())
-        await self.execute("UPDATE runs SET status = status WHERE id = $1", run["id"])  # as it ends
-        return run["id"]
-
-    async def run_due(self, outcome: Outcome = OK) -> int:
-        """What a worker does: claim all that is due, and finish it so."""
-        queue = run_queue(self.database, uuid4, BOX, timedelta(0))
-        batch = await queue.claim_due(ClaimRequest("test", 100, seconds(30)))
-        now = await self.now()
-        await queue.finish([FinishedRun(each, outcome, now, now) for each in batch.claims])
-        return len(batch.claims)
+        run = Run(**{**defaults, **fields})
+        await self.backend.insert_run(run)
+        return run.id
 
     async def make_due(self, endpoint: Endpoint) -> None:
-        await self.execute(
-            "UPDATE endpoints SET next_run_at = cadenza_now() WHERE id = $1", endpoint.id
-        )
+        await self.plan_at(endpoint, await self.now())
+
+    async def plan_at(self, endpoint: Endpoint, at: datetime | None) -> None:
+        await self.backend.change_endpoint(endpoint.tenant_id, endpoint.id, next_run_at=at)
 
     async def finish_run(self, endpoint: Endpoint, outcome: Outcome = OK) -> None:
         await self.make_due(endpoint)
-        assert await self.run_due(outcome) == 1
+        assert await self.backend.run_due(outcome) == 1
 
     async def add_key(self, tenancy: Tenancy, scope: Scope) -> Tenancy:
         """The same tenant, with a key that may do no more than this."""
-        key = await _add_key(self.database, tenancy.id, tenancy.user_id, scope)
+        key = await _add_key(self.backend, tenancy.id, tenancy.user_id, scope)
         return Tenancy(tenancy.id, tenancy.user_id, *key, tenancy.job_id)
 
     async def revoke(self, tenancy: Tenancy) -> None:
         """By another process than the one that serves."""
         caller = Caller(tenancy.id, tenancy.user_id, tenancy.key_id, "ann", (Scope.ADMIN,))
-        await _keys(self.database).revoke(caller, tenancy.key_id)
+        await _keys(self.backend).revoke(caller, tenancy.key_id)
 
     def set_pace(self, **pace: Any) -> None:
         """For streams; what is not said is as quick as a test wants it."""
@@ -181,44 +172,35 @@ class Reading:
 
 
 @asynccontextmanager
-async def reading_world() -> AsyncIterator[Reading]:
-    async with migrated_database_url() as url:
-        database = await open_database(url, connections=6)
-        settings = Settings(master_key=MASTER_KEY, allowed_networks="loopback")  # type: ignore[arg-type]
-        try:
-            async with (
-                served_app(settings, database, BOX, url) as app,
-                httpx.AsyncClient(
-                    transport=httpx.ASGITransport(app=app), base_url="http://test"
-                ) as client,
-            ):
-                ours = await _add_tenant(database, "ours")
-                theirs = await _add_tenant(database, "theirs")
-                yield Reading(url, database, app, client, ours, theirs)
-        finally:
-            await database.close()
+async def reading_world(backend: Backend) -> AsyncIterator[Reading]:
+    settings = Settings(master_key=MASTER_KEY, allowed_networks="loopback")  # type: ignore[arg-type]
+    async with backend.app(settings) as app:
+        transport = httpx.ASGITransport(app=app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://test") as client:
+            ours = await _add_tenant(backend, "ours")
+            theirs = await _add_tenant(backend, "theirs")
+            yield Reading(backend, app, client, ours, theirs)
 
 
-async def _add_tenant(database: Database, name: str) -> Tenancy:
-    tenants = Tenants(PostgresStore(database, BOX), uuid4, _forget_nothing)
+async def _add_tenant(backend: Backend, name: str) -> Tenancy:
+    tenants = Tenants(backend.store, uuid4, _forget_nothing)
     tenant_id, _ = await tenants.create(name, None)
     user, _ = await tenants.create_user(tenant_id, "ann")
-    token, key_id = await _add_key(database, tenant_id, user.id, Scope.ADMIN)
+    token, key_id = await _add_key(backend, tenant_id, user.id, Scope.ADMIN)
     tenancy = Tenancy(tenant_id, user.id, token, key_id)
-    await direct(database).add_job(Job(tenancy.job_id, tenant_id, "watch", ""))
+    await backend.direct.add_job(Job(tenancy.job_id, tenant_id, "watch", ""))
     return tenancy
 
 
 async def _add_key(
-    database: Database, tenant_id: UUID, user_id: UUID, scope: Scope
+    backend: Backend, tenant_id: UUID, user_id: UUID, scope: Scope
 ) -> tuple[str, UUID]:
-    wanted = NewKey("key", (scope,), user_id)
-    key, token = await _keys(database).create_for(tenant_id, wanted)
+    key, token = await _keys(backend).create_for(tenant_id, NewKey("key", (scope,), user_id))
     return token, key.id
 
 
-def _keys(database: Database) -> Keys:
-    return Keys(PostgresStore(database, BOX), uuid4, lambda: SECRET, _forget_nothing)
+def _keys(backend: Backend) -> Keys:
+    return Keys(backend.store, uuid4, lambda: SECRET, _forget_nothing)
 
 
 def _forget_nothing() -> None:

@@ -4,34 +4,26 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import Future
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from threading import Thread
 from typing import Any
 from uuid import UUID, uuid4
 
-import asyncpg
 import httpx2 as httpx
 import uvicorn
 from fastapi import FastAPI
 from pydantic import SecretStr
 
-from cadenza.adapters.memory.stores import MemoryStores
-from cadenza.adapters.memory.tables import Tables
-from cadenza.adapters.postgres.database import Database, open_database
-from cadenza.adapters.system.clock import SystemClock
 from cadenza.application.accounts import Tenants
-from cadenza.application.ports.store import Store
 from cadenza.domain.access import Actor, ApiKey, Scope, hash_of, token_of
-from cadenza.roots.api import app_over, served_app
 from cadenza.roots.serving import server_config
 from cadenza.roots.settings import Settings
-from cadenza.web.api.dependencies import Stores
-from tests.postgres import BOX, migrated_database_url
+from tests.backends import Backend, Contents, new_backend
 
-OPERATOR_KEY = "operator-key-of-the-tests-with-enough-of-chance"
+ADMIN_KEY = "admin-key-of-the-tests-with-enough-of-chance"
 SETTINGS: dict[str, Any] = {
-    "admin_key": SecretStr(OPERATOR_KEY),
+    "admin_key": SecretStr(ADMIN_KEY),
     "allowed_networks": "loopback",
     "rate_limit": 1_000_000,
 }
@@ -51,6 +43,7 @@ class House:
     tenant_id: UUID
     name: str
     user_id: UUID
+    ids: dict[str, str] = field(default_factory=dict[str, str])  # of what it has, by collection
     keys: dict[Scope, str] = field(default_factory=dict[Scope, str])
 
     async def ask(
@@ -61,8 +54,8 @@ class House:
 
     async def done(self, method: str, path: str, body: Any = None, **more: Any) -> dict[str, Any]:
         """The answer to what must go well."""
-        given = {} if body is None else {"json": body}
-        answer = await self.ask(method, path, **given, **more)
+        content = {} if body is None else {"json": body}
+        answer = await self.ask(method, path, **content, **more)
         assert answer.is_success, f"{method} {path}: {answer.status_code} {answer.text}"
         return answer.json()
 
@@ -83,116 +76,67 @@ class House:
 @dataclass(slots=True)
 class Site:
     app: FastAPI
-    _database: Database | None
+    backend: Backend
     client: httpx.AsyncClient
     ours: House
     theirs: House
 
-    @property
-    def database(self) -> Database:
-        assert self._database is not None, "ask for the fixture postgres_site"
-        return self._database
-
-    async def operator(self, method: str, path: str, **more: Any) -> httpx.Response:
-        headers = {**bearer(OPERATOR_KEY), **more.pop("headers", {})}
+    async def admin(self, method: str, path: str, **more: Any) -> httpx.Response:
+        """With the key of the installation's admin."""
+        headers = {**bearer(ADMIN_KEY), **more.pop("headers", {})}
         return await self.client.request(method, f"/api/v1{path}", headers=headers, **more)
 
-    async def rows(self, statement: str, *values: Any) -> list[asyncpg.Record]:
-        async with self.database.connection() as connection:
-            return await connection.fetch(statement, *values)
+    async def contents(self) -> Contents:
+        return await self.backend.contents()
 
-    async def value(self, statement: str, *values: Any) -> Any:
-        async with self.database.connection() as connection:
-            return await connection.fetchval(statement, *values)
+    async def now(self) -> datetime:
+        return await self.backend.now()
 
-    async def execute(self, statement: str, *values: Any) -> None:
-        async with self.database.connection() as connection:
-            await connection.execute(statement, *values)
+    async def stored_key(self, key_id: str) -> ApiKey:
+        row = await self.backend.stores.keys.find_key(UUID(key_id))
+        assert row is not None
+        return row[0]
 
-    async def contents(self) -> dict[str, list[str]]:
-        """Every row of every table."""
-        found: dict[str, list[str]] = {}
-        async with self.database.connection() as connection:
-            for table in await tables(connection):
-                rows = await connection.fetch(f"SELECT to_jsonb(t) AS row FROM {table} AS t")
-                found[table] = sorted(each["row"] for each in rows)
-        return found
+    async def change_key(self, key_id: str, **fields: Any) -> None:
+        """By another process than the one that serves."""
+        async with self.backend.store.transaction() as tx:
+            await tx.save_key(replace(await self.stored_key(key_id), **fields))
 
-
-async def tables(connection: Any) -> list[str]:
-    """Those that hold something of somebody; partitions by their parent."""
-    rows = await connection.fetch(
-        "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition"
-        " AND relnamespace = 'public'::regnamespace"
-        " AND relname NOT IN ('schema_migrations', 'stopped_clock', 'workers') ORDER BY 1"
-    )
-    return [row["relname"] for row in rows]
+    @asynccontextmanager
+    async def emptied(self, **settings: Any) -> AsyncIterator["Site"]:
+        """Another one in its place, with these settings."""
+        async with site_over(await self.backend.emptied(), **settings) as site:
+            yield site
 
 
 @asynccontextmanager
-async def site_over(database: Database, **settings: Any) -> AsyncIterator[Site]:
-    async with (
-        served_app(Settings(**{**SETTINGS, **settings}), database, BOX) as app,
-        site_of(app, database) as site,
-    ):
-        yield site
+async def site_over(backend: Backend, **settings: Any) -> AsyncIterator[Site]:
+    async with backend.app(Settings(**{**SETTINGS, **settings})) as app:
+        transport = httpx.ASGITransport(app=app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://cadenza") as client:
+            ours = await move_in(app, backend, client, "ours")
+            theirs = await move_in(app, backend, client, "theirs")
+            yield Site(app, backend, client, ours, theirs)
 
 
-@asynccontextmanager
-async def site_in_memory(**settings: Any) -> AsyncIterator[Site]:
-    clock = SystemClock()
-    memory = MemoryStores(Tables(clock, uuid4))
-    stores = Stores(
-        store=memory.store,
-        jobs=memory.catalogue,
-        endpoints=memory.catalogue,
-        runs=memory.runs,
-        records=memory.records,
-        usage=memory.usage,
-        readiness=memory.readiness,
-        event_log=memory.event_log,
-        latest_answers=memory.latest_answers,
-        keys=memory.accounts,
-        tenants=memory.accounts,
-        signing_keys=memory.signing_keys,
-        suggestions=memory.suggestions,
-        analysis_queue=memory.analysis_queue,
-    )
-    async with (
-        app_over(Settings(**{**SETTINGS, **settings}), stores, clock) as app,
-        site_of(app, None) as site,
-    ):
-        yield site
-
-
-@asynccontextmanager
-async def site_of(app: FastAPI, database: Database | None) -> AsyncIterator[Site]:
-    transport = httpx.ASGITransport(app=app)
-    async with httpx.AsyncClient(transport=transport, base_url="http://cadenza") as client:
-        ours = await move_in(app, client, "ours")
-        theirs = await move_in(app, client, "theirs")
-        yield Site(app, database, client, ours, theirs)
-
-
-async def move_in(app: FastAPI, client: httpx.AsyncClient, name: str) -> House:
+async def move_in(app: FastAPI, backend: Backend, client: httpx.AsyncClient, name: str) -> House:
     """A tenant with a user, who has a key of every scope."""
     tenants: Tenants = app.state.dependencies.tenants
     tenant_id, _ = await tenants.create(name, None, actor=TEST)
     user, _ = await tenants.create_user(tenant_id, f"ada of {name}", actor=TEST)
     house = House(client, tenant_id, name, user.id)
     for scope in Scope:
-        house.keys[scope] = await give_key(app, house, scope)
+        house.keys[scope] = await give_key(backend, house, scope)
     return house
 
 
 async def give_key(
-    app: FastAPI, house: House, *scopes: Scope, expires_at: datetime | None = None
+    backend: Backend, house: House, *scopes: Scope, expires_at: datetime | None = None
 ) -> str:
     """Also one that has expired already, which nobody could ask for."""
-    store: Store = app.state.dependencies.reads.store
     key_id = uuid4()
     token = token_of(key_id, "s" * 43)
-    async with store.transaction() as tx:
+    async with backend.store.transaction() as tx:
         key = ApiKey(
             *(key_id, house.tenant_id, house.user_id, f"key {key_id}", scopes, hash_of(token)),
             *(await tx.time(), expires_at),
@@ -222,25 +166,24 @@ class Listening:
 
 
 @contextmanager
-def listening() -> Iterator[Listening]:
+def listening(kind: str) -> Iterator[Listening]:
     loop = asyncio.new_event_loop()
-    found: Future[Listening] = Future()
+    ready: Future[Listening] = Future()
     stop = asyncio.Event()
 
     async def live() -> None:
-        async with migrated_database_url() as url:
-            database = await open_database(url, connections=5)
-            try:
-                async with site_over(database) as site, served(site.app) as port:
-                    found.set_result(Listening(port, site, loop))
-                    await stop.wait()
-            finally:
-                await database.close()
+        async with (
+            new_backend(kind) as backend,
+            site_over(backend) as site,
+            served(site.app) as port,
+        ):
+            ready.set_result(Listening(port, site, loop))
+            await stop.wait()
 
     thread = Thread(target=lambda: loop.run_until_complete(live()), daemon=True)
     thread.start()
     try:
-        yield found.result(60)
+        yield ready.result(60)
     finally:
         loop.call_soon_threadsafe(stop.set)
         thread.join(30)

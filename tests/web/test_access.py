@@ -5,7 +5,7 @@ from typing import Any
 
 from cadenza.domain.access import Scope, token_of
 from tests.web.furniture import furnish, path_to
-from tests.web.support import ADMIN, OPERATE, OPERATOR_KEY, READ, Site, bearer, give_key
+from tests.web.support import ADMIN, ADMIN_KEY, OPERATE, READ, Site, bearer, give_key
 from tests.web.walking import Operation, open_paths, operations
 
 ALL = operations()
@@ -14,7 +14,7 @@ WRITES = [each for each in OF_TENANTS if each.changes]
 
 
 async def _ask(site: Site, operation: Operation, headers: dict[str, str], **more: Any) -> Any:
-    path = f"/api/v1{await path_to(site, site.ours, operation)}"
+    path = f"/api/v1{path_to(site.ours, operation)}"
     given = {} if operation.body is None else {"json": operation.body}
     method = operation.method.upper()
     return await site.client.request(method, path, headers=headers, **{**given, **more})
@@ -78,21 +78,21 @@ async def test_what_is_no_key_opens_nothing(site: Site) -> None:
 
 async def test_a_revoked_key_opens_nothing_at_once(site: Site) -> None:
     await furnish(site, site.ours)
-    token = await give_key(site.app, site.ours, ADMIN)
-    await site.execute("UPDATE api_keys SET revoked_at = now() WHERE id::text LIKE $1", _id(token))
+    token = await give_key(site.backend, site.ours, ADMIN)
+    await site.change_key(token.split("_")[1], revoked_at=await site.now())
     await _all_closed_to(site, bearer(token), OF_TENANTS)
 
 
 async def test_an_expired_key_opens_nothing(site: Site) -> None:
     await furnish(site, site.ours)
-    now = await site.value("SELECT cadenza_now()")
-    token = await give_key(site.app, site.ours, ADMIN, expires_at=now - timedelta(seconds=1))
+    now = await site.now()
+    token = await give_key(site.backend, site.ours, ADMIN, expires_at=now - timedelta(seconds=1))
     await _all_closed_to(site, bearer(token), OF_TENANTS)
 
 
-async def test_the_operators_key_opens_nothing_of_a_tenant(site: Site) -> None:
+async def test_the_key_of_the_installations_admin_opens_nothing_of_a_tenant(site: Site) -> None:
     await furnish(site, site.ours)
-    await _all_closed_to(site, bearer(OPERATOR_KEY), OF_TENANTS)
+    await _all_closed_to(site, bearer(ADMIN_KEY), OF_TENANTS)
 
 
 async def test_a_key_that_reads_changes_nothing(site: Site) -> None:
@@ -124,16 +124,8 @@ async def test_each_scope_may_do_what_the_ones_before_it_may(site: Site) -> None
     assert created == [403, 201, 201]
 
 
-async def test_without_an_operator_key_the_operators_routes_are_closed_to_all(site: Site) -> None:
-    from tests.web.support import site_over
-
-    await site.execute("TRUNCATE tenants CASCADE")
-    async with site_over(site.database, admin_key=None) as closed:
-        for token in ("", OPERATOR_KEY, "None"):
+async def test_without_an_admins_key_the_routes_of_the_admin_are_closed_to_all(site: Site) -> None:
+    async with site.emptied(admin_key=None) as closed:
+        for token in ("", ADMIN_KEY, "None"):
             answer = await closed.client.get("/api/v1/tenants", headers=bearer(token))
             assert answer.status_code == 401
-
-
-def _id(token: str) -> str:
-    hex_id = token.split("_")[1]
-    return f"{hex_id[:8]}-%"

@@ -1,9 +1,11 @@
 """Endpoints listed: by job, name, text and state, in three orders, page by page."""
 
 from typing import Any
+from uuid import UUID
 
 import pytest
 
+from cadenza.web.api.parsing.cursors import write_cursor
 from tests.web.support import Site
 
 
@@ -67,7 +69,8 @@ async def test_states_are_told_apart(five: Site) -> None:
     }
     await five.ours.done("POST", f"/endpoints/{ids['delta']}/pause", {})
     await five.ours.done("POST", f"/endpoints/{ids['alpha']}/archive")
-    await five.execute("UPDATE endpoints SET failure_count = 2 WHERE name = 'echo'")
+    echo_id = UUID(ids["echo"])
+    await five.backend.change_endpoint(five.ours.tenant_id, echo_id, failure_count=2)
     assert await _walk(five, state="paused") == ["delta"]
     assert await _walk(five, state="archived") == ["alpha"]
     assert await _walk(five, state="failing") == ["echo"]
@@ -89,10 +92,6 @@ async def test_a_cursor_of_another_order_is_refused_and_never_breaks(five: Site)
 async def test_an_instant_in_a_cursor_that_only_we_can_read_does_not_reach_the_database(
     five: Site, value: str
 ) -> None:
-    from uuid import UUID
-
-    from cadenza.web.api.parsing.cursors import write_cursor
-
     query = {"cursor": write_cursor(value, UUID(int=1))}
     answer = await five.ours.ask("GET", "/endpoints", params=query)
     assert answer.status_code in (200, 422), answer.text

@@ -7,7 +7,7 @@ from typing import Any
 
 from aiohttp import web
 
-from tests.web.support import Site, site_over
+from tests.web.support import Site
 
 FIRST, SECOND = "first-secret-value", "second-secret-value"
 
@@ -114,8 +114,7 @@ async def test_a_test_call_counts_for_nothing(site: Site) -> None:
 
 
 async def test_a_test_call_into_a_closed_network_is_an_outcome_with_the_reason(site: Site) -> None:
-    await site.execute("TRUNCATE tenants CASCADE")
-    async with site_over(site.database, allowed_networks="") as closed:
+    async with site.emptied(allowed_networks="") as closed:
         async with Target().serving() as target:
             made = await closed.ours.endpoint(url=target.url)
             tested = await closed.ours.done("POST", f"/endpoints/{made['id']}/test")

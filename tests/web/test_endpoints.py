@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -101,6 +102,9 @@ async def test_the_next_runs_are_those_of_the_cron_in_its_zone(site: Site) -> No
 
 async def test_a_baseline_goes_from_cron_to_interval_to_on_demand_and_back(site: Site) -> None:
     made = await site.ours.endpoint(cron="0 9 * * *", timezone="Europe/Paris", min_interval="1m")
+    now = await site.now()  # it has just run, so that no slot is due while it is changed
+    ids = site.ours.tenant_id, UUID(made["id"])
+    await site.backend.change_endpoint(*ids, last_run_at=now, last_slot_at=now)
     path = f"/endpoints/{made['id']}"
     steps: list[tuple[dict[str, Any], dict[str, Any], str | None]] = [
         ({"every": "10m"}, {"every_ms": 600_000}, "baseline-interval"),

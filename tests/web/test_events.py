@@ -12,22 +12,22 @@ import asyncpg
 import httpx2 as httpx
 import pytest
 
-from cadenza.adapters.postgres.analysis_queue import PostgresAnalysisQueue
 from cadenza.application.ports.event_log import Position
+from cadenza.application.sessions import record_analyses
 from cadenza.domain.access import Scope
+from cadenza.domain.event import PendingEvent
 from cadenza.domain.session import Session, SessionEnd, ToolCall
 from tests.adapters.postgres.support import program, until
 from tests.factories import FAILED, seconds
-from tests.web.reading import Reading, following, reading_world
+from tests.web.reading import Reading, following
 
 TELL = "INSERT INTO events (tenant_id, kind) VALUES ($1, $2)"
 
 
 @pytest.fixture
-async def world() -> AsyncIterator[Reading]:
-    async with reading_world() as world:
-        world.set_pace()
-        yield world
+def world(world: Reading) -> Reading:
+    world.set_pace()
+    return world
 
 
 @pytest.fixture
@@ -36,10 +36,15 @@ async def address(world: Reading) -> AsyncIterator[str]:
         yield address
 
 
+@pytest.fixture
+async def postgres_address(postgres_world: Reading) -> AsyncIterator[str]:
+    postgres_world.set_pace()
+    async with postgres_world.served() as address:
+        yield address
+
+
 async def kinds(world: Reading) -> list[str]:
-    async with world.database.connection() as connection:
-        rows = await connection.fetch("SELECT kind FROM events ORDER BY id")
-    return [row["kind"] for row in rows]
+    return await world.backend.event_kinds()
 
 
 # --- What is told ---------------------------------------------------------------------------
@@ -74,7 +79,7 @@ async def test_an_act_that_is_rolled_back_or_changes_nothing_is_not_told(world: 
 async def test_keys_and_users_are_no_matter_of_those_who_only_read(world: Reading) -> None:
     reader = await world.add_key(world.ours, Scope.READ)
     await world.post(f"/keys/{reader.key_id}/rotate", {})
-    assert await world.value("SELECT count(*) FROM audit_log WHERE action = 'key.rotate'") == 1
+    assert len((await world.read("/audit", action="key.rotate"))["items"]) == 1
     assert not [kind for kind in await kinds(world) if kind.startswith(("key", "user", "tenant"))]
 
 
@@ -93,7 +98,8 @@ async def test_while_somebody_watches_each_run_is_told(world: Reading, address: 
         await world.add_endpoint(),
         await world.add_endpoint("theirs", tenancy=world.theirs),
     )
-    await world.execute("UPDATE endpoints SET next_run_at = NULL")
+    await world.plan_at(endpoint, None)
+    await world.plan_at(other, None)
     async with following(address, world.ours) as stream:
         await stream.next()
         await world.finish_run(other)
@@ -118,11 +124,10 @@ async def test_watching_ends_some_time_after_the_last_stream(world: Reading, add
     endpoint = await world.add_endpoint()
     async with following(address, world.ours) as stream:
         await stream.next()
-    left = await world.value(
-        "SELECT watched_until - cadenza_now() FROM tenants WHERE id = $1", world.ours.id
-    )
-    assert seconds(9 * 60) < left <= seconds(10 * 60)
-    await world.execute("UPDATE tenants SET watched_until = cadenza_now()")
+    watched_until = await world.backend.watched_until(world.ours.id)
+    assert watched_until is not None
+    assert seconds(9 * 60) < watched_until - await world.now() <= seconds(10 * 60)
+    await world.backend.watch_until(world.ours.id, await world.now())
     await world.finish_run(endpoint)
     assert await kinds(world) == []
 
@@ -136,7 +141,7 @@ async def test_what_the_planner_did_is_told(world: Reading, address: str) -> Non
     )  # fmt: skip
     async with following(address, world.ours, kind="planner") as stream:
         await stream.next()
-        await PostgresAnalysisQueue(world.database).record_analyses([session], "test")
+        await record_analyses(world.backend.store, [session], "test")
         heard = await stream.next()
     assert heard.kind == "planner.acted"
     assert heard.data["data"]["session_id"] == str(session.id)
@@ -218,14 +223,17 @@ async def test_a_stream_that_heard_nothing_resumes_too(world: Reading, address: 
         assert (await stream.next()).kind == "job.pause"
 
 
-async def test_a_transaction_that_commits_late_is_not_missed(world: Reading, address: str) -> None:
-    late = await asyncpg.connect(world.url)
+async def test_a_transaction_that_commits_late_is_not_missed(
+    postgres_world: Reading, postgres_address: str
+) -> None:
+    world, address, postgres = postgres_world, postgres_address, postgres_world.postgres
+    late = await asyncpg.connect(postgres.url)
     async with following(address, world.ours) as stream:
         await stream.next()
         transaction = late.transaction()
         await transaction.start()
         await late.execute(TELL, world.ours.id, "late")
-        await world.execute(TELL, world.ours.id, "early")
+        await postgres.execute(TELL, world.ours.id, "early")
         with pytest.raises(TimeoutError):
             await stream.next(within=0.8)  # the early one waits for the late one
         await transaction.commit()
@@ -241,12 +249,10 @@ async def test_under_many_commits_each_event_comes_once_however_often_it_breaks_
     count, writers = 30, 4
 
     async def write(number: int) -> None:
-        connection = await asyncpg.connect(world.url)
         for each in range(count):
-            async with connection.transaction():
-                await connection.execute(TELL, world.ours.id, f"e.{number}-{each}")
+            async with world.backend.store.transaction() as tx:
+                await tx.add_events([PendingEvent(f"e.{number}-{each}", world.ours.id)])
                 await asyncio.sleep(0.001 * ((number * 7 + each) % 11))
-        await connection.close()
 
     heard: list[str] = []
     last = "0-0"
@@ -276,9 +282,12 @@ async def test_events_that_do_not_fit_move_the_id_on(world: Reading, address: st
     assert Position.read(passed.id) > Position.read(begun.id)  # type: ignore[operator]
 
 
-async def test_transactions_are_ordered_as_numbers(world: Reading, address: str) -> None:
+async def test_transactions_are_ordered_as_numbers(
+    postgres_world: Reading, postgres_address: str
+) -> None:
+    world, address = postgres_world, postgres_address
     for xact in ("99", "100", "9"):
-        await world.execute(
+        await world.postgres.execute(
             "INSERT INTO events (tenant_id, kind, xact) VALUES ($1, $2, $2::text::xid8)",
             *(world.ours.id, xact),
         )
@@ -350,18 +359,15 @@ async def test_a_process_holds_only_so_many_streams_and_a_place_comes_free(
 
 async def test_a_client_that_takes_nothing_is_let_go_and_costs_little(world: Reading) -> None:
     world.set_pace(slowest=seconds(0.5), per_key=1)
-    await world.execute(
-        "INSERT INTO events (tenant_id, kind, data) SELECT $1, 'big',"
-        " jsonb_build_object('text', repeat('x', 50000)) FROM generate_series(1, 1000)",
-        world.ours.id,
-    )
+    big = PendingEvent("big", world.ours.id, data={"text": "x" * 50_000})
+    await world.backend.add_events(*[big] * 1000)
     async with world.served() as address:
         port = int(address.split(":")[2].split("/")[0])
         reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1000)
         head = f"GET /api/v1/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {world.ours.token}"
         writer.write(f"{head}\r\nLast-Event-ID: 0-0\r\n\r\n".encode())
         await writer.drain()
-        streams = world.app.state.dependencies.streams
+        streams = world.app.state.dependencies.around.streams
         await until(lambda: streams._open)
         await until(lambda: not streams._open, within=20)
         writer.transport.abort()
@@ -369,12 +375,14 @@ async def test_a_client_that_takes_nothing_is_let_go_and_costs_little(world: Rea
 
 
 async def test_a_stream_ends_when_the_program_is_told_to_stop(
-    world: Reading, tmp_path: Path
+    postgres_world: Reading, tmp_path: Path
 ) -> None:
+    world, url = postgres_world, postgres_world.postgres.url
+    assert url is not None
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     command = (sys.executable, "-m", "cadenza.roots.main", "api", "--port", str(port))
-    with program(tmp_path / "api.log", world.url, command=command) as api:
+    with program(tmp_path / "api.log", url, command=command) as api:
         await until(lambda: "api started" in api.said(), within=30)
         await until(lambda: _accepts(port))
         async with following(f"http://127.0.0.1:{port}/api/v1", world.ours) as stream:

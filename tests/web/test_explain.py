@@ -1,19 +1,12 @@
 """What lies ahead of an endpoint, over the API."""
 
-from collections.abc import AsyncIterator
 from datetime import datetime
 from uuid import uuid4
 
 import pytest
 
 from tests.factories import FAILED
-from tests.web.reading import Reading, reading_world
-
-
-@pytest.fixture
-async def world() -> AsyncIterator[Reading]:
-    async with reading_world() as world:
-        yield world
+from tests.web.reading import Reading
 
 
 async def test_the_next_run_is_explained_with_its_record(world: Reading) -> None:

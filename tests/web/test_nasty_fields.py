@@ -8,7 +8,7 @@ import httpx2 as httpx
 
 from tests.web.furniture import furnish, path_to
 from tests.web.nasty import ANYWHERE, put_into, wrong_values
-from tests.web.support import ADMIN, OPERATOR_KEY, Site, bearer
+from tests.web.support import ADMIN, ADMIN_KEY, Site, bearer
 from tests.web.walking import Operation, fields, fitting, operations, resolved
 
 ALL = [each for each in operations() if not each.streams]
@@ -17,7 +17,7 @@ JSON = {"Content-Type": "application/json"}
 
 
 def _key(site: Site, operation: Operation) -> dict[str, str]:
-    return bearer(OPERATOR_KEY if operation.of_operator else site.ours.keys[ADMIN])
+    return bearer(ADMIN_KEY if operation.of_operator else site.ours.keys[ADMIN])
 
 
 async def _send(site: Site, operation: Operation, path: str, **more: Any) -> httpx.Response:
@@ -54,7 +54,7 @@ async def test_a_value_that_a_field_cannot_take_is_refused_by_its_name(site: Sit
 
 
 async def _try_fields(site: Site, operation: Operation) -> None:
-    path = await path_to(site, site.ours, operation)
+    path = path_to(site.ours, operation)
     for field, inner in fields(operation.body_schema or {}):
         name = field.rpartition(".")[2]
         for kind, value in wrong_values(name, inner):
@@ -84,7 +84,7 @@ async def test_a_body_that_is_not_what_was_asked_for_is_refused(site: Site) -> N
 
 
 async def _try_bodies(site: Site, operation: Operation) -> None:
-    path = await path_to(site, site.ours, operation)
+    path = path_to(site.ours, operation)
     for whole in ("5", '"text"', "true", "null", "[]", "[[]]", *ANYWHERE.values()):
         answer = await _send(site, operation, path, content=whole.encode(), headers=JSON)
         told = f"{operation}: {whole[:20]}"
@@ -114,7 +114,7 @@ async def _try_addresses(site: Site, operation: Operation) -> None:
             told = f"{operation}: {name}={wrong}"
             assert answer.status_code in (404, 422), f"{told}: {answer.status_code}"
             assert answer.status_code == 404 or name in _fields_named(answer), told
-    path = await path_to(site, site.ours, operation)
+    path = path_to(site.ours, operation)
     for parameter in operation.parameters("query"):
         for wrong in _wrong_in_query(parameter):
             query = f"{parameter['name']}={wrong}"
@@ -162,7 +162,7 @@ async def test_a_header_that_cannot_be_read_is_refused_by_its_name(site: Site) -
 
 
 async def _try_headers(site: Site, operation: Operation) -> None:
-    path = await path_to(site, site.ours, operation)
+    path = path_to(site.ours, operation)
     wrong = {
         "if-match": ["3", '"', "W/", '"a" "b"', '"a",', "'3'", '"\x7f"', '"' + "3" * 2000 + '"'],
         "idempotency-key": ["a b", "\x7f", "\xe9", "x" * 201, "a\tb"],

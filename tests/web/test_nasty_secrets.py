@@ -80,7 +80,8 @@ async def test_a_body_that_breaks_off_within_a_secret_does_not_show_it(site: Sit
     assert SECRET not in answer.text
 
 
-async def test_a_secret_is_nowhere_in_the_database_in_clear(site: Site) -> None:
+async def test_a_secret_is_nowhere_in_the_database_in_clear(postgres_site: Site) -> None:
+    site = postgres_site
     endpoint = await site.ours.endpoint(secret_headers={"X-Key": SECRET})
     change = {"secret_headers": {"X-Other": SECRET}}
     headers = {"Idempotency-Key": "once"}

@@ -1,6 +1,5 @@
 """Sessions, the audit log, a job's timeline, usage and quota, and whether the program can work."""
 
-from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
@@ -8,22 +7,15 @@ from uuid import uuid4
 import pytest
 
 from cadenza.adapters.postgres import records
-from cadenza.adapters.postgres.analysis_queue import PostgresAnalysisQueue
 from cadenza.application.ports.claims import ClaimRequest
+from cadenza.application.sessions import record_analyses
 from cadenza.domain.access import Scope
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.session import Session, SessionEnd, ToolCall
 from tests.factories import FAILED, minutes, seconds
-from tests.postgres import BOX, quotas, run_queue
-from tests.web.reading import Reading, reading_world
+from tests.web.reading import Reading
 
 CALL = ToolCall("propose_interval", {"interval_ms": 30000}, {"ok": True}, took_effect=True)
-
-
-@pytest.fixture
-async def world() -> AsyncIterator[Reading]:
-    async with reading_world() as world:
-        yield world
 
 
 async def add_session(world: Reading, endpoint: Endpoint, at: datetime, **fields: Any) -> Session:
@@ -41,7 +33,7 @@ async def add_session(world: Reading, endpoint: Endpoint, at: datetime, **fields
         warnings=("late",),
         **given,
     )
-    await PostgresAnalysisQueue(world.database).record_analyses([session], "test")
+    await record_analyses(world.backend.store, [session], "test")
     return session
 
 
@@ -69,8 +61,9 @@ async def test_sessions_are_listed_newest_first_and_filtered(world: Reading) -> 
 
 
 async def test_a_rare_word_is_found_over_short_pages(
-    world: Reading, monkeypatch: pytest.MonkeyPatch
+    postgres_world: Reading, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    world = postgres_world
     monkeypatch.setattr(records, "SESSION_STEPS", (1,))
     endpoint, now = await world.add_endpoint(), await world.now()
     rare = await add_session(world, endpoint, now - minutes(9), reasoning="needle")
@@ -143,7 +136,6 @@ async def test_the_audit_log_is_for_admins_and_of_their_tenant(world: Reading) -
 
 async def test_a_timeline_merges_runs_acts_and_sessions(world: Reading) -> None:
     endpoint, now = await world.add_endpoint(), await world.now()
-    await world.execute("DELETE FROM audit_log")
     await world.add_run(endpoint, now - minutes(3))
     await add_session(world, endpoint, now - minutes(2))
     await world.add_run(endpoint, now - minutes(1))
@@ -192,7 +184,7 @@ async def test_a_new_tenant_has_used_nothing(world: Reading) -> None:
 
 
 async def test_a_tenant_over_its_quota_sees_since_when_and_of_what(world: Reading) -> None:
-    ours, small = world.ours.id, quotas(world.database, 1000, 2.0)
+    ours, small = world.ours.id, world.backend.quotas(1000, 2.0)
     reservation = await small.reserve(ours, 600, 1.5)
     assert reservation is not None
     await small.settle(reservation, 500, 1.5)
@@ -209,12 +201,12 @@ async def test_a_tenant_over_its_quota_sees_since_when_and_of_what(world: Readin
 
 async def test_a_limit_that_was_changed_counts_from_the_next_session_on(world: Reading) -> None:
     ours = world.ours.id
-    assert await quotas(world.database, 50).reserve(ours, 60) is None
+    assert await world.backend.quotas(50).reserve(ours, 60) is None
     assert (await world.read("/tenant/quota"))["token_limit"] == 50
-    assert await quotas(world.database, 100).reserve(ours, 60) is not None
+    assert await world.backend.quotas(100).reserve(ours, 60) is not None
     told = await world.read("/tenant/quota")
     assert (told["token_limit"], told["left"], told["refused_at"]) == (100, 40, None)
-    assert await quotas(world.database, 70).reserve(ours, 20) is None
+    assert await world.backend.quotas(70).reserve(ours, 20) is None
     assert (await world.read("/tenant/quota"))["token_limit"] == 70
 
 
@@ -234,14 +226,13 @@ async def test_usage_counts_by_status_and_time(world: Reading) -> None:
 async def test_what_runs_now_is_counted_as_running(world: Reading) -> None:
     endpoint = await world.add_endpoint()
     await world.make_due(endpoint)
-    queue = run_queue(world.database, uuid4, BOX, timedelta(0))
-    await queue.claim_due(ClaimRequest("test", 1, seconds(30)))
+    await world.backend.queue.claim_due(ClaimRequest("test", 1, seconds(30)))
     told = await world.read("/tenant/usage")
     assert (told["last_hour"]["running"], told["last_day"]["success"]) == (1, 0)
 
 
 async def test_quota_tells_what_is_left(world: Reading) -> None:
-    quota = quotas(world.database, tokens_per_month=1000)
+    quota = world.backend.quotas(tokens_per_month=1000)
     reservation = await quota.reserve(world.ours.id, 300)
     assert reservation is not None
     await quota.settle(reservation, 120)
@@ -262,16 +253,18 @@ async def test_a_program_that_can_work_says_so_without_a_key(world: Reading) -> 
     assert ready.json() == {"ready": True, "parts": {"database": "ok", "schema": "ok"}}
 
 
-async def test_a_schema_that_is_not_current_is_not_ready(world: Reading) -> None:
-    await world.execute("DELETE FROM schema_migrations WHERE number = 3")
+async def test_a_schema_that_is_not_current_is_not_ready(postgres_world: Reading) -> None:
+    world = postgres_world
+    await world.postgres.execute("DELETE FROM schema_migrations WHERE number = 3")
     ready = await world.client.get("/readyz")
     assert ready.status_code == 503
     assert "0003 api" in ready.json()["parts"]["schema"]
     assert (await world.client.get("/healthz")).status_code == 200
 
 
-async def test_without_its_database_it_lives_and_is_not_ready(world: Reading) -> None:
-    await world.database.close()
+async def test_without_its_database_it_lives_and_is_not_ready(postgres_world: Reading) -> None:
+    world = postgres_world
+    await world.postgres.database.close()
     ready = await world.client.get("/readyz")
     assert ready.status_code == 503
     assert ready.json()["parts"] == {"database": "it does not answer", "schema": "not known"}

@@ -1,21 +1,14 @@
 """Runs, as their owners look for them: pages, filters, one in full, health."""
 
-from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import timedelta
 from uuid import uuid4
 
 import pytest
 
 from cadenza.adapters.postgres import run_reads
-from tests.factories import FAILED, minutes, seconds
-from tests.web.reading import Reading, reading_world
-
-
-@pytest.fixture
-async def world() -> AsyncIterator[Reading]:
-    async with reading_world() as world:
-        yield world
-
+from tests.factories import FAILED, OK, minutes, seconds
+from tests.web.reading import Reading
 
 # --- Lists ----------------------------------------------------------------------------------
 
@@ -26,7 +19,7 @@ async def test_a_tenant_without_runs_sees_an_empty_page(world: Reading) -> None:
 
 async def test_the_newest_slot_comes_first_and_without_what_was_answered(world: Reading) -> None:
     endpoint, now = await world.add_endpoint(), await world.now()
-    older = await world.add_run(endpoint, now - minutes(2), body='{"a": 1}')
+    older = await world.add_run(endpoint, now - minutes(2), body={"a": 1})
     newer = await world.add_run(endpoint, now - minutes(1))
     items = (await world.read("/runs"))["items"]
     assert [each["id"] for each in items] == [str(newer), str(older)]
@@ -94,8 +87,9 @@ async def test_of_a_job_with_many_endpoints_each_run_is_found(
 
 
 async def test_a_rare_match_is_found_over_several_short_pages(
-    world: Reading, monkeypatch: pytest.MonkeyPatch
+    postgres_world: Reading, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    world = postgres_world
     monkeypatch.setattr(run_reads, "STEPS", (2, 3))
     endpoint, now = await world.add_endpoint(), await world.now()
     rare = await world.add_run(endpoint, now - minutes(12), source="ai-oneshot")
@@ -185,18 +179,9 @@ async def test_a_run_in_full_has_its_plan_and_its_answer(world: Reading) -> None
 
 
 async def test_lost_attempts_and_late_results_are_told(world: Reading) -> None:
-    endpoint, now = await world.add_endpoint(), await world.now()
-    run_id = await world.add_run(endpoint, now, attempt=2, body='"text"')
-    await world.execute(
-        "INSERT INTO run_attempts (run_id, attempt, tenant_id, endpoint_id, slot_at, noted_at)"
-        " VALUES ($1, 1, $2, $3, $4, $4)",
-        *(run_id, world.ours.id, endpoint.id, now),
-    )
-    await world.execute(
-        "INSERT INTO late_results (run_id, endpoint_id, tenant_id, epoch, status, received_at)"
-        " VALUES ($1, $3, $2, 1, 'success', $4)",
-        *(run_id, world.ours.id, endpoint.id, now),
-    )
+    await world.make_due(await world.add_endpoint())
+    text = replace(FAILED, body="text")
+    run_id = await world.backend.run_with_a_lost_attempt(OK, text)
     full = await world.read(f"/runs/{run_id}")
     assert [each["attempt"] for each in full["lost_attempts"]] == [1]
     assert [each["status"] for each in full["late_results"]] == ["success"]

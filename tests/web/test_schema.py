@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, Phase, settings
 from schemathesis.core.parameters import ParameterLocation
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
-from tests.web.support import ADMIN, OPERATOR_KEY, Listening, bearer
+from tests.web.support import ADMIN, ADMIN_KEY, Listening, bearer
 from tests.web.walking import document, operations
 
 # Cron, zones and expressions have rules that no schema can say.
@@ -46,9 +46,9 @@ def there(server: Listening) -> Iterator[Ids]:
 
     async def furnish() -> dict[str, str]:
         endpoint = await ours.endpoint(secret_headers={"X-Key": "s3cret"})
-        spare = await server.site.operator("POST", "/tenants", json={"name": "spare"})
+        spare = await server.site.admin("POST", "/tenants", json={"name": "spare"})
         users = f"/tenants/{spare.json()['id']}/users"
-        user = await server.site.operator("POST", users, json={"name": "eve"})
+        user = await server.site.admin("POST", users, json={"name": "eve"})
         key = await ours.done("POST", "/keys", {"name": "spare", "scopes": ["read"]})
         return {
             "job_id": endpoint["job_id"],
@@ -76,7 +76,7 @@ def test_every_answer_is_one_that_the_document_tells_of(
     case: schemathesis.Case, there: Ids
 ) -> None:
     wanted = case.operation.definition.raw.get("security") or [{}]  # a probe needs none
-    key = OPERATOR_KEY if "OperatorKey" in wanted[0] else there.key
+    key = ADMIN_KEY if "OperatorKey" in wanted[0] else there.key
     if case.meta is None or not case.meta.is_negative_at(ParameterLocation.PATH):
         for name in case.path_parameters or {}:
             case.path_parameters[name] = there.of.get(name, case.path_parameters[name])

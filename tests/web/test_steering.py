@@ -6,11 +6,12 @@ from uuid import UUID
 
 import pytest
 
+from cadenza.application.ports.analysis_queue import AnalysisRequest
 from cadenza.domain import steering
+from cadenza.domain.analysis import Attention
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.errors import Refused
 from cadenza.domain.hint import Author, IntervalHint
-from tests.postgres import BOX, direct
 from tests.web.support import Site
 
 
@@ -22,23 +23,18 @@ async def _act(site: Site, made: dict[str, Any], act: str, **body: Any) -> dict[
     )
 
 
-async def _now(site: Site) -> datetime:
-    return await site.value("SELECT cadenza_now()")
-
-
 def _at(shown: dict[str, Any]) -> datetime:
     return datetime.fromisoformat(shown["next_run_at"])
 
 
 async def _planner_suggests(site: Site, made: dict[str, Any], minutes: int) -> None:
-    store = direct(site.database, BOX)
-
-    def act(endpoint: Endpoint, now: datetime, cron: Any) -> Endpoint:
+    def suggest(endpoint: Endpoint, now: datetime, cron: Any) -> Endpoint:
         interval = timedelta(minutes=minutes)
         hint = IntervalHint(interval, now + timedelta(hours=1), Author.PLANNER, "because")
         return steering.suggest_interval(endpoint, hint, now, cron)
 
-    await store.change_endpoint(site.ours.tenant_id, UUID(made["id"]), act)
+    endpoint_id = UUID(made["id"])
+    await site.backend.direct.change_endpoint(site.ours.tenant_id, endpoint_id, suggest)
 
 
 async def test_an_interval_hint_takes_the_baselines_place_until_it_is_cleared(site: Site) -> None:
@@ -48,7 +44,7 @@ async def test_an_interval_hint_takes_the_baselines_place_until_it_is_cleared(si
     assert (hint["kind"], hint["interval_ms"]) == ("interval", 120_000)
     assert (hint["author"], hint["reason"]) == ("person", "a sale")
     assert hinted["next_source"] == "ai-interval"
-    assert _at(hinted) - await _now(site) <= timedelta(minutes=2)
+    assert _at(hinted) - await site.now() <= timedelta(minutes=2)
     cleared = await _act(site, made, "hints")
     assert (cleared["hints"], cleared["next_source"]) == ([], "baseline-cron")
 
@@ -57,7 +53,7 @@ async def test_a_one_shot_runs_once_and_the_baseline_returns(site: Site) -> None
     made = await site.ours.endpoint(cron="0 9 1 1 *")
     hinted = await _act(site, made, "hints/one-shot", **{"in": "10m"})
     assert hinted["next_source"] == "ai-oneshot"
-    assert timedelta(minutes=9) < _at(hinted) - await _now(site) <= timedelta(minutes=10)
+    assert timedelta(minutes=9) < _at(hinted) - await site.now() <= timedelta(minutes=10)
     shown = await site.ours.done("GET", f"/endpoints/{made['id']}")
     assert [each["source"] for each in shown["next_runs"][:2]] == ["ai-oneshot", "baseline-cron"]
 
@@ -65,7 +61,7 @@ async def test_a_one_shot_runs_once_and_the_baseline_returns(site: Site) -> None
 async def test_a_one_shot_in_the_past_is_due_now(site: Site) -> None:
     made = await site.ours.endpoint(on_demand=True)
     hinted = await _act(site, made, "hints/one-shot", at="2020-01-01T00:00:00Z")
-    assert abs(_at(hinted) - await _now(site)) < timedelta(seconds=10)
+    assert abs(_at(hinted) - await site.now()) < timedelta(seconds=10)
 
 
 async def test_a_persons_hint_takes_the_place_of_the_planners_and_not_the_other_way(
@@ -119,15 +115,16 @@ async def test_a_pause_holds_until_it_is_lifted(site: Site) -> None:
     assert paused["pauses"] == [{"by": "person", "until": None, "reason": "a move"}]
     resumed = await _act(site, made, "resume")
     assert (resumed["pauses"], resumed["next_source"]) == ([], "resumed")
-    assert _at(resumed) <= await _now(site) + timedelta(seconds=1)
+    assert _at(resumed) <= await site.now() + timedelta(seconds=1)
 
 
 async def test_to_resume_what_is_not_paused_changes_nothing(site: Site) -> None:
     made = await site.ours.endpoint(cron="0 9 1 1 *")
     resumed = await _act(site, made, "resume")
     assert resumed["next_run_at"] == made["next_run_at"]
-    actions = await site.rows("SELECT action FROM audit_log WHERE action LIKE 'endpoint.%'")
-    assert [row["action"] for row in actions] == ["endpoint.create"]
+    entries = (await site.ours.done("GET", "/audit"))["items"]
+    actions = [entry["action"] for entry in entries if entry["action"].startswith("endpoint.")]
+    assert actions == ["endpoint.create"]
 
 
 async def test_a_jobs_pause_is_not_lifted_at_the_endpoint(site: Site) -> None:
@@ -152,20 +149,25 @@ async def test_a_run_now_waits_for_a_worker_and_a_second_one_is_refused(site: Si
 
 async def test_forgotten_failures_take_the_back_off_with_them(site: Site) -> None:
     made = await site.ours.endpoint(every="1h")
-    await site.execute(
-        "UPDATE endpoints SET failure_count = 5, last_run_at = now(),"
-        " next_run_at = now() + interval '32 hours'"
+    now = await site.now()
+    await site.backend.change_endpoint(
+        *(site.ours.tenant_id, UUID(made["id"])),
+        failure_count=5,
+        last_run_at=now,
+        next_run_at=now + timedelta(hours=32),
     )
     reset = await _act(site, made, "reset-failures")
     assert reset["failure_count"] == 0
-    assert _at(reset) - await _now(site) <= timedelta(hours=1)
+    assert _at(reset) - await site.now() <= timedelta(hours=1)
 
 
 async def test_a_look_by_the_planner_can_be_asked_for(site: Site) -> None:
     made = await site.ours.endpoint()
     answer = await site.ours.ask("POST", f"/endpoints/{made['id']}/analyse")
     assert answer.status_code == 202
-    assert await site.value("SELECT asked_at FROM endpoints") is not None
+    request = AnalysisRequest("rules", Attention.OWN_RUNS, "test", 10, timedelta(minutes=1))
+    claimed = await site.backend.stores.analysis_queue.claim_for_analysis(request)
+    assert [str(endpoint_id) for endpoint_id in claimed] == [made["id"]]
 
 
 @pytest.mark.parametrize(
@@ -185,8 +187,8 @@ async def test_what_is_archived_is_steered_no_more(
 ) -> None:
     made = await site.ours.endpoint()
     await site.ours.done("POST", f"/endpoints/{made['id']}/archive")
-    before = await site.value("SELECT to_jsonb(e) FROM endpoints AS e")
+    before = (await site.contents())["endpoints"]
     given = {} if body is None else {"json": body}
     answer = await site.ours.ask("POST", f"/endpoints/{made['id']}/{act}", **given)
     assert answer.status_code == 409, answer.text
-    assert await site.value("SELECT to_jsonb(e) FROM endpoints AS e") == before
+    assert (await site.contents())["endpoints"] == before

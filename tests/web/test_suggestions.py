@@ -1,34 +1,25 @@
 """Suggestions over the API: seen, accepted once and in time, and linked to what they led to."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from typing import Any
 from uuid import uuid4
 
 import pytest
 
-from cadenza.adapters.postgres import endpoints as endpoint_store
-from cadenza.adapters.postgres.analysis_queue import PostgresAnalysisQueue
-from cadenza.adapters.postgres.clock import DatabaseClock
-from cadenza.adapters.postgres.endpoints import save_acts
-from cadenza.adapters.simulated.log import EventLog
-from cadenza.application.planner import Planner, Round
+from cadenza.application import tools as application_tools
+from cadenza.application.planner import Round
 from cadenza.application.ports.brain import Tools
+from cadenza.application.ports.store import Transaction
+from cadenza.application.transitions import save_transitions
 from cadenza.domain.access import Scope
 from cadenza.domain.analysis import AnalysisContext
 from cadenza.domain.endpoint import Endpoint
+from cadenza.domain.session import Session, SessionEnd, ToolCall
 from tests.application.bench import Thinker
-from tests.factories import minutes
-from tests.postgres import BOX, quotas
-from tests.web.reading import Reading, reading_world
+from tests.factories import minutes, seconds
+from tests.web.reading import Reading
 
 FASTER = {"interval_ms": 30_000, "ttl_minutes": 60, "reason": "load"}
-
-
-@pytest.fixture
-async def world() -> AsyncIterator[Reading]:
-    async with reading_world() as world:
-        yield world
 
 
 async def suggested(world: Reading, **arguments: Any) -> tuple[Endpoint, dict[str, Any]]:
@@ -46,12 +37,7 @@ async def look(world: Reading, **arguments: Any) -> Round:
         await tools.call("propose_interval", {**FASTER, **arguments})
         await tools.call("submit_analysis", {"reasoning": "the queue grows"})
 
-    clock = DatabaseClock()
-    await clock.ask(world.database)
-    store = direct(world.database, BOX)
-    analysis_queue, quota = PostgresAnalysisQueue(world.database), quotas(world.database)
-    planner = Planner(Thinker(think), store, analysis_queue, quota, clock, EventLog(), uuid4)
-    return await planner.run_once()
+    return await world.backend.planner(Thinker(think)).run_once()
 
 
 async def patched(world: Reading, body: dict[str, Any]) -> Any:
@@ -110,13 +96,15 @@ async def test_a_suggestion_is_accepted_with_one_call_and_only_once(world: Readi
 
 
 async def test_what_is_past_its_time_is_no_longer_there_to_accept(world: Reading) -> None:
-    endpoint, found = await suggested(world)
-    async with world.database.connection() as connection:
-        await connection.execute(
-            "UPDATE analysis_sessions SET tool_calls = jsonb_set(tool_calls, '{0,open_until}',"
-            " to_jsonb(to_char(now() - interval '1 s', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')))"
-        )
-    answer = await accepted(world, found)
+    endpoint = await world.add_endpoint("probe", min_interval=minutes(0.1))
+    past = await world.now() - seconds(1)
+    call = ToolCall("propose_interval", FASTER, {"ok": True}, suggested=True, holds_until=past)
+    session = Session(
+        *(uuid4(), world.ours.id, world.ours.job_id, endpoint.id, "rules", past, seconds(0)),
+        *(SessionEnd.SUBMITTED, (call,)),
+    )
+    await world.backend.add_session(session)
+    answer = await accepted(world, {"session_id": session.id, "call": 0})
     assert answer.status_code == 409
     assert "could be accepted until" in answer.json()["detail"]
     assert (await world.read("/suggestions"))["items"] == []
@@ -143,12 +131,12 @@ async def test_a_server_that_dies_while_it_accepts_leaves_the_suggestion_open(
     """The hint is written and then the connection is gone: neither hint nor mark remains."""
     endpoint, found = await suggested(world)
 
-    async def die(connection: Any, acts: Any) -> None:
-        await save_acts(connection, acts)
-        await connection.fetchval("SELECT pg_terminate_backend(pg_backend_pid())")
+    async def die(tx: Transaction, transitions: Any) -> None:
+        await save_transitions(tx, transitions)
+        await world.backend.break_off(tx)
 
     with monkeypatch.context() as patch:
-        patch.setattr(endpoint_store, "save_acts", die)
+        patch.setattr(application_tools, "save_transitions", die)
         assert (await accepted(world, found)).status_code == 503
     assert (await world.read(f"/endpoints/{endpoint.id}"))["hints"] == []
     assert (await world.read("/suggestions"))["items"] == [found]

@@ -1,28 +1,28 @@
-"""Tenants and users: made by the operator, seen by themselves, gone without a trace."""
+"""Tenants and users: made by the installation's admin, seen by themselves, gone without a trace."""
 
 from tests.web.furniture import furnish
 from tests.web.support import READ, Site, bearer
 
 
-async def test_an_operator_makes_a_tenant_a_user_and_their_first_key(site: Site) -> None:
-    tenant = (await site.operator("POST", "/tenants", json={"name": "new"})).json()
+async def test_the_admin_makes_a_tenant_a_user_and_their_first_key(site: Site) -> None:
+    tenant = (await site.admin("POST", "/tenants", json={"name": "new"})).json()
     users = f"/tenants/{tenant['id']}/users"
-    user = (await site.operator("POST", users, json={"name": "ada"})).json()
-    key = (await site.operator("POST", f"{users}/{user['id']}/keys", json={})).json()
+    user = (await site.admin("POST", users, json={"name": "ada"})).json()
+    key = (await site.admin("POST", f"{users}/{user['id']}/keys", json={})).json()
     assert key["scopes"] == ["admin"]
     me = await site.client.get("/api/v1/me", headers=bearer(key["key"]))
     assert me.json()["tenant_id"] == tenant["id"]
     assert (me.json()["user_name"], me.json()["tenant_name"]) == ("ada", "new")
-    listed = (await site.operator("GET", users)).json()
+    listed = (await site.admin("GET", users)).json()
     assert [each["name"] for each in listed["items"]] == ["ada"]
-    assert (await site.operator("GET", f"/tenants/{tenant['id']}")).json() == tenant
+    assert (await site.admin("GET", f"/tenants/{tenant['id']}")).json() == tenant
 
 
 async def test_names_are_taken_once(site: Site) -> None:
-    answer = await site.operator("POST", "/tenants", json={"name": "ours"})
+    answer = await site.admin("POST", "/tenants", json={"name": "ours"})
     assert answer.status_code == 409
     users = f"/tenants/{site.ours.tenant_id}/users"
-    answer = await site.operator("POST", users, json={"name": "ada of ours"})
+    answer = await site.admin("POST", users, json={"name": "ada of ours"})
     assert answer.status_code == 409
     assert answer.json()["errors"][0]["field"] == "name"
 
@@ -41,17 +41,17 @@ async def test_what_is_not_there_is_not_found(site: Site) -> None:
         ("POST", f"/tenants/{ours.tenant_id}/users/{theirs.user_id}/keys", {}),
     ):
         given = {} if body is None else {"json": body}
-        answer = await site.operator(method, path, **given)
+        answer = await site.admin(method, path, **given)
         assert answer.status_code == 404, f"{method} {path}: {answer.text}"
 
 
 async def test_tenants_are_listed_page_by_page(site: Site) -> None:
     for number in range(5):
-        await site.operator("POST", "/tenants", json={"name": f"tenant {number}"})
+        await site.admin("POST", "/tenants", json={"name": f"tenant {number}"})
     found: list[str] = []
     query: dict[str, object] = {"limit": 3}
     while True:
-        page = (await site.operator("GET", "/tenants", params=query)).json()
+        page = (await site.admin("GET", "/tenants", params=query)).json()
         found += [each["name"] for each in page["items"]]
         if page["next"] is None:
             break
@@ -61,28 +61,29 @@ async def test_tenants_are_listed_page_by_page(site: Site) -> None:
 
 async def test_a_deleted_tenant_leaves_nothing_in_any_table(site: Site) -> None:
     theirs_before = await _rows_of(site, str(site.theirs.tenant_id))
-    ours, others = [await furnish(site, house) for house in (site.ours, site.theirs)]
+    for house in (site.ours, site.theirs):
+        await furnish(site, house)
     idempotent = {"Idempotency-Key": "once"}
     await site.ours.ask("POST", "/jobs", json={"name": "once"}, headers=idempotent)
-    before = await _rows_of(site, str(site.ours.tenant_id), ours["id"])
+    before = await _rows_of(site, str(site.ours.tenant_id), *site.ours.ids.values())
     empty = [table for table, rows in before.items() if not rows]
     assert empty == [], "furnish() puts nothing there, so that nothing is proven"
-    theirs = await _rows_of(site, str(site.theirs.tenant_id), others["id"])
+    theirs = await _rows_of(site, str(site.theirs.tenant_id), *site.theirs.ids.values())
     assert theirs != theirs_before
     path = f"/tenants/{site.ours.tenant_id}"
-    gone = await site.operator("DELETE", path, params={"confirm": "ours"})
+    gone = await site.admin("DELETE", path, params={"confirm": "ours"})
     assert gone.status_code == 200, gone.text
-    after = await _rows_of(site, str(site.ours.tenant_id), ours["id"])
+    after = await _rows_of(site, str(site.ours.tenant_id), *site.ours.ids.values())
     assert after == {table: [] for table in after}
-    assert await _rows_of(site, str(site.theirs.tenant_id), others["id"]) == theirs
+    assert await _rows_of(site, str(site.theirs.tenant_id), *site.theirs.ids.values()) == theirs
     assert (await site.ours.ask("GET", "/me")).status_code == 401
-    assert (await site.operator("GET", path)).status_code == 404
+    assert (await site.admin("GET", path)).status_code == 404
 
 
 async def test_a_tenant_is_deleted_only_by_its_name(site: Site) -> None:
     path = f"/tenants/{site.ours.tenant_id}"
     for query in ({"confirm": "theirs"}, {"confirm": ""}, {"confirm": "OURS"}, {}):
-        answer = await site.operator("DELETE", path, params=query)
+        answer = await site.admin("DELETE", path, params=query)
         assert answer.status_code == 422
         assert answer.json()["errors"][0]["field"] == "confirm"
     assert (await site.ours.ask("GET", "/me")).status_code == 200
@@ -90,9 +91,9 @@ async def test_a_tenant_is_deleted_only_by_its_name(site: Site) -> None:
 
 async def test_a_deleted_user_takes_their_keys_along(site: Site) -> None:
     users = f"/tenants/{site.ours.tenant_id}/users"
-    user = (await site.operator("POST", users, json={"name": "eve"})).json()
-    key = (await site.operator("POST", f"{users}/{user['id']}/keys", json={})).json()["key"]
-    await site.operator("DELETE", f"{users}/{user['id']}")
+    user = (await site.admin("POST", users, json={"name": "eve"})).json()
+    key = (await site.admin("POST", f"{users}/{user['id']}/keys", json={})).json()["key"]
+    await site.admin("DELETE", f"{users}/{user['id']}")
     answer = await site.client.get("/api/v1/me", headers=bearer(key))
     assert answer.status_code == 401
 

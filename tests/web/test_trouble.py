@@ -10,13 +10,13 @@ import structlog
 from cadenza.adapters.postgres.database import open_database
 from cadenza.domain.errors import InstallationError
 from tests.adapters.postgres.support import Cable, until
+from tests.backends import PostgresBackend
 from tests.postgres import migrated_database_url
 from tests.web.support import Site, site_over
 
 
 async def test_every_answer_tells_what_is_left_of_the_limit(site: Site) -> None:
-    await site.execute("TRUNCATE tenants CASCADE")
-    async with site_over(site.database, rate_limit=60) as slow:
+    async with site.emptied(rate_limit=60) as slow:
         first = await slow.ours.ask("GET", "/me")
         second = await slow.ours.ask("GET", "/me")
         assert first.headers["ratelimit-limit"] == "60"
@@ -26,8 +26,7 @@ async def test_every_answer_tells_what_is_left_of_the_limit(site: Site) -> None:
 
 
 async def test_over_the_limit_one_key_waits_and_another_does_not(site: Site) -> None:
-    await site.execute("TRUNCATE tenants CASCADE")
-    async with site_over(site.database, rate_limit=60) as slow:
+    async with site.emptied(rate_limit=60) as slow:
         answers = [await slow.ours.ask("GET", "/me") for _ in range(75)]
         over = answers[-1]
         assert over.status_code == 429
@@ -64,11 +63,12 @@ async def test_every_answer_may_not_be_kept_or_guessed_at(site: Site) -> None:
         assert "server" not in answer.headers
 
 
+@pytest.mark.slow
 async def test_while_the_database_is_away_the_answer_is_503_and_it_comes_back_by_itself() -> None:
     async with migrated_database_url() as url, Cable(url).plugged() as cable:
         database = await open_database(cable.url, connections=3)
         try:
-            async with site_over(database) as site:
+            async with site_over(await PostgresBackend.over(database)) as site:
                 assert (await site.ours.ask("GET", "/jobs")).status_code == 200
                 await cable.cut()
                 away = await site.ours.ask("GET", "/jobs")
@@ -102,11 +102,16 @@ class Broken:
         return fails
 
 
+def _read_jobs_from(site: Site, jobs: Any) -> None:
+    dependencies = site.app.state.dependencies
+    dependencies.reads = replace(dependencies.reads, jobs=jobs)
+
+
 async def test_what_nobody_foresaw_is_logged_under_an_id_and_told_without_a_trace(
     site: Site,
 ) -> None:
     broken: Any = Broken(ZeroDivisionError("password=hunter2"))
-    site.app.state.dependencies = replace(site.app.state.dependencies, jobs=broken)
+    _read_jobs_from(site, broken)
     with structlog.testing.capture_logs() as logged:
         answer = await site.ours.ask("GET", "/jobs")
     assert answer.status_code == 500
@@ -118,9 +123,9 @@ async def test_what_nobody_foresaw_is_logged_under_an_id_and_told_without_a_trac
     assert entry["request_id"] == answer.headers["x-request-id"]
 
 
-async def test_an_operators_trouble_is_theirs_to_read(site: Site) -> None:
+async def test_the_admins_trouble_is_theirs_to_read(site: Site) -> None:
     broken: Any = Broken(InstallationError("the disk /dev/sda1 is full"))
-    site.app.state.dependencies = replace(site.app.state.dependencies, jobs=broken)
+    _read_jobs_from(site, broken)
     with structlog.testing.capture_logs() as logged:
         answer = await site.ours.ask("GET", "/jobs")
     assert answer.status_code == 503

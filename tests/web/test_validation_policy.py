@@ -5,7 +5,7 @@ from typing import Any
 import httpx2 as httpx
 import pytest
 
-from tests.web.support import Site, site_over
+from tests.web.support import Site
 
 GOOD = {"name": "orders", "every": "5m", "url": "https://shop.example/"}
 WRONG: list[tuple[str, dict[str, Any]]] = [
@@ -133,8 +133,7 @@ def _refuses(answer: httpx.Response, field: str, wrong: dict[str, Any]) -> None:
 
 @pytest.fixture
 async def open_site(site: Site) -> Any:
-    await site.execute("TRUNCATE tenants CASCADE")
-    async with site_over(site.database, shell_allowed=True, shell_folders="/tmp") as allowed:
+    async with site.emptied(shell_allowed=True, shell_folders="/tmp") as allowed:
         yield allowed
 
 
@@ -172,9 +171,8 @@ async def test_a_target_goes_from_http_to_a_command_and_back(open_site: Site) ->
     assert http["target"]["secret_headers"] == []
 
 
-async def test_the_operators_closed_ports_are_closed(site: Site) -> None:
-    await site.execute("TRUNCATE tenants CASCADE")
-    async with site_over(site.database, closed_ports="25, 6000-6010") as closed:
+async def test_the_installations_closed_ports_are_closed(site: Site) -> None:
+    async with site.emptied(closed_ports="25, 6000-6010") as closed:
         job = await closed.ours.job()
         for port, status in ((25, 422), (6005, 422), (443, 201)):
             body = {**GOOD, "url": f"https://shop.example:{port}/"}

@@ -17,8 +17,9 @@ _LAST = ("archive", "delete", "rotate")  # what ends a thing comes after what ne
 
 @cache
 def document() -> dict[str, Any]:
-    """Without a database: what is asked of the parts here is none of it."""
-    return create_app(cast("Any", SimpleNamespace(new_id=uuid4))).openapi()
+    """Without a store: the document needs none."""
+    around = SimpleNamespace(new_id=uuid4)
+    return create_app(cast("Any", SimpleNamespace(around=around))).openapi()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
-from cadenza.cli.plain_text import plain, shortened
+from cadenza.cli.terminal_text import plain, shortened
 
 _TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
 _MOST_TOKENS = 4000  # comparing more takes long: then all between the first and last is one place

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from cadenza.cli.client import Api
-from cadenza.cli.commands import add
+from cadenza.cli.commands import command
 from cadenza.cli.complete import EndpointName
 from cadenza.cli.descriptions import source
 from cadenza.cli.lookup import find_endpoint, full_name
@@ -16,8 +16,10 @@ from cadenza.cli.terminal_text import plain, quoted
 from cadenza.cli.times import Times
 
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z")
+cli = typer.Typer()
 
 
+@command(cli, "explain")
 def explain(api: Api, out: Output, name: EndpointName) -> None:
     """Say why an endpoint runs next when it does, and what would change it.
 
@@ -45,6 +47,7 @@ def _in_zone(sentence: str, times: Times) -> str:
     return _INSTANT.sub(lambda match: times.when(match[0]), sentence)
 
 
+@command(cli, "preview")
 def preview(
     api: Api,
     out: Output,
@@ -78,8 +81,3 @@ def preview(
 
 def _upcoming(run: dict[str, Any] | None, times: Times) -> str:
     return times.when(run["at"]) if run else "–"
-
-
-def register(app: typer.Typer) -> None:
-    add(app, "explain", explain)
-    add(app, "preview", preview)

@@ -1,7 +1,7 @@
 """What a worker may claim, and how a claim is shared out among tenants and hosts.
 
-The memory store runs this code. PostgreSQL says the same in one statement, and a contract test
-holds the two against each other on random data.
+The memory store runs this code. PostgreSQL does the same in one statement, and a contract test
+compares the two on random data.
 """
 
 from collections import Counter
@@ -61,7 +61,7 @@ def fair_shares(candidates: Iterable[Candidate], limits: Limits) -> list[Candida
     full_tenants = {tenant_id for tenant_id, busy in tenants.items() if busy >= limits.per_tenant}
     full_hosts = {host for host, busy in hosts.items() if busy >= limits.per_host}
     ranked: list[tuple[int, datetime, UUID, Candidate]] = []
-    for candidate in sorted(candidates, key=lambda slot: (slot.slot_at, slot.endpoint_id)):
+    for candidate in sorted(candidates, key=lambda due: (due.slot_at, due.endpoint_id)):
         if candidate.tenant_id in full_tenants or candidate.host in full_hosts:
             continue
         tenants[candidate.tenant_id] += 1

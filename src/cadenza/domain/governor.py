@@ -104,7 +104,7 @@ def _decide(situation: _Situation) -> _Decision:
     interval = _interval_candidate(situation)
     one_shot = _one_shot_candidate(situation)
     baseline, drift = _baseline_candidate(situation, interval)
-    considered = tuple(each for each in (baseline, interval, one_shot) if each is not None)
+    considered = tuple(filter(None, (baseline, interval, one_shot)))
     chosen = _choose(baseline, _if_open(interval), _if_open(one_shot))
     if chosen is None:
         return _Decision(None, None, None, (), considered, drift)

@@ -66,18 +66,18 @@ COMMANDS = {
         CODE,
     ),
     "export": Later(
-        "cadenza.cli.export",
+        "cadenza.cli.apply",
         "Write all jobs and endpoints as YAML; applying it changes nothing. Secrets are not in it.",
         CODE,
     ),
     "validate": Later(
-        "cadenza.roots.files",
+        "cadenza.cli.validate",
         "Check a file or a folder of schedules with no server; ends with 1 where one is wrong.",
         CODE,
     ),
-    "import": Later("cadenza.roots.files", "Bring schedules over from elsewhere.", CODE),
+    "import": Later("cadenza.cli.import_crontab", "Bring schedules over from elsewhere.", CODE),
     "schema": Later(
-        "cadenza.roots.files",
+        "cadenza.cli.validate",
         "Print the JSON schema of cadenza.yaml; with it an editor completes and checks as you "
         "type.",
         CODE,
@@ -95,7 +95,7 @@ COMMANDS = {
         "cadenza.cli.keys", "API keys: create (shown once), list, rotate, revoke.", PEOPLE
     ),
     "signing-keys": Later(
-        "cadenza.cli.signing_keys",
+        "cadenza.cli.keys",
         "Signing keys: receivers verify with them that a call is ours.",
         PEOPLE,
     ),

@@ -13,7 +13,7 @@ from cadenza.adapters.secrets.key_file import KeyFile
 from cadenza.adapters.secrets.keys import GivenKeys
 from cadenza.application.secret_rotation import Secrets
 from cadenza.cli import secrets as commands
-from cadenza.roots.database import database_url, opened_database
+from cadenza.roots.program import database_url, opened_database
 from cadenza.roots.settings import Settings, read_settings
 
 KEY_FILE = "master.key"
@@ -31,10 +31,6 @@ def _master_keys(settings: Settings, warn: Callable[[str], None]) -> GivenKeys |
     return KeyFile(settings.data_folder / KEY_FILE, warn)
 
 
-def register(app: typer.Typer) -> None:
-    commands.register(app, _with_secrets)
-
-
 def _with_secrets(use: Callable[[Secrets], Awaitable[T]], warn: Callable[[str], None]) -> T:
     settings = read_settings()
     keys = _master_keys(settings, warn)
@@ -48,3 +44,7 @@ def _with_secrets(use: Callable[[Secrets], Awaitable[T]], warn: Callable[[str], 
 
     with database_url(settings) as url:
         return asyncio.run(run(url))
+
+
+cli = typer.Typer()
+commands.register(cli, _with_secrets)

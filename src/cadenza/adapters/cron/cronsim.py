@@ -44,7 +44,7 @@ class CronsimCron:
         except CronSimError as error:
             raise InvalidCron("cron", expression, f"{error}; {_EXPECTED}".lower()) from error
         except (AssertionError, ArithmeticError, LookupError, ValueError) as error:
-            # Not documented by the library, but a hostile string must not find a new way out.
+            # Not documented by the library, but no hostile string may raise anything else.
             raise InvalidCron("cron", expression, _EXPECTED) from error
         if at is None or at - after > HORIZON:
             raise InvalidCron(
@@ -59,9 +59,6 @@ def _next_fixed(fields: str, zone: tzinfo, after: datetime) -> datetime | None:
         if at > after:
             return at
     return None
-
-
-# --- Elapsed time ---------------------------------------------------------------------------
 
 
 def _follows_elapsed_time(fields: str) -> bool:

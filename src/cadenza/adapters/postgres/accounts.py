@@ -21,8 +21,7 @@ class PostgresAccounts:
         self._on_time = on_time
 
     async def find_key(self, key_id: UUID) -> tuple[ApiKey, User, datetime] | None:
-        async with self._database.connection() as connection:
-            row = await connection.fetchrow(query("find_key"), key_id)
+        row = await self._database.fetchrow(query("find_key"), key_id)
         if row is None:
             return None
         self._on_time(row["now"])
@@ -30,28 +29,23 @@ class PostgresAccounts:
         return key_of(row), user, row["now"]
 
     async def note_use(self, key_id: UUID) -> None:
-        async with self._database.connection() as connection:
-            await connection.execute(query("touch_key"), key_id)
+        await self._database.execute(query("touch_key"), key_id)
 
     async def list_keys(self, tenant_id: UUID) -> Sequence[ApiKey]:
-        async with self._database.connection() as connection:
-            return [key_of(row) for row in await connection.fetch(query("list_keys"), tenant_id)]
+        return [key_of(row) for row in await self._database.fetch(query("list_keys"), tenant_id)]
 
     async def list_tenants(self, after: UUID | None, limit: int) -> Sequence[Tenant]:
-        async with self._database.connection() as connection:
-            rows = await connection.fetch(query("list_tenants"), after, limit)
+        rows = await self._database.fetch(query("list_tenants"), after, limit)
         return [tenant_of(row) for row in rows]
 
     async def get_tenant(self, tenant_id: UUID) -> Tenant:
-        async with self._database.connection() as connection:
-            row = await connection.fetchrow(query("get_tenant"), tenant_id)
+        row = await self._database.fetchrow(query("get_tenant"), tenant_id)
         if row is None:
             raise NotFound(f"no tenant {tenant_id}")
         return tenant_of(row)
 
     async def list_users(self, tenant_id: UUID) -> Sequence[User]:
-        async with self._database.connection() as connection:
-            return [user_of(row) for row in await connection.fetch(query("list_users"), tenant_id)]
+        return [user_of(row) for row in await self._database.fetch(query("list_users"), tenant_id)]
 
 
 def key_of(row: Row) -> ApiKey:

@@ -67,18 +67,15 @@ class PostgresAnalysisQueue:
     async def responses(
         self, endpoint_id: UUID, *, limit: int, offset: int = 0
     ) -> Sequence[Response]:
-        async with self._database.connection() as connection:
-            rows = await connection.fetch(query("responses"), endpoint_id, limit, offset)
+        rows = await self._database.fetch(query("responses"), endpoint_id, limit, offset)
         return [_response(row, "") for row in rows]
 
     async def siblings(self, endpoint_id: UUID) -> Sequence[SiblingState]:
-        async with self._database.connection() as connection:
-            rows = await connection.fetch(query("job_members"), [endpoint_id], None)
+        rows = await self._database.fetch(query("job_members"), [endpoint_id], None)
         return [self._state(row) for row in rows if row["id"] != endpoint_id]
 
     async def release(self, endpoint_ids: Sequence[UUID], brain: str, holder: str) -> None:
-        async with self._database.connection() as connection:
-            await connection.execute(query("release_looks"), list(endpoint_ids), brain, holder)
+        await self._database.execute(query("release_looks"), list(endpoint_ids), brain, holder)
 
     def _state(self, row: Row) -> SiblingState:
         latest = _response(row, "latest_") if row["latest_slot_at"] is not None else None

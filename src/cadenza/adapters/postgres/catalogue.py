@@ -29,17 +29,16 @@ class PostgresCatalogue:
 
     async def list_jobs(self, tenant_id: UUID, search: JobSearch) -> Sequence[StoredJob]:
         after_name, after_id = search.after or (None, None)
-        async with self._database.connection() as connection:
-            rows = await connection.fetch(
-                query("list_jobs"),
-                tenant_id,
-                search.archived,
-                search.name,
-                like(search.search),
-                after_name,
-                after_id,
-                search.limit,
-            )
+        rows = await self._database.fetch(
+            query("list_jobs"),
+            tenant_id,
+            search.archived,
+            search.name,
+            like(search.search),
+            after_name,
+            after_id,
+            search.limit,
+        )
         return [stored_job(row) for row in rows]
 
     async def get_job(self, tenant_id: UUID, job_id: UUID) -> StoredJob:
@@ -50,18 +49,17 @@ class PostgresCatalogue:
         self, tenant_id: UUID, search: EndpointSearch
     ) -> Sequence[StoredEndpoint]:
         after_value, after_id = search.after or (None, None)
-        async with self._database.connection() as connection:
-            rows = await connection.fetch(
-                query(f"list_endpoints_by_{search.order}"),
-                tenant_id,
-                search.job_id,
-                search.name,
-                like(search.search),
-                search.state,
-                after_value,
-                after_id,
-                search.limit,
-            )
+        rows = await self._database.fetch(
+            query(f"list_endpoints_by_{search.order}"),
+            tenant_id,
+            search.job_id,
+            search.name,
+            like(search.search),
+            search.state,
+            after_value,
+            after_id,
+            search.limit,
+        )
         return [stored_endpoint(row, self._spread) for row in rows]
 
     async def get_endpoint(

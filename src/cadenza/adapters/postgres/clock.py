@@ -21,8 +21,7 @@ class DatabaseClock:
         self._heard = 0.0
 
     async def ask(self, database: Database) -> datetime:
-        async with database.connection() as connection:
-            self.hear(await connection.fetchval(query("database_time")))
+        self.hear(await database.fetchval(query("database_time")))
         return self.now()
 
     def hear(self, at: datetime) -> None:

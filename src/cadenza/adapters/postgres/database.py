@@ -112,6 +112,22 @@ class Database:
                 await limit_silence(connection, LONGEST_SILENCE)
             yield connection
 
+    async def fetch(self, statement: str, *values: Any) -> list[asyncpg.Record]:
+        async with self.connection() as connection:
+            return await connection.fetch(statement, *values)
+
+    async def fetchrow(self, statement: str, *values: Any) -> asyncpg.Record | None:
+        async with self.connection() as connection:
+            return await connection.fetchrow(statement, *values)
+
+    async def fetchval(self, statement: str, *values: Any) -> Any:
+        async with self.connection() as connection:
+            return await connection.fetchval(statement, *values)
+
+    async def execute(self, statement: str, *values: Any) -> str:
+        async with self.connection() as connection:
+            return await connection.execute(statement, *values)
+
     async def close(self) -> None:
         """End politely, and at once where the server is gone."""
         try:

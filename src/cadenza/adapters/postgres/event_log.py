@@ -17,28 +17,24 @@ class PostgresEventLog:
     async def read_after(
         self, tenant_id: UUID, position: Position, limit: int
     ) -> Sequence[StoredEvent]:
-        async with self._database.connection() as connection:
-            rows = await connection.fetch(
-                query("read_events"), tenant_id, str(position.xact), position.id, limit
-            )
+        rows = await self._database.fetch(
+            query("read_events"), tenant_id, str(position.xact), position.id, limit
+        )
         return [_event(row) for row in rows]
 
     async def last_position(self, tenant_id: UUID) -> Position:
-        async with self._database.connection() as connection:
-            row = await connection.fetchrow(query("last_event"), tenant_id)
+        row = await self._database.fetchrow(query("last_event"), tenant_id)
         return BEGINNING if row is None else Position(int(row["xact"]), row["id"])
 
     async def is_kept(self, tenant_id: UUID, position: Position) -> bool:
         if position == BEGINNING:
             return True
-        async with self._database.connection() as connection:
-            return await connection.fetchval(
-                query("event_is_kept"), tenant_id, str(position.xact), position.id
-            )
+        return await self._database.fetchval(
+            query("event_is_kept"), tenant_id, str(position.xact), position.id
+        )
 
     async def watch(self, tenant_id: UUID) -> None:
-        async with self._database.connection() as connection:
-            await connection.execute(query("watch_tenant"), tenant_id)
+        await self._database.execute(query("watch_tenant"), tenant_id)
 
 
 def _event(row: Row) -> StoredEvent:

@@ -18,10 +18,9 @@ class PostgresLatestAnswers:
     async def latest_answers(
         self, tenant_id: UUID, jobs: Sequence[str]
     ) -> Mapping[str, Mapping[str, Body]]:
-        async with self._database.connection() as connection:
-            rows = await connection.fetch(
-                query("latest_answers"), tenant_id, list(jobs), LONGEST_RECENT_BODY
-            )
+        rows = await self._database.fetch(
+            query("latest_answers"), tenant_id, list(jobs), LONGEST_RECENT_BODY
+        )
         found: defaultdict[str, dict[str, Body]] = defaultdict(dict)
         for row in rows:
             found[row["job"]][row["endpoint"]] = from_json(row["body"])

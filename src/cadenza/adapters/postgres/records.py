@@ -41,8 +41,7 @@ class PostgresRecords:
             )
 
     async def get_session(self, tenant_id: UUID, session_id: UUID) -> Session:
-        async with self._database.connection() as connection:
-            row = await connection.fetchrow(query("get_session"), tenant_id, session_id)
+        row = await self._database.fetchrow(query("get_session"), tenant_id, session_id)
         if row is None:
             raise NotFound(f"no session {session_id}")
         return session_of(row)
@@ -54,8 +53,7 @@ class PostgresRecords:
     async def audit_of_job(
         self, tenant_id: UUID, job_id: UUID, search: AuditSearch
     ) -> SearchResult[AuditRecord]:
-        async with self._database.connection() as connection:
-            rows = await connection.fetch(query("endpoint_ids_of_job"), tenant_id, job_id)
+        rows = await self._database.fetch(query("endpoint_ids_of_job"), tenant_id, job_id)
         subjects = [str(job_id), *(str(row["id"]) for row in rows)]
         return await self._audit(tenant_id, search, subjects)
 

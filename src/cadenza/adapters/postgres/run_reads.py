@@ -61,8 +61,7 @@ class PostgresRunReads:
         )
 
     async def health_of(self, tenant_id: UUID, endpoint_id: UUID) -> Health:
-        async with self._database.connection() as connection:
-            row = await connection.fetchrow(query("health"), tenant_id, endpoint_id)
+        row = await self._database.fetchrow(query("health"), tenant_id, endpoint_id)
         if row is None:
             raise NotFound(f"no endpoint {endpoint_id}")
         return health_of_row(row, row["failure_count"])

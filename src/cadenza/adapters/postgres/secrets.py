@@ -63,8 +63,7 @@ class SealedValues:
 
     async def count_by_key(self) -> dict[str, int]:
         """How many values need each master key, also those that are missing here."""
-        async with self._database.connection() as connection:
-            rows = await connection.fetch(query("sealed_by_key"))
+        rows = await self._database.fetch(query("sealed_by_key"))
         return {row["key_id"]: row["held"] for row in rows}
 
     @asynccontextmanager
@@ -99,8 +98,7 @@ class SealedValues:
         done, after = Resealed(), FIRST
         while True:
             key_id = self._box.key_ids[0]
-            async with self._database.connection() as connection:
-                rows = await connection.fetch(query(place.outdated), key_id, after, BATCH)
+            rows = await self._database.fetch(query(place.outdated), key_id, after, BATCH)
             if not rows:
                 return done
             after = rows[-1]["id"]
@@ -130,8 +128,7 @@ class SealedValues:
             [each.read for each in fresh],
             [each.sealed for each in fresh],
         )
-        async with self._database.connection() as connection:
-            rows = await connection.fetch(query(place.write), *columns)
+        rows = await self._database.fetch(query(place.write), *columns)
         written = {row["id"] for row in rows}
         done.values += sum(each.values for each in fresh if each.id in written)
         done.held += len(fresh) - len(written)

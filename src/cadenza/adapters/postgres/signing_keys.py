@@ -20,8 +20,7 @@ class PostgresSigningKeys:
         self._box = box
 
     async def keys_of(self, tenant_id: UUID) -> Sequence[SigningKey]:
-        async with self._database.connection() as connection:
-            rows = await connection.fetch(query("list_signing_keys"), tenant_id)
+        rows = await self._database.fetch(query("list_signing_keys"), tenant_id)
         keys: list[SigningKey] = []
         for row in rows:
             try:

@@ -17,8 +17,7 @@ class PostgresSuggestions:
         self._database = database
 
     async def open_suggestions(self, tenant_id: UUID, limit: int) -> Sequence[Suggestion]:
-        async with self._database.connection() as connection:
-            rows = await connection.fetch(query("open_suggestions"), tenant_id, limit)
+        rows = await self._database.fetch(query("open_suggestions"), tenant_id, limit)
         suggestions = (suggestion_of(row) for row in rows)
         return [suggestion for suggestion in suggestions if suggestion is not None]
 

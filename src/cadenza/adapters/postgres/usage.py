@@ -25,8 +25,7 @@ class PostgresUsage:
         self._database = database
 
     async def usage(self, tenant_id: UUID) -> Usage:
-        async with self._database.connection() as connection:
-            row = await connection.fetchrow(query("usage"), tenant_id)
+        row = await self._database.fetchrow(query("usage"), tenant_id)
         assert row is not None
         return Usage(
             row["jobs"],
@@ -36,8 +35,7 @@ class PostgresUsage:
         )
 
     async def quota(self, tenant_id: UUID) -> tuple[str, Allowance]:
-        async with self._database.connection() as connection:
-            row = await connection.fetchrow(query("quota"), tenant_id)
+        row = await self._database.fetchrow(query("quota"), tenant_id)
         assert row is not None
         return row["month"], allowance_of(row)
 

@@ -15,15 +15,12 @@ class PostgresWorkers:
         self._database = database
 
     async def beat(self, name: str, kind: str) -> None:
-        async with self._database.connection() as connection:
-            await connection.execute(query("beat"), name, kind)
+        await self._database.execute(query("beat"), name, kind)
 
     async def left(self, name: str) -> None:
-        async with self._database.connection() as connection:
-            await connection.execute(query("worker_left"), name)
+        await self._database.execute(query("worker_left"), name)
 
     async def alive(self) -> Mapping[str, int]:
         """How many of each kind."""
-        async with self._database.connection() as connection:
-            rows = await connection.fetch(query("workers_alive"), GONE_AFTER)
+        rows = await self._database.fetch(query("workers_alive"), GONE_AFTER)
         return {row["kind"]: row["count"] for row in rows}

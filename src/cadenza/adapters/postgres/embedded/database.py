@@ -12,7 +12,7 @@ from cadenza.domain.errors import InstallationError
 
 
 def ensure_database(folder: Path, port: int, password: str, database: str) -> None:
-    # In a thread of its own, for the caller's may have a running loop.
+    # In a thread of its own: the caller's may have a running loop.
     with ThreadPoolExecutor(1) as thread:
         try:
             thread.submit(asyncio.run, _create_if_missing(port, password, database)).result()
