@@ -50,11 +50,13 @@ def test_apply_shows_the_difference_and_makes_what_is_missing(person: Person, sh
 
 def test_a_second_apply_changes_nothing_and_says_so(person: Person, shop: Path) -> None:
     person.cadenza("apply", "-f", shop, "--yes")
-    before = [each["revision"] for each in person.cadenza("endpoints", "list").lines]
+    before = [endpoint["revision"] for endpoint in person.cadenza("endpoints", "list").lines]
     again = person.cadenza("apply")  # the file's name goes without saying, and nothing is asked
     assert again.code == 0, again.err
     assert again.out == "Nothing to change: 3 unchanged.\n"
-    assert [each["revision"] for each in person.cadenza("endpoints", "list").lines] == before
+    assert [
+        endpoint["revision"] for endpoint in person.cadenza("endpoints", "list").lines
+    ] == before
 
 
 def test_a_change_is_shown_field_by_field(person: Person, shop: Path) -> None:
@@ -86,12 +88,12 @@ def test_prune_archives_what_the_file_lacks(person: Person, shop: Path) -> None:
     person.cadenza("apply", "-f", shop, "--yes")
     person.queue("depot/old")
     shop.write_text(SHOP[: SHOP.index("      - name: report")])
-    kept = person.cadenza("apply", "-f", shop)
-    assert "Nothing to change" in kept.out
+    again = person.cadenza("apply", "-f", shop)
+    assert "Nothing to change" in again.out
     done = person.cadenza("apply", "-f", shop, "--prune", "--yes")
     assert "- shop/report" in done.out
     assert "- job depot" in done.out
-    assert [each["name"] for each in person.cadenza("endpoints", "list").lines] == ["queue"]
+    assert [endpoint["name"] for endpoint in person.cadenza("endpoints", "list").lines] == ["queue"]
 
 
 def test_a_folder_is_applied_whole(person: Person, tmp_path: Path) -> None:
@@ -134,8 +136,8 @@ def test_what_only_the_server_refuses_is_told_by_name(person: Person, tmp_path: 
 def test_applying_what_was_exported_changes_nothing(person: Person, shop: Path) -> None:
     person.cadenza("apply", "-f", shop, "--yes")
     person.queue("depot/a: b #c")
-    said = person.cadenza("export", "-o", "all.yaml")
-    assert said.out == "Wrote 2 jobs with 3 endpoints to all.yaml.\n"
+    exported = person.cadenza("export", "-o", "all.yaml")
+    assert exported.out == "Wrote 2 jobs with 3 endpoints to all.yaml.\n"
     assert "s3cret" not in Path("all.yaml").read_text()
     assert Path("all.yaml").read_text() == person.cadenza("export").out
     again = person.cadenza("apply", "-f", "all.yaml", "--prune")

@@ -27,8 +27,8 @@ jobs:
 """
 
 
-def cadenza(*words: str, given: str | None = None) -> Result:
-    return CliRunner().invoke(app, list(words), input=given)
+def cadenza(*words: str, stdin: str | None = None) -> Result:
+    return CliRunner().invoke(app, list(words), input=stdin)
 
 
 @pytest.fixture
@@ -124,8 +124,8 @@ UNPRIVILEGED = """
 import ctypes, os, sys
 PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH = 24, 1, 2
 if os.geteuid() == 0:
-    for each in (CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH):
-        if ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, each, 0, 0, 0) != 0:
+    for capability in (CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH):
+        if ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0:
             sys.exit("root could not give up its right to read everything")
 os.execv(sys.executable, [sys.executable, "-m", "cadenza.roots.main", *sys.argv[1:]])
 """
@@ -237,19 +237,21 @@ def test_notes_as_json(crontab: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["nope"], "no such file"),
         (["{crontab}", "--timezone", "Europe/Pari"], "did you mean Europe/Paris?"),
         (["{crontab}", "-o", "/nowhere/x.yaml"], "cannot be written"),
     ],
 )
-def test_what_goes_wrong_is_told_in_one_message(crontab: Path, words: list[str], said: str) -> None:
-    given = [word.format(crontab=crontab) for word in words]
-    result = cadenza("import", "crontab", *given)
+def test_what_goes_wrong_is_told_in_one_message(
+    crontab: Path, words: list[str], message: str
+) -> None:
+    arguments = [word.format(crontab=crontab) for word in words]
+    result = cadenza("import", "crontab", *arguments)
     assert result.exit_code == 1
     assert isinstance(result.exception, CadenzaError)
-    assert said in str(result.exception)
+    assert message in str(result.exception)
 
 
 def test_a_crontab_with_nothing_to_take_over_ends_with_1(crontab: Path) -> None:
@@ -259,15 +261,13 @@ def test_a_crontab_with_nothing_to_take_over_ends_with_1(crontab: Path) -> None:
 
 @pytest.mark.parametrize("words", [["validate"], ["schema"], ["import", "crontab"]])
 def test_every_command_has_help_with_an_example(words: list[str]) -> None:
-    shown = re.sub(r"\s+", " ", cadenza(*words, "--help").stdout)
-    assert (
-        f"Example: {'crontab -l | ' if words[-1] == 'crontab' else ''}cadenza {words[0]}" in shown
-    )
+    text = re.sub(r"\s+", " ", cadenza(*words, "--help").stdout)
+    assert f"Example: {'crontab -l | ' if words[-1] == 'crontab' else ''}cadenza {words[0]}" in text
 
 
 def test_the_file_in_the_documentation_is_valid(file: Path) -> None:
-    shown = (ROOT / "docs/how-to/schedules-as-code.md").read_text()
-    [example] = re.findall(r"```yaml\n(.*?)```", shown, re.DOTALL)
+    text = (ROOT / "docs/how-to/schedules-as-code.md").read_text()
+    [example] = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
     file.write_text(example)
     result = cadenza("validate", "-f", str(file))
     assert (result.exit_code, result.stderr) == (0, "")
