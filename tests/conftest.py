@@ -1,4 +1,7 @@
-"""Which tests `make test-fast` leaves out, besides those that drive a browser or kill programs."""
+"""Which tests `make test-fast` leaves out, besides those that drive a browser or kill programs.
+
+Those of web and cli run on both stores; their conftest.py leaves the ones on PostgreSQL out.
+"""
 
 from pathlib import Path
 
@@ -13,11 +16,11 @@ SLOW = (
     "adapters/test_embedded_postgres.py",
     "benchmarks",
     "sim/test_demo.py",
+    "web/test_schema.py",
 )
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        place = item.path.relative_to(TESTS).as_posix()
-        if place.startswith(SLOW):
+        if item.path.relative_to(TESTS).as_posix().startswith(SLOW):
             item.add_marker(pytest.mark.slow)

@@ -17,7 +17,7 @@ class Called:
 
 def call(*words: object) -> Called:
     env = {"CADENZA_API_URL": "http://127.0.0.1:9", "COLUMNS": "250"}
-    result = CliRunner().invoke(app, [str(each) for each in words], env=env)
+    result = CliRunner().invoke(app, [str(word) for word in words], env=env)
     error = result.exception
     if isinstance(error, CadenzaError):
         return Called(int(getattr(error, "exit_code", 1)), result.stdout, str(error))

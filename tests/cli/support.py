@@ -51,7 +51,7 @@ class Site:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """How a command ended, and what it said."""
+    """How a command ended, and what it wrote."""
 
     code: int
     out: str

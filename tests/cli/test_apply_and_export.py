@@ -88,8 +88,8 @@ def test_prune_archives_what_the_file_lacks(person: Person, shop: Path) -> None:
     person.cadenza("apply", "-f", shop, "--yes")
     person.queue("depot/old")
     shop.write_text(SHOP[: SHOP.index("      - name: report")])
-    unpruned = person.cadenza("apply", "-f", shop)
-    assert "Nothing to change" in unpruned.out
+    again = person.cadenza("apply", "-f", shop)
+    assert "Nothing to change" in again.out
     done = person.cadenza("apply", "-f", shop, "--prune", "--yes")
     assert "- shop/report" in done.out
     assert "- job depot" in done.out

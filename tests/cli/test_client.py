@@ -193,8 +193,8 @@ def test_pages_are_followed_up_to_the_limit_also_where_one_is_empty() -> None:
         {"items": [], "next": "b"},
         {"items": [{"n": 3}], "next": "c"},
     ]
-    with answering(*(OK + json.dumps(each).encode() for each in pages)) as (api, asked):
-        assert [each["n"] for each in api.pages("/runs", 3)] == [1, 2, 3]
+    with answering(*(OK + json.dumps(page).encode() for page in pages)) as (api, asked):
+        assert [run["n"] for run in api.pages("/runs", 3)] == [1, 2, 3]
     assert [request.split(" ")[1].partition("?")[2] for request in asked] == [
         "limit=3",
         "limit=1&cursor=a",
@@ -221,13 +221,13 @@ def test_a_stream_that_breaks_off_is_taken_up_where_it_was() -> None:
 
 
 def test_a_stream_whose_place_is_no_longer_kept_goes_on_from_now() -> None:
-    said: list[str] = []
+    notices: list[str] = []
     answers = (STREAM + _event(1), _problem(410), STREAM + _event(5))
     with answering(*answers) as (api, asked):
-        events = Stream(api, {}, lambda _: None, said.append).events()
+        events = Stream(api, {}, lambda _: None, notices.append).events()
         assert [next(events).data["n"], next(events).data["n"]] == [1, 5]
     assert "last-event-id" not in asked[2].lower()
-    assert said == ["Some events are no longer kept, and are left out here."]
+    assert notices == ["Some events are no longer kept, and are left out here."]
 
 
 def test_a_stream_ends_where_the_key_no_longer_opens_anything() -> None:

@@ -64,9 +64,9 @@ def test_a_long_word_that_differs_late_shows_where() -> None:
 
 def test_many_places_are_counted_and_not_all_shown() -> None:
     words = [f"word{number} stays here" for number in range(30)]
-    text = lines("description", " ".join(words), " ".join(words).replace("stays", "goes"))
-    assert len(text) == 10
-    assert text[-1] == "        and in 22 more places"
+    difference = lines("description", " ".join(words), " ".join(words).replace("stays", "goes"))
+    assert len(difference) == 10
+    assert difference[-1] == "        and in 22 more places"
 
 
 def test_control_characters_and_line_ends_are_shown_as_escapes() -> None:
@@ -89,8 +89,8 @@ texts = st.lists(st.sampled_from(["queue", "depth", " ", "\n", "> 300", "x" * 90
 @settings(deadline=None)
 @given(texts.map("".join), texts.map("".join))
 def test_every_line_fits_and_no_change_is_left_out(before: str, after: str) -> None:
-    text = lines("description", before, after)
-    assert all(len(line) <= WIDTH for line in text)
+    difference = lines("description", before, after)
+    assert all(len(line) <= WIDTH for line in difference)
     places = list(changed_words(before, after, WIDTH))
     assert bool(places) is (before != after)
     assert all("[-" in place or "{+" in place for place in places)

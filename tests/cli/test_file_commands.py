@@ -27,8 +27,8 @@ jobs:
 """
 
 
-def cadenza(*words: str) -> Result:
-    return CliRunner().invoke(app, list(words))
+def cadenza(*words: str, stdin: str | None = None) -> Result:
+    return CliRunner().invoke(app, list(words), input=stdin)
 
 
 @pytest.fixture
@@ -124,8 +124,8 @@ UNPRIVILEGED = """
 import ctypes, os, sys
 PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH = 24, 1, 2
 if os.geteuid() == 0:
-    for each in (CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH):
-        if ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, each, 0, 0, 0) != 0:
+    for capability in (CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH):
+        if ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0:
             sys.exit("root could not give up its right to read everything")
 os.execv(sys.executable, [sys.executable, "-m", "cadenza.roots.main", *sys.argv[1:]])
 """
@@ -237,7 +237,7 @@ def test_notes_as_json(crontab: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "expected"),
+    ("words", "message"),
     [
         (["nope"], "no such file"),
         (["{crontab}", "--timezone", "Europe/Pari"], "did you mean Europe/Paris?"),
@@ -245,13 +245,13 @@ def test_notes_as_json(crontab: Path) -> None:
     ],
 )
 def test_what_goes_wrong_is_told_in_one_message(
-    crontab: Path, words: list[str], expected: str
+    crontab: Path, words: list[str], message: str
 ) -> None:
     arguments = [word.format(crontab=crontab) for word in words]
     result = cadenza("import", "crontab", *arguments)
     assert result.exit_code == 1
     assert isinstance(result.exception, CadenzaError)
-    assert expected in str(result.exception)
+    assert message in str(result.exception)
 
 
 def test_a_crontab_with_nothing_to_take_over_ends_with_1(crontab: Path) -> None:

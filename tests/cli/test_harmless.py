@@ -15,7 +15,7 @@ ANYTHING = st.text(st.characters(exclude_categories=()))
 
 
 def _is_harmless(text: str) -> bool:
-    return all(ord(each) >= 32 and not 127 <= ord(each) < 160 for each in text)
+    return all(ord(letter) >= 32 and not 127 <= ord(letter) < 160 for letter in text)
 
 
 @given(ANYTHING)
@@ -41,7 +41,7 @@ def test_a_name_with_a_blank_can_be_typed_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "told"),
+    ("seconds", "text"),
     [
         (0, "now"),
         (4, "in 4 s"),
@@ -51,8 +51,8 @@ def test_a_name_with_a_blank_can_be_typed_again() -> None:
         (86_400 * 3, "in 3 days"),
     ],
 )
-def test_instants_are_told_from_now(seconds: int, told: str) -> None:
-    assert relative(NOON + timedelta(seconds=seconds), NOON) == told
+def test_instants_are_told_from_now(seconds: int, text: str) -> None:
+    assert relative(NOON + timedelta(seconds=seconds), NOON) == text
 
 
 def test_instants_are_shown_in_the_zone_of_the_person() -> None:
@@ -64,7 +64,9 @@ def test_instants_are_shown_in_the_zone_of_the_person() -> None:
 
 
 def test_durations_are_told_with_a_unit_that_fits() -> None:
-    assert [duration_text(each) for each in (None, 12.4, 1500, 90_000, 5_400_000)] == [
+    assert [
+        duration_text(milliseconds) for milliseconds in (None, 12.4, 1500, 90_000, 5_400_000)
+    ] == [
         "–",
         "12 ms",
         "1.5 s",

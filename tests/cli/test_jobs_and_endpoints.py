@@ -20,7 +20,7 @@ def test_the_lines_that_up_prints_work_as_they_stand(person: Person) -> None:
     assert created.code == 0, created.err
     tailed = person.cadenza("tail", "--count", "2")
     assert tailed.code == 0, tailed.err
-    assert [each["kind"] for each in tailed.lines if each["kind"] == "run.finished"] == [
+    assert [event["kind"] for event in tailed.lines if event["kind"] == "run.finished"] == [
         "run.finished"
     ] * 2
 
@@ -51,21 +51,21 @@ def test_a_job_is_made_listed_shown_changed_and_archived(person: Person) -> None
 def test_what_happened_to_a_job_is_told_in_one_list(person: Person) -> None:
     person.queue()
     person.cadenza("run", "shop/queue", "--wait")
-    told = person.says("jobs", "timeline", "shop")
-    assert "endpoint.create" in told
-    assert "by a person" in told
+    timeline = person.says("jobs", "timeline", "shop")
+    assert "endpoint.create" in timeline
+    assert "by a person" in timeline
     entries = person.cadenza("jobs", "timeline", "shop", "--json").lines
-    assert {each["kind"] for each in entries} == {"act", "run"}
+    assert {entry["kind"] for entry in entries} == {"act", "run"}
 
 
 def test_an_endpoint_says_when_it_runs_next(person: Person) -> None:
     person.cadenza("jobs", "create", "shop")
-    said = person.says(
+    text = person.says(
         *("endpoints", "create", "shop/report", "--url", "https://shop.example/"),
         *("--cron", "0 9 * * mon-fri", "--timezone", "Europe/Paris"),
     )
-    assert "Created shop/report." in said
-    assert said.count("cron") == 5
+    assert "Created shop/report." in text
+    assert text.count("cron") == 5
 
 
 def test_every_field_of_an_endpoint_can_be_given(person: Person) -> None:
@@ -86,9 +86,9 @@ def test_every_field_of_an_endpoint_can_be_given(person: Person) -> None:
     assert target["success_statuses"] == [200, 204]
     assert (made["min_interval_ms"], made["max_interval_ms"]) == (10_000, 3_600_000)
     assert made["baseline"]["on_demand"] is True
-    shown = person.says("endpoints", "show", "order")
-    assert "at least 10 s, at most 1 h between runs" in shown
-    assert "s3cret" not in shown
+    text = person.says("endpoints", "show", "order")
+    assert "at least 10 s, at most 1 h between runs" in text
+    assert "s3cret" not in text
 
 
 def test_a_field_is_changed_and_taken_away(person: Person) -> None:
@@ -109,19 +109,19 @@ def test_guardrails_that_fight_the_baseline_are_warned_of(person: Person) -> Non
 
 
 @pytest.mark.parametrize(
-    ("option", "told"),
+    ("option", "message"),
     [
         ("Authorization=s3cret", "stay in your history"),
         ("Authorization=${NOT_SET}", "NOT_SET is not set"),
     ],
 )
 def test_a_secret_is_not_taken_from_the_command_line(
-    person: Person, option: str, told: str
+    person: Person, option: str, message: str
 ) -> None:
     person.queue()
     done = person.cadenza("endpoints", "edit", "queue", "--secret-header", option)
     assert done.code == 2
-    assert told in done.err
+    assert message in done.err
     assert "s3cret" not in done.err
 
 
@@ -160,11 +160,11 @@ def test_an_endpoint_is_archived_and_its_failures_forgotten(person: Person) -> N
 
 def test_names_work_where_ids_do(person: Person) -> None:
     made = person.queue()
-    found = [
-        person.gets("endpoints", "show", each)["id"]
-        for each in ("shop/queue", "queue", made["id"], made["id"].upper())
+    ids = [
+        person.gets("endpoints", "show", name)["id"]
+        for name in ("shop/queue", "queue", made["id"], made["id"].upper())
     ]
-    assert found == [made["id"]] * 4
+    assert ids == [made["id"]] * 4
 
 
 def test_a_name_that_several_have_is_asked_about(person: Person) -> None:
@@ -211,10 +211,10 @@ def test_hostile_text_of_a_server_reaches_no_terminal_raw(person: Person) -> Non
         ("audit", "list"),
         ("jobs", "timeline", "shop"),
     ):
-        shown = person.says(*arguments)
+        as_text = person.says(*arguments)
         as_json = person.cadenza(*arguments, "--json").out
-        for each in (shown, as_json):
-            assert not {ANSI, "\a", "\u202e"} & set(each)
+        for text in (as_text, as_json):
+            assert not {ANSI, "\a", "\u202e"} & set(text)
     assert "[red]" in person.says("jobs", "show", "shop")
     assert person.gets("jobs", "show", "shop")["description"] == evil
 
@@ -227,8 +227,8 @@ def test_lists_are_pages_followed_up_to_a_limit(person: Person) -> None:
         person.gets("jobs", "create", f"job {number}")
     assert len(person.cadenza("jobs", "list", "--json").lines) == 5
     assert len(person.cadenza("jobs", "list", "--json", "-n", "2").lines) == 2
-    found = person.cadenza("jobs", "list", "--json", "--search", "3").lines
-    assert [each["name"] for each in found] == ["job 3"]
+    jobs = person.cadenza("jobs", "list", "--json", "--search", "3").lines
+    assert [job["name"] for job in jobs] == ["job 3"]
     assert "No job fits." in person.says("jobs", "list", "--search", "nope")
 
 

@@ -44,8 +44,8 @@ def test_the_tenant_is_told_what_it_uses(person: Person) -> None:
 def test_who_did_what_is_listed(person: Person) -> None:
     person.queue()
     assert "endpoint.create" in person.says("audit", "list")
-    found = person.cadenza("audit", "list", "--action", "job.create", "--json").lines
-    assert [each["action"] for each in found] == ["job.create"]
+    entries = person.cadenza("audit", "list", "--action", "job.create", "--json").lines
+    assert [entry["action"] for entry in entries] == ["job.create"]
     assert "Nobody" in person.says("audit", "list", "--actor", "nobody")
 
 

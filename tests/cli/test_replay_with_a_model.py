@@ -43,11 +43,11 @@ async def _add_runs(backend: Backend, tenant_id: UUID, endpoint_id: UUID) -> Non
 
 def watchful(asked: Asked) -> Answer:
     """It reads the latest answer, and looks closely while the queue is long."""
-    said = asked.body["messages"][-1]
-    if said["role"] == "user":
+    message = asked.body["messages"][-1]
+    if message["role"] == "user":
         return Answer([("get_latest_response", {})])
     submit = ("submit_analysis", {"reasoning": "seen", "next_analysis_in_ms": 86_400_000})
-    if '"depth": 400' not in said["content"]:
+    if '"depth": 400' not in message["content"]:
         return Answer([("clear_hints", {"reason": "all is calm"}), submit])
     faster = {"interval_ms": 3_600_000, "ttl_minutes": 720, "reason": "the queue is long"}
     return Answer([("propose_interval", faster), submit])
@@ -66,7 +66,7 @@ def serving(site: Site, model: Model) -> Iterator[Provider]:
 def replay(shop: Person) -> Callable[..., tuple[Done, Provider]]:
     def run(model: Model, *words: str, **settings: Any) -> tuple[Done, Provider]:
         with serving(shop.site, model) as provider:
-            given = {
+            values = {
                 "provider": "openai-compatible",
                 "model": "llama3.1",
                 "base_url": f"{provider.url}/v1",
@@ -74,7 +74,7 @@ def replay(shop: Person) -> Callable[..., tuple[Done, Provider]]:
                 "output_price": 10,
                 **settings,
             }
-            named = {f"CADENZA_LLM_{name.upper()}": str(value) for name, value in given.items()}
+            named = {f"CADENZA_LLM_{name.upper()}": str(value) for name, value in values.items()}
             shop.environment.update(named)
             words = ("replay", "shop/queue", "--brain", "llm", "--since", "7d", *words)
             return shop.cadenza(*words), provider
@@ -99,15 +99,15 @@ def test_it_shows_both_sides_and_what_it_cost_and_writes_nothing(
     assert done.code == 0, done.err
     assert len(before["runs"]) >= HOURS
     assert after == before
-    (told,) = done.lines
-    recorded, baseline, model = told["lanes"]
+    (report,) = done.lines
+    recorded, baseline, model = report["lanes"]
     assert [recorded["who"], baseline["who"]] == ["recorded", "baseline"]
     assert model["who"] == "llm openai-compatible llama3.1"
     assert (recorded["probes"], baseline["probes"]) == (HOURS, 24)
     assert model["probes"] > baseline["probes"] + 10  # hourly while the queue is long
-    assert told["changes"] == 2
+    assert report["changes"] == 2
     asked = len(provider.asked)
-    assert told["spent_in_all"] == {
+    assert report["spent_in_all"] == {
         "sessions": asked // 2,
         "failed": 0,
         "tokens": 1050 * asked,
@@ -139,16 +139,16 @@ def test_what_lies_after_the_last_session_counts_for_nobody(
     replay: Callable[..., tuple[Done, Provider]],
 ) -> None:
     done, _ = replay(watchful, "--json", "--sessions", "1")
-    (told,) = done.lines
-    assert told["spent_in_all"]["ended_early"] is True
-    recorded, baseline, model = told["lanes"]
-    assert told["changes"] == 0
+    (report,) = done.lines
+    assert report["spent_in_all"]["ended_early"] is True
+    recorded, baseline, model = report["lanes"]
+    assert report["changes"] == 0
     assert recorded["probes"] < BUSY.start
     assert baseline["probes"] == model["probes"] < 10
 
 
 @pytest.mark.parametrize(
-    ("reply", "said"),
+    ("reply", "message"),
     [
         (Raw(500), "HTTP 500"),
         (Raw(429, headers={"Retry-After": "30"}), "HTTP 429"),
@@ -158,13 +158,13 @@ def test_what_lies_after_the_last_session_counts_for_nobody(
     ids=["500", "429", "401", "hangs"],
 )
 def test_a_provider_that_only_fails_ends_it_with_the_reason(
-    shop: Person, replay: Callable[..., tuple[Done, Provider]], reply: Raw | Hang, said: str
+    shop: Person, replay: Callable[..., tuple[Done, Provider]], reply: Raw | Hang, message: str
 ) -> None:
     shop.cadenza("runs", "list")
     before = everything(shop)
     done, provider = replay(lambda _: reply, timeout_seconds=1)
     assert done.code == 1
-    assert said in done.err
+    assert message in done.err
     assert "3 times in a row" in done.err
     assert "It had cost 3 sessions with the model, 0 tokens" in done.err
     assert len(provider.asked) == 3
@@ -185,6 +185,6 @@ def test_a_session_that_fails_now_and_then_is_counted(
 
 
 def test_its_help_names_the_bound(shop: Person) -> None:
-    said = " ".join(shop.cadenza("replay", "--help").out.replace("│", " ").split())
-    assert "--sessions" in said
-    assert "default: 50" in said
+    text = " ".join(shop.cadenza("replay", "--help").out.replace("│", " ").split())
+    assert "--sessions" in text
+    assert "default: 50" in text

@@ -60,16 +60,16 @@ def test_a_file_of_responses_needs_no_server(file: Path, responses: Path) -> Non
         "reason": "there is no response.queue_dept; the nearest is queue_depth",
         "answers": 4,
     }
-    assert [each["at"][11:16] for each in wake["fired"]] == ["12:00", "12:06"]
+    assert [firing["at"][11:16] for firing in wake["fired"]] == ["12:00", "12:06"]
     assert {"reason": "it was within its cooldown", "answers": 1} in wake["why_not"]
 
 
 def test_a_person_reads_a_table(file: Path, responses: Path) -> None:
-    said = _test(file, "--responses", responses).stdout
-    assert "shop/deep" in said
-    assert "once, 2026-03-02T12:01:00Z" in said
-    assert "the nearest is queue_depth" in said
-    assert "2 times, 2026-03-02T12:00:00Z to 2026-03-02T12:06:00Z" in said
+    text = _test(file, "--responses", responses).stdout
+    assert "shop/deep" in text
+    assert "once, 2026-03-02T12:01:00Z" in text
+    assert "the nearest is queue_depth" in text
+    assert "2 times, 2026-03-02T12:00:00Z to 2026-03-02T12:06:00Z" in text
 
 
 def test_a_rule_about_siblings_is_tried_on_their_answers_too(file: Path, responses: Path) -> None:
@@ -93,7 +93,7 @@ def test_only_the_answers_of_one_endpoint_are_taken(file: Path, responses: Path)
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "message"),
     [
         ("{", "it is no JSON"),
         ("[]", "a body is missing"),
@@ -104,13 +104,13 @@ def test_only_the_answers_of_one_endpoint_are_taken(file: Path, responses: Path)
     ],
 )
 def test_a_line_that_cannot_be_read_is_told_with_its_place(
-    file: Path, responses: Path, line: str, said: str
+    file: Path, responses: Path, line: str, message: str
 ) -> None:
     responses.write_text(f"\n{line}\n")
     done = _test(file, "--responses", responses)
     assert done.exit_code == 2
     assert f"{responses}:2: " in done.stderr
-    assert said in done.stderr
+    assert message in done.stderr
 
 
 def test_a_file_that_is_wrong_or_an_endpoint_that_it_lacks_is_refused(

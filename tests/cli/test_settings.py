@@ -21,7 +21,7 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_setting_is_shown_with_where_it_came_from() -> None:
     environment = {"CADENZA_IN_FLIGHT": "7", "CADENZA_OPERATOR_KEY": SECRET}
     done = CliRunner().invoke(app, ["settings", "--json"], env=environment)
-    rows = {each["variable"]: each for each in json.loads(done.stdout)}
+    rows = {row["variable"]: row for row in json.loads(done.stdout)}
     assert list(rows) == [f"{PREFIX}{name.upper()}" for name in Settings.model_fields]
     assert rows["CADENZA_IN_FLIGHT"] == {
         "variable": "CADENZA_IN_FLIGHT",

@@ -31,12 +31,12 @@ REFERENCE = Path(__file__).parent.parent.parent / "docs/reference/cli.md"
 def _commands() -> Iterator[tuple[str, Any]]:
     """Every command by its whole name."""
     for name, later in COMMANDS.items():
-        found = loaded(name, later)
-        inner = getattr(found, "commands", None)
+        command = loaded(name, later)
+        inner = getattr(command, "commands", None)
         if inner is None:
-            yield name, found
+            yield name, command
         else:
-            yield from ((f"{name} {own}", each) for own, each in inner.items())
+            yield from ((f"{name} {own}", command) for own, command in inner.items())
 
 
 def _about(command: Any) -> str:
@@ -45,17 +45,17 @@ def _about(command: Any) -> str:
 
 
 def _environment(person: Person, **more: str) -> dict[str, str]:
-    given = {"CADENZA_API_URL": person.site.url, "CADENZA_API_KEY": person.key}
-    return {**os.environ, **given, **more}  # noqa: TID251
+    ours = {"CADENZA_API_URL": person.site.url, "CADENZA_API_KEY": person.key}
+    return {**os.environ, **ours, **more}  # noqa: TID251
 
 
 def test_commands_over_the_api_load_nothing_heavy(person: Person) -> None:
-    told = "import sys, runpy; sys.argv = ['cadenza', *sys.argv[1:]]\n"
-    told += "try: runpy.run_module('cadenza.roots.main', run_name='__main__')\n"
-    told += "finally: print(*sys.modules, file=sys.stderr)"
+    script = "import sys, runpy; sys.argv = ['cadenza', *sys.argv[1:]]\n"
+    script += "try: runpy.run_module('cadenza.roots.main', run_name='__main__')\n"
+    script += "finally: print(*sys.modules, file=sys.stderr)"
     for arguments in (["jobs", "list"], ["--help"], ["endpoints", "create", "--help"]):
         done = subprocess.run(
-            [sys.executable, "-c", told, *arguments],
+            [sys.executable, "-c", script, *arguments],
             env=_environment(person),
             capture_output=True,
             text=True,
@@ -101,7 +101,7 @@ def test_the_reference_lists_every_command_with_what_it_says_of_itself() -> None
 
 def test_the_reference_lists_every_exit_code() -> None:
     rows = re.findall(r"^\| (\d) \|", REFERENCE.read_text(), re.MULTILINE)
-    assert [int(each) for each in rows] == list(ExitCode)
+    assert [int(row) for row in rows] == list(ExitCode)
 
 
 # --- A terminal -------------------------------------------------------------------------------
@@ -147,7 +147,7 @@ def test_on_a_terminal_apply_asks_and_does_what_is_answered(person: Person, tmp_
     assert "+ job shop" in seen
     assert "Nothing was changed." in seen
     assert "Applied: 1 created." in _on_a_terminal(person, "apply", typed="y\n")
-    assert [each["name"] for each in person.cadenza("jobs", "list").lines] == ["shop"]
+    assert [job["name"] for job in person.cadenza("jobs", "list").lines] == ["shop"]
 
 
 # --- Completion -------------------------------------------------------------------------------
@@ -162,9 +162,9 @@ def _completed(person: Person, line: str, **more: str) -> set[str]:
         COMP_CWORD=str(len(words) - 1),
         **more,
     )
-    told = "import sys; sys.argv = ['cadenza']; from cadenza.roots.main import main; main()"
+    script = "import sys; sys.argv = ['cadenza']; from cadenza.roots.main import main; main()"
     done = subprocess.run(
-        [sys.executable, "-c", told], env=environment, capture_output=True, text=True, check=False
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False
     )
     assert done.stderr == ""
     return set(done.stdout.split())
@@ -211,4 +211,4 @@ def test_json_of_a_list_is_one_object_a_line(person: Person) -> None:
         text=True,
         check=True,
     )
-    assert [json.loads(each)["name"] for each in done.stdout.splitlines()] == ["queue"]
+    assert [json.loads(line)["name"] for line in done.stdout.splitlines()] == ["queue"]

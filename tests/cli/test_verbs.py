@@ -12,13 +12,13 @@ from tests.factories import minutes
 
 def test_a_run_that_was_asked_for_is_waited_for(person: Person) -> None:
     person.queue()
-    said = person.says("run", "queue", "--wait")
-    assert "queue_depth" in said
-    assert "a person" in said
+    text = person.says("run", "queue", "--wait")
+    assert "queue_depth" in text
+    assert "a person" in text
     (run,) = [
-        each
-        for each in person.cadenza("runs", "list", "--endpoint", "queue", "--json").lines
-        if each["is_manual"]
+        run
+        for run in person.cadenza("runs", "list", "--endpoint", "queue", "--json").lines
+        if run["is_manual"]
     ]
     assert run["status"] == "success"
     assert "queue_depth" in person.says("runs", "show", run["id"])
@@ -64,7 +64,7 @@ def test_hints_bend_the_schedule_and_are_cleared(person: Person) -> None:
     assert hinted["hints"][0]["interval_ms"] == 30_000
     assert "every 30s until" in person.says("endpoints", "show", "queue")
     assert "next run in" in person.says("hint", "one-shot", "queue", "--in", "10m")
-    kinds = {each["kind"] for each in person.gets("endpoints", "show", "queue")["hints"]}
+    kinds = {hint["kind"] for hint in person.gets("endpoints", "show", "queue")["hints"]}
     assert kinds == {"interval", "one-shot"}
     assert person.gets("hint", "clear", "queue")["hints"] == []
     assert person.cadenza("hint", "one-shot", "queue").code == 2
@@ -73,21 +73,21 @@ def test_hints_bend_the_schedule_and_are_cleared(person: Person) -> None:
 def test_explain_reads_as_a_person_explains_it(person: Person) -> None:
     person.queue()
     person.cadenza("hint", "interval", "queue", "30m", "--reason", "a sale")
-    said = person.says("explain", "queue")
-    assert said.startswith("shop/queue\n")
-    assert "How it was chosen:" in said
-    assert "(a sale)" in said
-    assert not re.search(r"\dT\d", said)  # instants are told by the person's own clock
+    text = person.says("explain", "queue")
+    assert text.startswith("shop/queue\n")
+    assert "How it was chosen:" in text
+    assert "(a sale)" in text
+    assert not re.search(r"\dT\d", text)  # instants are written by the person's own clock
     assert person.gets("explain", "queue")["plan"]["candidates"]
 
 
 def test_preview_shows_the_hints_of_now_beside_the_baseline(person: Person) -> None:
     person.queue()
     person.cadenza("hint", "interval", "queue", "30m", "--for", "4h")
-    said = person.says("preview", "queue", "-n", "4")
-    assert "as things are" in said
-    assert "baseline alone" in said
-    assert "interval hint" in said
+    text = person.says("preview", "queue", "-n", "4")
+    assert "as things are" in text
+    assert "baseline alone" in text
+    assert "interval hint" in text
     assert len(person.gets("preview", "queue", "-n", "4")["planned"]) == 4
     person.cadenza("endpoints", "create", "shop/asked", "--url", person.site.target, "--on-demand")
     assert "cadenza run asked" in person.says("preview", "asked")
@@ -135,9 +135,9 @@ def test_what_the_planner_did_and_why_is_listed_and_shown(person: Person) -> Non
     call = ToolCall("propose_interval", arguments, {"took_effect": True}, took_effect=True)
     session_id = person.add_session(made, call, "the queue grows\x1b[2J")
     assert "propose_interval" in person.says("sessions", "list", "--job", "shop")
-    shown = person.says("sessions", "show", session_id)
-    assert 'propose_interval {"interval_ms": 30000}' in shown
-    assert "the queue grows\\x1b[2J" in shown
+    session = person.says("sessions", "show", session_id)
+    assert 'propose_interval {"interval_ms": 30000}' in session
+    assert "the queue grows\\x1b[2J" in session
     assert person.gets("sessions", "show", session_id)["brain"] == "rules"
 
 
@@ -152,7 +152,7 @@ def test_a_suggestion_is_listed_and_accepted_once(person: Person) -> None:
     session_id = person.add_session(made, call)
     assert session_id in person.says("sessions", "suggestions")
     assert "Done" in person.says("sessions", "accept", session_id)
-    shown = person.gets("endpoints", "show", "shop/queue")
-    assert [each["interval_ms"] for each in shown["hints"]] == [30_000]
+    endpoint = person.gets("endpoints", "show", "shop/queue")
+    assert [hint["interval_ms"] for hint in endpoint["hints"]] == [30_000]
     assert person.cadenza("sessions", "accept", session_id).code == 1
     assert session_id not in person.says("sessions", "suggestions")

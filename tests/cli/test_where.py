@@ -34,8 +34,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_what_up_left_in_a_folder_above_is_found(folder: Path) -> None:
-    found = find_server(None, None)
-    assert (found.url, found.key) == ("http://127.0.0.1:8090", "cdz_left")
+    server = find_server(None, None)
+    assert (server.url, server.key) == ("http://127.0.0.1:8090", "cdz_left")
     admin = find_admin(None, None)
     assert (admin.url, admin.key) == ("http://127.0.0.1:8090", "operator-left")
     assert admin.key_from == str(folder / "operator.key")
@@ -46,10 +46,10 @@ def test_what_is_set_wins_over_what_was_left_and_what_is_given_over_both(
 ) -> None:
     monkeypatch.setenv("CADENZA_API_URL", "https://cadenza.example/")
     monkeypatch.setenv("CADENZA_API_KEY", "cdz_set")
-    found = find_server(None, None)
-    assert (found.url, found.key) == ("https://cadenza.example", "cdz_set")
-    found = find_server("http://other", "cdz_given")
-    assert (found.url, found.key) == ("http://other", "cdz_given")
+    server = find_server(None, None)
+    assert (server.url, server.key) == ("https://cadenza.example", "cdz_set")
+    server = find_server("http://other", "cdz_given")
+    assert (server.url, server.key) == ("http://other", "cdz_given")
 
 
 def test_a_key_goes_only_to_the_server_that_it_was_made_for(folder: Path) -> None:

@@ -28,22 +28,22 @@ class Program:
     process: subprocess.Popen[str]
     folder: Path
     port: int
-    said: list[str] = field(default_factory=list[str])
+    lines: list[str] = field(default_factory=list[str])
 
     def wait_for(self, text: str, within: float = 60) -> str:
         """The line that holds it."""
         deadline = time.monotonic() + within
         while time.monotonic() < deadline:
-            for line in list(self.said):
+            for line in list(self.lines):
                 if text in line:
                     return line
-            assert self.process.poll() is None, "".join(self.said)
+            assert self.process.poll() is None, "".join(self.lines)
             time.sleep(0.05)
-        raise AssertionError(f"{text!r} was not said:\n{''.join(self.said)}")
+        raise AssertionError(f"{text!r} was not printed:\n{''.join(self.lines)}")
 
     def first_lines(self) -> list[str]:
         self.wait_for("tail --count")
-        return [line.strip() for line in self.said if re.match(r"  \S*cadenza ", line)]
+        return [line.strip() for line in self.lines if re.match(r"  \S*cadenza ", line)]
 
     def ready(self) -> dict[str, object]:
         try:
@@ -54,11 +54,11 @@ class Program:
 
     def children(self) -> dict[str, int]:
         """The parts that run, by name, with their process."""
-        found = subprocess.run(
+        listed = subprocess.run(
             ["ps", "-o", "pid=,args=", "--ppid", str(self.process.pid)],
             capture_output=True, text=True, check=False,
         ).stdout  # fmt: skip
-        named = re.findall(r"(\d+) .*cadenza\.roots\.main (\w+)", found)
+        named = re.findall(r"(\d+) .*cadenza\.roots\.main (\w+)", listed)
         return {name: int(pid) for pid, name in named}
 
 
@@ -72,7 +72,7 @@ def up(folder: Path) -> Iterator[Program]:
     )  # fmt: skip
     program = Program(process, folder, port)
     assert process.stdout is not None
-    reading = Thread(target=program.said.extend, args=(process.stdout,), daemon=True)
+    reading = Thread(target=program.lines.extend, args=(process.stdout,), daemon=True)
     reading.start()
     try:
         yield program
@@ -127,7 +127,7 @@ def test_a_newcomer_has_the_first_runs_by_three_lines(tmp_path: Path) -> None:
 def _second_start_finds_the_same(folder: Path) -> None:
     with up(folder) as program:
         program.first_lines()
-        assert not any("cdz_" in line for line in program.said)
+        assert not any("cdz_" in line for line in program.lines)
         listed = _run(f"{COMMAND} endpoints list --json", folder)
         assert listed.returncode == 0, listed.stderr
         assert "queue" in listed.stdout

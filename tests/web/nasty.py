@@ -63,20 +63,20 @@ def wrong_values(name: str, schema: dict[str, Any]) -> Iterator[tuple[str, str]]
     if name == "name":
         yield from _NO_NAMES.items()
     if allowed - {"null"} == {"integer", "string"}:
-        yield from ((f"the duration {each}", each) for each in _NO_DURATIONS)
+        yield from ((f"the duration {text}", text) for text in _NO_DURATIONS)
 
 
 def branches_of(schema: dict[str, Any]) -> list[dict[str, Any]]:
     if "$ref" in schema:
         return branches_of(resolved(schema))
     if "anyOf" in schema:
-        return [inner for each in schema["anyOf"] for inner in branches_of(each)]
+        return [inner for branch in schema["anyOf"] for inner in branches_of(branch)]
     return [schema]
 
 
 def types_of(schema: dict[str, Any]) -> list[str]:
-    found = [each.get("type") or _type(each) for each in branches_of(schema)]
-    return [each for each in found if each]
+    kinds = [branch.get("type") or _type(branch) for branch in branches_of(schema)]
+    return [kind for kind in kinds if kind]
 
 
 def _type(schema: dict[str, Any]) -> str | None:
@@ -118,7 +118,7 @@ def _bad_text(schema: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "nonsense", '"nonsense"'
         yield "empty", '""'
     if schema.get("format") == "date-time":
-        yield from ((f"the instant {each}", each) for each in _NO_INSTANTS)
+        yield from ((f"the instant {text}", text) for text in _NO_INSTANTS)
 
 
 def put_into(body: Any, path: str, value: str) -> bytes:

@@ -151,7 +151,7 @@ class Reading:
         await _keys(self.backend).revoke(caller, tenancy.key_id)
 
     def set_pace(self, **pace: Any) -> None:
-        """For streams; what is not said is as quick as a test wants it."""
+        """For streams; what is left out is as quick as a test wants it."""
         quick = {"poll": seconds(0.3), "at_least": seconds(0.01), "check_key": seconds(0.2)}
         self.app.state.dependencies.around.streams.pace = Pace(**{**quick, **pace})
 

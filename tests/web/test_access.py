@@ -9,15 +9,15 @@ from tests.web.support import ADMIN, ADMIN_KEY, OPERATE, READ, Site, bearer, giv
 from tests.web.walking import Operation, open_paths, operations
 
 ALL = operations()
-OF_TENANTS = [each for each in ALL if not each.of_operator]
-WRITES = [each for each in OF_TENANTS if each.changes]
+OF_TENANTS = [operation for operation in ALL if not operation.of_admin]
+WRITES = [operation for operation in OF_TENANTS if operation.changes]
 
 
 async def _ask(site: Site, operation: Operation, headers: dict[str, str], **more: Any) -> Any:
     path = f"/api/v1{path_to(site.ours, operation)}"
-    given = {} if operation.body is None else {"json": operation.body}
+    content = {} if operation.body is None else {"json": operation.body}
     method = operation.method.upper()
-    return await site.client.request(method, path, headers=headers, **{**given, **more})
+    return await site.client.request(method, path, headers=headers, **{**content, **more})
 
 
 async def _all_closed_to(site: Site, headers: dict[str, str], walked: list[Operation]) -> None:
@@ -41,7 +41,9 @@ async def test_without_a_key_every_route_is_closed(site: Site) -> None:
 
 
 async def test_without_a_key_not_even_a_broken_body_is_read(site: Site) -> None:
-    for operation in (each for each in WRITES if each.body is not None):
+    for operation in WRITES:
+        if operation.body is None:
+            continue
         kind = {"Content-Type": "application/json"}
         path = operation.path.replace("{", "").replace("}", "")
         answer = await site.client.request(
@@ -53,7 +55,7 @@ async def test_without_a_key_not_even_a_broken_body_is_read(site: Site) -> None:
 async def test_what_is_no_key_opens_nothing(site: Site) -> None:
     await furnish(site, site.ours)
     real = site.ours.keys[ADMIN]
-    me = next(each for each in OF_TENANTS if each.path.endswith("/me"))
+    me = next(operation for operation in OF_TENANTS if operation.path.endswith("/me"))
     for wrong in (
         "",
         "cdz_",

@@ -11,14 +11,14 @@ from tests.web.support import Site
 
 async def _walk(site: Site, **query: Any) -> list[str]:
     """The names over all pages of two."""
-    found: list[str] = []
+    names: list[str] = []
     wanted = {"limit": 2, **query}
     while True:
         page = await site.ours.done("GET", "/endpoints", params=wanted)
         assert len(page["items"]) <= 2
-        found += [each["name"] for each in page["items"]]
+        names += [endpoint["name"] for endpoint in page["items"]]
         if page["next"] is None:
-            return found
+            return names
         wanted["cursor"] = page["next"]
 
 
@@ -48,8 +48,8 @@ async def test_by_creation_by_name_or_by_the_next_run_each_is_listed_once(five: 
 
 async def test_pages_go_on_through_those_that_are_paused_without_an_end(five: Site) -> None:
     listed = await five.ours.done("GET", "/endpoints")
-    for each in listed["items"]:
-        await five.ours.done("POST", f"/endpoints/{each['id']}/pause", {})
+    for endpoint in listed["items"]:
+        await five.ours.done("POST", f"/endpoints/{endpoint['id']}/pause", {})
     assert len(await _walk(five, sort="next_run_at")) == 4
 
 
@@ -65,7 +65,8 @@ async def test_a_filter_holds_over_all_pages(five: Site) -> None:
 
 async def test_states_are_told_apart(five: Site) -> None:
     ids = {
-        each["name"]: each["id"] for each in (await five.ours.done("GET", "/endpoints"))["items"]
+        endpoint["name"]: endpoint["id"]
+        for endpoint in (await five.ours.done("GET", "/endpoints"))["items"]
     }
     await five.ours.done("POST", f"/endpoints/{ids['delta']}/pause", {})
     await five.ours.done("POST", f"/endpoints/{ids['alpha']}/archive")

@@ -13,7 +13,7 @@ FIRST, SECOND = "first-secret-value", "second-secret-value"
 
 
 class Target:
-    """Remembers what it was sent; answers as it is told."""
+    """Remembers what it was sent; answers as the test says."""
 
     def __init__(self) -> None:
         self.seen: list[dict[str, str]] = []
@@ -49,10 +49,10 @@ async def test_a_secret_is_sent_to_the_target_and_shown_to_nobody(site: Site) ->
         tested = await site.ours.ask("POST", f"/endpoints/{made['id']}/test")
         assert target.seen[-1]["x-key"] == FIRST
         assert FIRST not in tested.text  # although the target echoes it
-        shown = await site.ours.done("GET", f"/endpoints/{made['id']}")
+        endpoint = await site.ours.done("GET", f"/endpoints/{made['id']}")
         listed = await site.ours.done("GET", "/endpoints")
-        assert shown["target"]["secret_headers"] == ["X-Key"]
-        assert FIRST not in json.dumps([made, shown, listed])
+        assert endpoint["target"]["secret_headers"] == ["X-Key"]
+        assert FIRST not in json.dumps([made, endpoint, listed])
         assert FIRST not in str(await site.contents())
 
 
@@ -79,12 +79,14 @@ async def test_a_secret_is_kept_replaced_and_taken_away(site: Site) -> None:
 async def test_what_is_not_stored_cannot_be_kept(site: Site) -> None:
     job = await site.ours.job()
     document = {"name": "x", "every": "5m", "url": "https://x.example"}
-    kept = {"secret_headers": {"X-Key": "***"}}
-    answer = await site.ours.ask("POST", f"/jobs/{job['id']}/endpoints", json={**document, **kept})
+    keeping = {"secret_headers": {"X-Key": "***"}}
+    answer = await site.ours.ask(
+        "POST", f"/jobs/{job['id']}/endpoints", json={**document, **keeping}
+    )
     assert answer.status_code == 422
     assert answer.json()["errors"][0]["field"] == "secret_headers.X-Key"
     made = await site.ours.endpoint(job)
-    answer = await site.ours.ask("PATCH", f"/endpoints/{made['id']}", json=kept)
+    answer = await site.ours.ask("PATCH", f"/endpoints/{made['id']}", json=keeping)
     assert answer.status_code == 422
     assert answer.json()["errors"][0]["field"] == "secret_headers.X-Key"
 
@@ -102,10 +104,10 @@ async def test_a_test_call_counts_for_nothing(site: Site) -> None:
         made = await site.ours.endpoint(url=target.url)
         await site.ours.done("GET", "/me")
         before = await site.contents()
-        for status, told in ((200, "success"), (500, "failure"), (200, "success")):
+        for status, outcome in ((200, "success"), (500, "failure"), (200, "success")):
             target.status = status
             tested = await site.ours.done("POST", f"/endpoints/{made['id']}/test")
-            assert (tested["status"], tested["status_code"]) == (told, status)
+            assert (tested["status"], tested["status_code"]) == (outcome, status)
             assert tested["duration_ms"] >= 0
         after = await site.contents()
         for table in ("endpoints", "runs", "run_attempts", "jobs"):

@@ -12,7 +12,7 @@ URL = {"url": "https://shop.example/orders"}
 
 
 @pytest.mark.parametrize(
-    ("written", "shown"),
+    ("written", "answered"),
     [
         ({"every": "5m"}, {"every_ms": 300_000}),
         ({"every": 300_000}, {"every_ms": 300_000}),
@@ -31,19 +31,19 @@ URL = {"url": "https://shop.example/orders"}
     ],
 )
 async def test_every_way_to_write_a_baseline_is_understood(
-    site: Site, written: dict[str, Any], shown: dict[str, Any]
+    site: Site, written: dict[str, Any], answered: dict[str, Any]
 ) -> None:
     job = await site.ours.job()
     document = {"name": "orders", **URL, **written}
     answer = await site.ours.ask("POST", f"/jobs/{job['id']}/endpoints", json=document)
     assert answer.status_code == 201, answer.text
     empty = {"every_ms": None, "cron": None, "timezone": None, "on_demand": False}
-    assert answer.json()["baseline"] == {**empty, **shown}
-    runs = [datetime.fromisoformat(each["at"]) for each in answer.json()["next_runs"]]
+    assert answer.json()["baseline"] == {**empty, **answered}
+    runs = [datetime.fromisoformat(run["at"]) for run in answer.json()["next_runs"]]
     assert len(runs) == (0 if "on_demand" in written else 5)
     assert runs == sorted(set(runs))
     again = await site.ours.done("GET", f"/endpoints/{answer.json()['id']}")
-    assert again["baseline"] == {**empty, **shown}
+    assert again["baseline"] == {**empty, **answered}
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ async def test_a_baseline_that_makes_no_sense_is_refused_by_its_field_and_nothin
     path = f"/jobs/{job['id']}/endpoints"
     answer = await site.ours.ask("POST", path, json={"name": "orders", **URL, **written})
     assert answer.status_code == 422, answer.text
-    assert [each["field"] for each in answer.json()["errors"]] == [field]
+    assert [error["field"] for error in answer.json()["errors"]] == [field]
     assert await site.contents() == before
 
 
@@ -96,7 +96,7 @@ async def test_guardrails_that_fight_the_baseline_are_warned_of(site: Site) -> N
 
 async def test_the_next_runs_are_those_of_the_cron_in_its_zone(site: Site) -> None:
     made = await site.ours.endpoint(cron="30 9 * * *", timezone="Asia/Kolkata")
-    hours = {each["at"][11:16] for each in made["next_runs"]}
+    hours = {run["at"][11:16] for run in made["next_runs"]}
     assert hours == {"04:00"}
 
 
@@ -121,10 +121,10 @@ async def test_a_baseline_goes_from_cron_to_interval_to_on_demand_and_back(site:
         ({"cron": None, "every": "1h"}, {"every_ms": 3_600_000}, "baseline-interval"),
         ({"every": None, "on_demand": True}, {"on_demand": True}, None),
     ]
-    for patch, shown, source in steps:
+    for patch, answered, source in steps:
         changed = await site.ours.done("PATCH", path, patch)
         empty = {"every_ms": None, "cron": None, "timezone": None, "on_demand": False}
-        assert changed["baseline"] == {**empty, **shown}, patch
+        assert changed["baseline"] == {**empty, **answered}, patch
         assert changed["min_interval_ms"] == 60_000
         if source is not None:
             assert changed["next_source"] == source
@@ -212,6 +212,6 @@ async def test_what_is_archived_stays_so_and_no_longer_runs(site: Site) -> None:
     assert again["archived_at"] == archived["archived_at"]
     assert (await site.ours.done("GET", "/endpoints"))["items"] == []
     listed = await site.ours.done("GET", "/endpoints", params={"state": "archived"})
-    assert [each["id"] for each in listed["items"]] == [made["id"]]
+    assert [endpoint["id"] for endpoint in listed["items"]] == [made["id"]]
     patch = await site.ours.ask("PATCH", path, json={"every": "6m"})
     assert patch.status_code == 409

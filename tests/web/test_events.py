@@ -1,4 +1,4 @@
-"""The event stream: what is told, to whom, and that nothing is left out or told twice."""
+"""The event stream: what is sent, to whom, and that nothing is left out or sent twice."""
 
 import asyncio
 import signal
@@ -47,7 +47,7 @@ async def kinds(world: Reading) -> list[str]:
     return await world.backend.event_kinds()
 
 
-# --- What is told ---------------------------------------------------------------------------
+# --- What is sent ---------------------------------------------------------------------------
 
 
 async def test_an_act_is_told_as_it_happens(world: Reading, address: str) -> None:
@@ -199,7 +199,7 @@ async def test_a_stream_ends_when_its_key_is_revoked(world: Reading, address: st
         assert await stream.has_ended()
 
 
-# --- Nothing is left out or told twice ------------------------------------------------------
+# --- Nothing is left out or sent twice ------------------------------------------------------
 
 
 async def test_a_stream_resumes_where_it_broke_off(world: Reading, address: str) -> None:
@@ -249,10 +249,10 @@ async def test_under_many_commits_each_event_comes_once_however_often_it_breaks_
     count, writers = 30, 4
 
     async def write(number: int) -> None:
-        for each in range(count):
+        for index in range(count):
             async with world.backend.store.transaction() as tx:
-                await tx.add_events([PendingEvent(f"e.{number}-{each}", world.ours.id)])
-                await asyncio.sleep(0.001 * ((number * 7 + each) % 11))
+                await tx.add_events([PendingEvent(f"e.{number}-{index}", world.ours.id)])
+                await asyncio.sleep(0.001 * ((number * 7 + index) % 11))
 
     heard: list[str] = []
     last = "0-0"
@@ -269,7 +269,7 @@ async def test_under_many_commits_each_event_comes_once_however_often_it_breaks_
     assert len(heard) == len(set(heard)) == count * writers
     for number in range(writers):
         own = [kind for kind in heard if kind.startswith(f"e.{number}-")]
-        assert own == [f"e.{number}-{each}" for each in range(count)]
+        assert own == [f"e.{number}-{index}" for index in range(count)]
 
 
 async def test_events_that_do_not_fit_move_the_id_on(world: Reading, address: str) -> None:

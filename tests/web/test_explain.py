@@ -12,12 +12,14 @@ from tests.web.reading import Reading
 async def test_the_next_run_is_explained_with_its_record(world: Reading) -> None:
     endpoint = await world.add_endpoint()
     await world.finish_run(endpoint, FAILED)
-    told = await world.read(f"/endpoints/{endpoint.id}/explain")
-    assert told["source"] == told["plan"]["winner"] == "baseline-interval"
-    assert told["plan"]["inputs"]["failure_count"] == 1
-    assert told["plan"]["candidates"][0]["at"]
-    assert any("1 failure" in each for each in told["because"])
-    assert any("A success ends the back-off" in each for each in told["would_change"])
+    explanation = await world.read(f"/endpoints/{endpoint.id}/explain")
+    assert explanation["source"] == explanation["plan"]["winner"] == "baseline-interval"
+    assert explanation["plan"]["inputs"]["failure_count"] == 1
+    assert explanation["plan"]["candidates"][0]["at"]
+    assert any("1 failure" in sentence for sentence in explanation["because"])
+    assert any(
+        "A success ends the back-off" in sentence for sentence in explanation["would_change"]
+    )
 
 
 async def test_a_hint_by_hand_shows_in_explanation_and_preview(world: Reading) -> None:
@@ -25,22 +27,22 @@ async def test_a_hint_by_hand_shows_in_explanation_and_preview(world: Reading) -
     await world.finish_run(endpoint)
     body = {"interval": "20s", "ttl": "10m", "reason": "an incident"}
     await world.post(f"/endpoints/{endpoint.id}/hints/interval", body)
-    told = await world.read(f"/endpoints/{endpoint.id}/explain")
-    assert told["source"] == "ai-interval"
-    assert "an incident" in told["would_change"][0]
+    explanation = await world.read(f"/endpoints/{endpoint.id}/explain")
+    assert explanation["source"] == "ai-interval"
+    assert "an incident" in explanation["would_change"][0]
     preview = await world.read(f"/endpoints/{endpoint.id}/preview", count=3)
-    assert [each["source"] for each in preview["planned"]] == ["ai-interval"] * 3
-    assert [each["source"] for each in preview["baseline"]] == ["baseline-interval"] * 3
-    at = [datetime.fromisoformat(each["at"]) for each in preview["planned"]]
+    assert [run["source"] for run in preview["planned"]] == ["ai-interval"] * 3
+    assert [run["source"] for run in preview["baseline"]] == ["baseline-interval"] * 3
+    at = [datetime.fromisoformat(run["at"]) for run in preview["planned"]]
     assert (at[2] - at[1]).total_seconds() == 20
 
 
 async def test_an_endless_pause_has_no_next_run(world: Reading) -> None:
     endpoint = await world.add_endpoint()
     await world.post(f"/endpoints/{endpoint.id}/pause", {})
-    told = await world.read(f"/endpoints/{endpoint.id}/explain")
-    assert told["next_run_at"] is None
-    assert told["summary"] == "It is paused until somebody resumes it."
+    explanation = await world.read(f"/endpoints/{endpoint.id}/explain")
+    assert explanation["next_run_at"] is None
+    assert explanation["summary"] == "It is paused until somebody resumes it."
     assert (await world.read(f"/endpoints/{endpoint.id}/preview"))["planned"] == []
 
 

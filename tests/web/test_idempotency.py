@@ -1,4 +1,4 @@
-"""A create that is told twice under one key happens once."""
+"""A create that is sent twice under one key happens once."""
 
 import asyncio
 from typing import Any
@@ -14,7 +14,7 @@ async def _count(site: Site, table: str) -> int:
     return len((await site.contents())[table])
 
 
-async def test_told_twice_it_is_made_once_and_the_answer_says_so(site: Site) -> None:
+async def test_sent_twice_it_is_made_once_and_the_answer_says_so(site: Site) -> None:
     job = await site.ours.job()
     document = {"name": "orders", "every": "5m", "url": "https://shop.example"}
     for path, body, table in (
@@ -32,11 +32,11 @@ async def test_told_twice_it_is_made_once_and_the_answer_says_so(site: Site) -> 
         assert await _count(site, table) == before + 1
 
 
-async def test_told_many_times_at_once_it_is_made_once(site: Site) -> None:
+async def test_sent_many_times_at_once_it_is_made_once(site: Site) -> None:
     asked = [site.ours.ask("POST", "/jobs", json={"name": "one"}, headers=KEY) for _ in range(10)]
     answers = await asyncio.gather(*asked)
-    assert {each.status_code for each in answers} == {201}
-    assert len({each.json()["id"] for each in answers}) == 1
+    assert {answer.status_code for answer in answers} == {201}
+    assert len({answer.json()["id"] for answer in answers}) == 1
     assert await _count(site, "jobs") == 1
     entries = await site.ours.done("GET", "/audit", params={"action": "job.create"})
     assert len(entries["items"]) == 1
@@ -69,7 +69,7 @@ async def test_a_key_of_one_tenant_is_none_of_another(site: Site) -> None:
     assert ours.json()["id"] != theirs.json()["id"]
 
 
-async def test_a_create_that_failed_may_be_told_again(site: Site) -> None:
+async def test_a_create_that_failed_may_be_sent_again(site: Site) -> None:
     job = await site.ours.job("taken")
     first = await site.ours.ask("POST", "/jobs", json={"name": "taken"}, headers=KEY)
     await site.ours.done("POST", f"/jobs/{job['id']}/archive")

@@ -9,9 +9,11 @@ from tests.web.furniture import MARK, SECRET, furnish, id_of, path_to
 from tests.web.support import Site
 from tests.web.walking import Operation, fitting, operations, resolved
 
-OF_TENANTS = [each for each in operations() if not each.of_operator and not each.streams]
-WITH_IDS = [each for each in OF_TENANTS if each.collections()]
-WITHOUT_IDS = [each for each in OF_TENANTS if not each.collections()]
+OF_TENANTS = [
+    operation for operation in operations() if not operation.of_admin and not operation.streams
+]
+WITH_IDS = [operation for operation in OF_TENANTS if operation.collections()]
+WITHOUT_IDS = [operation for operation in OF_TENANTS if not operation.collections()]
 
 
 def _body(operation: Operation) -> dict[str, Any]:
@@ -86,8 +88,8 @@ async def test_search_and_name_find_only_what_is_ones_own(site: Site) -> None:
     await furnish(site, site.ours)
     for path in ("/jobs", "/endpoints"):
         for query in ({"search": MARK}, {"name": f"{MARK} job"}, {"name": f"{MARK} endpoint"}):
-            found = await site.theirs.done("GET", path, params=query)
-            assert found["items"] == [], f"{path} {query}"
+            page = await site.theirs.done("GET", path, params=query)
+            assert page["items"] == [], f"{path} {query}"
 
 
 async def test_a_cursor_of_another_tenant_leads_to_nothing_of_theirs(site: Site) -> None:
@@ -102,7 +104,7 @@ async def test_a_cursor_of_another_tenant_leads_to_nothing_of_theirs(site: Site)
 async def test_no_key_of_a_tenant_opens_what_is_the_admins(site: Site, scope: Scope) -> None:
     before = await site.contents()
     for operation in operations():
-        if operation.of_operator:
+        if operation.of_admin:
             path = operation.short_path
             for name, kind in operation.collections().items():
                 path = path.replace(f"{{{name}}}", id_of(site.theirs, kind))

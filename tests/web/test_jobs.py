@@ -38,16 +38,16 @@ async def test_a_rename_to_a_name_that_is_taken_says_which(site: Site) -> None:
 async def test_pages_hold_every_job_once_also_when_one_is_added_meanwhile(site: Site) -> None:
     for number in range(7):
         await site.ours.job(f"job {number}")
-    found: list[str] = []
+    names: list[str] = []
     query = {"limit": 3}
     while True:
         page = await site.ours.done("GET", "/jobs", params=query)
-        found += [each["name"] for each in page["items"]]
+        names += [job["name"] for job in page["items"]]
         if page["next"] is None:
             break
-        await site.ours.job(f"a job before all others {len(found)}")
+        await site.ours.job(f"a job before all others {len(names)}")
         query = {"limit": 3, "cursor": page["next"]}
-    assert found == [f"job {number}" for number in range(7)]
+    assert names == [f"job {number}" for number in range(7)]
 
 
 @pytest.mark.parametrize("search", ["50%", "_", "\\", "É", "sale"])
@@ -59,15 +59,15 @@ async def test_a_search_finds_a_piece_of_name_or_description_and_nothing_by_chan
         await site.ours.job(text)
     await site.ours.job("described", description=f"has {texts[search]} in it")
     await site.ours.job("other")
-    found = await site.ours.done("GET", "/jobs", params={"search": search})
-    assert sorted(each["name"] for each in found["items"]) == sorted(["described", texts[search]])
+    page = await site.ours.done("GET", "/jobs", params={"search": search})
+    assert sorted(job["name"] for job in page["items"]) == sorted(["described", texts[search]])
 
 
 async def test_a_job_is_found_by_its_exact_name(site: Site) -> None:
     await site.ours.job("shop")
     await site.ours.job("shop two")
-    found = await site.ours.done("GET", "/jobs", params={"name": "shop"})
-    assert [each["name"] for each in found["items"]] == ["shop"]
+    page = await site.ours.done("GET", "/jobs", params={"name": "shop"})
+    assert [job["name"] for job in page["items"]] == ["shop"]
 
 
 async def test_a_change_keeps_what_it_does_not_name(site: Site) -> None:
@@ -113,16 +113,16 @@ async def test_a_pause_is_that_of_every_endpoint_and_of_those_that_come_later(si
     assert (paused["paused"], paused["paused_until"]) == (True, None)
     later = await site.ours.endpoint(job, "later")
     for endpoint in (first, later):
-        shown = await site.ours.done("GET", f"/endpoints/{endpoint['id']}")
-        assert shown["next_run_at"] is None
-        assert shown["next_runs"] == []
-        assert [each["by"] for each in shown["pauses"]] == ["job"]
+        current = await site.ours.done("GET", f"/endpoints/{endpoint['id']}")
+        assert current["next_run_at"] is None
+        assert current["next_runs"] == []
+        assert [pause["by"] for pause in current["pauses"]] == ["job"]
     resumed = await site.ours.done("POST", f"/jobs/{job['id']}/resume")
     assert resumed["paused"] is False
     for endpoint in (first, later):
-        shown = await site.ours.done("GET", f"/endpoints/{endpoint['id']}")
-        assert (shown["next_source"], shown["pauses"]) == ("resumed", [])
-        assert len(shown["next_runs"]) == 5
+        current = await site.ours.done("GET", f"/endpoints/{endpoint['id']}")
+        assert (current["next_source"], current["pauses"]) == ("resumed", [])
+        assert len(current["next_runs"]) == 5
 
 
 async def test_a_pause_until_an_instant_shows_it_and_the_runs_after_it(site: Site) -> None:
@@ -131,8 +131,8 @@ async def test_a_pause_until_an_instant_shows_it_and_the_runs_after_it(site: Sit
     until = "2099-01-01T00:00:00Z"
     paused = await site.ours.done("POST", f"/jobs/{job['id']}/pause", {"until": until})
     assert paused["paused_until"] == until
-    shown = await site.ours.done("GET", f"/endpoints/{endpoint['id']}")
-    assert (shown["next_run_at"], shown["next_source"]) == (until, "paused")
+    current = await site.ours.done("GET", f"/endpoints/{endpoint['id']}")
+    assert (current["next_run_at"], current["next_source"]) == (until, "paused")
 
 
 async def test_a_pause_that_is_over_already_is_none(site: Site) -> None:
@@ -146,12 +146,12 @@ async def test_the_end_of_a_job_is_that_of_its_endpoints(site: Site) -> None:
     endpoint = await site.ours.endpoint(job)
     archived = await site.ours.done("POST", f"/jobs/{job['id']}/archive")
     assert archived["archived_at"] is not None
-    shown = await site.ours.done("GET", f"/endpoints/{endpoint['id']}")
-    assert shown["archived_at"] is not None
-    assert shown["next_run_at"] is None
+    current = await site.ours.done("GET", f"/endpoints/{endpoint['id']}")
+    assert current["archived_at"] is not None
+    assert current["next_run_at"] is None
     assert (await site.ours.done("GET", "/jobs"))["items"] == []
     listed = await site.ours.done("GET", "/jobs", params={"archived": "true"})
-    assert [each["id"] for each in listed["items"]] == [job["id"]]
+    assert [item["id"] for item in listed["items"]] == [job["id"]]
 
 
 async def test_what_is_archived_stays_so(site: Site) -> None:
@@ -160,13 +160,13 @@ async def test_what_is_archived_stays_so(site: Site) -> None:
     again = await site.ours.done("POST", f"/jobs/{job['id']}/archive")
     assert again["archived_at"] == first["archived_at"]
     document = {"name": "x", "every": "5m", "url": "https://x.example"}
-    for method, act, body in (
+    for method, action, body in (
         ("PATCH", "", {"name": "x"}),
         ("POST", "/pause", {}),
         ("POST", "/resume", None),
         ("POST", "/endpoints", document),
     ):
-        given = {} if body is None else {"json": body}
-        answer = await site.ours.ask(method, f"/jobs/{job['id']}{act}", **given)
-        assert answer.status_code == 409, f"{act}: {answer.text}"
+        content = {} if body is None else {"json": body}
+        answer = await site.ours.ask(method, f"/jobs/{job['id']}{action}", **content)
+        assert answer.status_code == 409, f"{action}: {answer.text}"
         assert "archived" in answer.json()["detail"]

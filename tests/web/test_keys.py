@@ -29,7 +29,7 @@ async def test_a_key_is_shown_once_and_only_its_hash_is_kept(site: Site) -> None
     assert token.startswith("cdz_")
     assert await _opens(site, token)
     listed = await site.ours.done("GET", "/keys")
-    mine = next(each for each in listed["items"] if each["id"] == created["id"])
+    mine = next(key for key in listed["items"] if key["id"] == created["id"])
     assert "key" not in mine
     assert mine["scopes"] == ["read", "operate"]
     secret = token.split("_", 2)[2]
@@ -61,7 +61,7 @@ async def test_a_revoked_key_opens_nothing_from_then_on_and_stays_in_the_list(si
     again = await site.ours.done("DELETE", f"/keys/{created['id']}")
     assert again["revoked_at"] == revoked["revoked_at"]
     listed = await site.ours.done("GET", "/keys")
-    assert created["id"] in [each["id"] for each in listed["items"]]
+    assert created["id"] in [key["id"] for key in listed["items"]]
 
 
 async def test_another_process_refuses_a_revoked_key_within_a_second(site: Site) -> None:
@@ -111,7 +111,7 @@ async def test_with_an_overlap_both_keys_work_until_it_ends(site: Site) -> None:
     new = await site.ours.done("POST", f"/keys/{old['id']}/rotate", {"overlap": "1h"})
     assert await _opens(site, old["key"])
     assert await _opens(site, new["key"])
-    listed = {each["id"]: each for each in (await site.ours.done("GET", "/keys"))["items"]}
+    listed = {key["id"]: key for key in (await site.ours.done("GET", "/keys"))["items"]}
     ends_at = datetime.fromisoformat(listed[old["id"]]["expires_at"])
     now = await site.now()
     assert timedelta(minutes=59) < ends_at - now <= timedelta(hours=1)
@@ -159,7 +159,7 @@ async def test_a_key_cannot_be_born_expired(site: Site) -> None:
     assert answer.json()["errors"][0]["field"] == "expires_at"
 
 
-async def test_a_create_that_is_told_twice_does_not_show_the_key_again(site: Site) -> None:
+async def test_a_create_that_is_sent_twice_does_not_show_the_key_again(site: Site) -> None:
     headers = {"Idempotency-Key": "once"}
     first = await site.ours.ask("POST", "/keys", json=WANTED, headers=headers)
     second = await site.ours.ask("POST", "/keys", json=WANTED, headers=headers)

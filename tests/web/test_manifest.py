@@ -20,16 +20,16 @@ async def apply(site: Site, document: dict[str, Any], **query: Any) -> dict[str,
 
 
 async def test_a_new_file_creates_everything_and_says_so(site: Site) -> None:
-    said = await apply(site, manifest(endpoint("orders"), endpoint("stock")))
-    assert said["counts"] == {"create": 3}
-    assert [(each["act"], each["endpoint"]) for each in said["changes"]] == [
+    difference = await apply(site, manifest(endpoint("orders"), endpoint("stock")))
+    assert difference["counts"] == {"create": 3}
+    assert [(change["act"], change["endpoint"]) for change in difference["changes"]] == [
         ("create", None),
         ("create", "orders"),
         ("create", "stock"),
     ]
-    found = await site.ours.done("GET", "/endpoints")
-    assert sorted(each["name"] for each in found["items"]) == ["orders", "stock"]
-    assert all(each["next_run_at"] for each in found["items"])
+    page = await site.ours.done("GET", "/endpoints")
+    assert sorted(item["name"] for item in page["items"]) == ["orders", "stock"]
+    assert all(item["next_run_at"] for item in page["items"])
 
 
 async def test_the_same_file_again_changes_nothing(site: Site) -> None:
@@ -41,9 +41,9 @@ async def test_the_same_file_again_changes_nothing(site: Site) -> None:
     )  # fmt: skip
     await apply(site, document)
     before = await site.contents()
-    said = await apply(site, document)
-    assert said["counts"] == {"unchanged": 3}
-    assert said["changes"] == []
+    difference = await apply(site, document)
+    assert difference["counts"] == {"unchanged": 3}
+    assert difference["changes"] == []
     after = await site.contents()
     assert after["endpoints"] == before["endpoints"]
     assert after["jobs"] == before["jobs"]
@@ -66,9 +66,9 @@ async def test_what_is_exported_changes_nothing_when_it_is_applied(site: Site) -
 async def test_a_dry_run_says_what_would_change_and_writes_nothing(site: Site) -> None:
     await apply(site, manifest(endpoint("orders")))
     before = await site.contents()
-    said = await apply(site, manifest(endpoint("orders", every="1m")), dry_run=True)
-    assert said["dry_run"] is True
-    assert said["changes"][0]["fields"] == [{"field": "every", "before": "5m", "after": "1m"}]
+    difference = await apply(site, manifest(endpoint("orders", every="1m")), dry_run=True)
+    assert difference["dry_run"] is True
+    assert difference["changes"][0]["fields"] == [{"field": "every", "before": "5m", "after": "1m"}]
     after = await site.contents()
     assert after["endpoints"] == before["endpoints"]
     assert after["audit_log"] == before["audit_log"]
@@ -79,12 +79,12 @@ async def test_only_pruning_archives_what_the_file_does_not_have(site: Site) -> 
     await apply(site, manifest(endpoint("other"), job="another"))
     smaller = manifest(endpoint("orders"))
     assert (await apply(site, smaller))["counts"] == {"unchanged": 2}
-    said = await apply(site, smaller, prune=True)
-    assert said["counts"] == {"unchanged": 2, "archive": 3}
-    names = [each["name"] for each in (await site.ours.done("GET", "/endpoints"))["items"]]
+    difference = await apply(site, smaller, prune=True)
+    assert difference["counts"] == {"unchanged": 2, "archive": 3}
+    names = [endpoint["name"] for endpoint in (await site.ours.done("GET", "/endpoints"))["items"]]
     assert names == ["orders"]
     archived = await site.ours.done("GET", "/jobs", params={"archived": True})
-    assert [each["name"] for each in archived["items"]] == ["another"]
+    assert [item["name"] for item in archived["items"]] == ["another"]
 
 
 async def test_pruning_by_one_tenant_leaves_another_alone(site: Site) -> None:
@@ -99,13 +99,13 @@ async def test_one_bad_endpoint_and_nothing_is_written(site: Site) -> None:
     before = await site.contents()
     answer = await site.ours.ask("PUT", "/manifest", json=document)
     assert answer.status_code == 422
-    fields = [each["field"] for each in answer.json()["errors"]]
+    fields = [error["field"] for error in answer.json()["errors"]]
     assert "jobs[0].endpoints[1].every" in fields
     assert (await site.contents())["endpoints"] == before["endpoints"]
 
 
 @pytest.mark.parametrize(
-    ("fields", "place"),
+    ("fields", "location"),
     [
         ({"url": "http://user:pw@x.example/"}, "url"),
         ({"every": None, "cron": "0 0 31 2 *"}, "cron"),
@@ -116,12 +116,12 @@ async def test_one_bad_endpoint_and_nothing_is_written(site: Site) -> None:
     ],
 )
 async def test_what_no_schema_can_say_is_refused_by_its_place(
-    site: Site, fields: dict[str, Any], place: str
+    site: Site, fields: dict[str, Any], location: str
 ) -> None:
-    given = {name: each for name, each in endpoint("one", **fields).items() if each is not None}
-    answer = await site.ours.ask("PUT", "/manifest", json=manifest(given))
+    wanted = {name: value for name, value in endpoint("one", **fields).items() if value is not None}
+    answer = await site.ours.ask("PUT", "/manifest", json=manifest(wanted))
     assert answer.status_code == 422
-    assert answer.json()["errors"][0]["field"] == f"jobs[0].endpoints[0].{place}"
+    assert answer.json()["errors"][0]["field"] == f"jobs[0].endpoints[0].{location}"
     assert "pw@" not in answer.text
 
 
@@ -136,8 +136,8 @@ async def test_a_rule_that_cannot_be_read_is_told_with_its_position(site: Site) 
 
 async def test_a_rule_for_an_endpoint_that_is_not_there_is_a_warning(site: Site) -> None:
     rule = {"name": "r", "when": "true", "then": {"run_now": True, "endpoint": "nobody"}}
-    said = await apply(site, manifest(endpoint("orders"), rules=[rule]))
-    assert "nobody" in said["warnings"][0]["text"]
+    difference = await apply(site, manifest(endpoint("orders"), rules=[rule]))
+    assert "nobody" in difference["warnings"][0]["text"]
 
 
 async def test_a_secret_to_keep_must_be_there(site: Site) -> None:
@@ -164,8 +164,8 @@ async def test_a_new_endpoint_of_a_paused_job_is_paused(site: Site) -> None:
     (job,) = (await site.ours.done("GET", "/jobs"))["items"]
     await site.ours.done("POST", f"/jobs/{job['id']}/pause", {})
     await apply(site, manifest(endpoint("stock")))
-    found = (await site.ours.done("GET", "/endpoints", params={"name": "stock"}))["items"]
-    assert [each["by"] for each in found[0]["pauses"]] == ["job"]
+    endpoints = (await site.ours.done("GET", "/endpoints", params={"name": "stock"}))["items"]
+    assert [pause["by"] for pause in endpoints[0]["pauses"]] == ["job"]
 
 
 async def test_a_key_to_read_may_export_and_not_apply(site: Site) -> None:
@@ -187,7 +187,7 @@ async def test_a_signing_key_is_shown_once_and_sealed_at_rest(site: Site) -> Non
     made = await site.ours.done("POST", "/signing-keys", {})
     assert made["secret"].startswith("whsec_")
     listed = await site.ours.done("GET", "/signing-keys")
-    assert [each["id"] for each in listed["items"]] == [made["id"]]
+    assert [item["id"] for item in listed["items"]] == [made["id"]]
     assert made["secret"] not in str(listed)
     assert made["secret"] not in str(await site.contents())
     assert (await site.theirs.done("GET", "/signing-keys"))["items"] == []
@@ -197,4 +197,4 @@ async def test_a_leaked_signing_key_ends_at_once(site: Site) -> None:
     await site.ours.done("POST", "/signing-keys", {})
     new = await site.ours.done("POST", "/signing-keys", {"no_overlap": True})
     listed = await site.ours.done("GET", "/signing-keys")
-    assert [each["id"] for each in listed["items"]] == [new["id"]]
+    assert [item["id"] for item in listed["items"]] == [new["id"]]

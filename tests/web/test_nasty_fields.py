@@ -11,13 +11,13 @@ from tests.web.nasty import ANYWHERE, put_into, wrong_values
 from tests.web.support import ADMIN, ADMIN_KEY, Site, bearer
 from tests.web.walking import Operation, fields, fitting, operations, resolved
 
-ALL = [each for each in operations() if not each.streams]
-WITH_BODY = [each for each in ALL if each.body_schema is not None]
+ALL = [operation for operation in operations() if not operation.streams]
+WITH_BODY = [operation for operation in ALL if operation.body_schema is not None]
 JSON = {"Content-Type": "application/json"}
 
 
 def _key(site: Site, operation: Operation) -> dict[str, str]:
-    return bearer(ADMIN_KEY if operation.of_operator else site.ours.keys[ADMIN])
+    return bearer(ADMIN_KEY if operation.of_admin else site.ours.keys[ADMIN])
 
 
 async def _send(site: Site, operation: Operation, path: str, **more: Any) -> httpx.Response:
@@ -27,15 +27,15 @@ async def _send(site: Site, operation: Operation, path: str, **more: Any) -> htt
 
 
 def _fields_named(answer: httpx.Response) -> list[str]:
-    return [each["field"].lower() for each in answer.json()["errors"]]
+    return [error["field"].lower() for error in answer.json()["errors"]]
 
 
-def _refuses(answer: httpx.Response, field: str, told: str) -> None:
-    assert answer.status_code in (400, 422), f"{told}: {answer.status_code} {answer.text[:300]}"
-    assert answer.headers["content-type"] == "application/problem+json", told
+def _refuses(answer: httpx.Response, field: str, context: str) -> None:
+    assert answer.status_code in (400, 422), f"{context}: {answer.status_code} {answer.text[:300]}"
+    assert answer.headers["content-type"] == "application/problem+json", context
     named = _fields_named(answer)
-    names_it = any(each == field or each.startswith((f"{field}.", f"{field}[")) for each in named)
-    assert names_it, f"{told}: it names {named}"
+    names_it = any(name == field or name.startswith((f"{field}.", f"{field}[")) for name in named)
+    assert names_it, f"{context}: it names {named}"
 
 
 @asynccontextmanager
@@ -87,9 +87,9 @@ async def _try_bodies(site: Site, operation: Operation) -> None:
     path = path_to(site.ours, operation)
     for whole in ("5", '"text"', "true", "null", "[]", "[[]]", *ANYWHERE.values()):
         answer = await _send(site, operation, path, content=whole.encode(), headers=JSON)
-        told = f"{operation}: {whole[:20]}"
-        assert answer.status_code in (400, 422), f"{told}: {answer.status_code} {answer.text}"
-        assert answer.json()["errors"], told
+        context = f"{operation}: {whole[:20]}"
+        assert answer.status_code in (400, 422), f"{context}: {answer.status_code} {answer.text}"
+        assert answer.json()["errors"], context
     field = "no_such_field"
     answer = await _send(site, operation, path, json={**operation.body, field: 1})
     _refuses(answer, field, f"{operation}: {field}")
@@ -111,9 +111,9 @@ async def _try_addresses(site: Site, operation: Operation) -> None:
             path = operation.short_path.replace(f"{{{name}}}", wrong)
             path = path.replace("{", "").replace("}", "")
             answer = await _send(site, operation, path, **body)
-            told = f"{operation}: {name}={wrong}"
-            assert answer.status_code in (404, 422), f"{told}: {answer.status_code}"
-            assert answer.status_code == 404 or name in _fields_named(answer), told
+            context = f"{operation}: {name}={wrong}"
+            assert answer.status_code in (404, 422), f"{context}: {answer.status_code}"
+            assert answer.status_code == 404 or name in _fields_named(answer), context
     path = path_to(site.ours, operation)
     for parameter in operation.parameters("query"):
         for wrong in _wrong_in_query(parameter):
@@ -127,9 +127,9 @@ async def _try_addresses(site: Site, operation: Operation) -> None:
 
 def _wrong_in_query(parameter: dict[str, Any]) -> list[str]:
     schema = resolved(parameter["schema"])
-    found = [f"a&{parameter['name']}=b"]  # twice
+    wrong = [f"a&{parameter['name']}=b"]  # twice
     if schema["type"] == "integer":
-        found += [
+        wrong += [
             "",
             "x",
             "1.5",
@@ -143,16 +143,16 @@ def _wrong_in_query(parameter: dict[str, Any]) -> list[str]:
             "1e2",
         ]
     elif schema["type"] == "boolean":
-        found += ["maybe", "", "2", "%00"]
+        wrong += ["maybe", "", "2", "%00"]
     elif "enum" in schema or schema.get("format") in ("uuid", "date-time"):
-        found += ["nonsense", "", "%00", "x" * 5000]
+        wrong += ["nonsense", "", "%00", "x" * 5000]
     elif parameter["name"] == "cursor":
-        found += ["x", "AAAA", "W10", "%00", "!!", "W1tb" * 250, "bnVsbA", "x" * 1001]
+        wrong += ["x", "AAAA", "W10", "%00", "!!", "W1tb" * 250, "bnVsbA", "x" * 1001]
     else:
-        found += ["%00", "a%00b"]
-        found += [""] if schema.get("minLength") else []
-        found += ["x" * (schema["maxLength"] + 1)] if "maxLength" in schema else []
-    return found
+        wrong += ["%00", "a%00b"]
+        wrong += [""] if schema.get("minLength") else []
+        wrong += ["x" * (schema["maxLength"] + 1)] if "maxLength" in schema else []
+    return wrong
 
 
 async def test_a_header_that_cannot_be_read_is_refused_by_its_name(site: Site) -> None:

@@ -20,7 +20,7 @@ def _head(server: Listening, method: str = "POST", path: str = JOBS, *lines: str
     return "\r\n".join((*first, key, *lines, "", "")).encode("latin-1")
 
 
-def _told(server: Listening, *chunks: bytes, end: bool = False) -> tuple[int, bytes]:
+def _sent_raw(server: Listening, *chunks: bytes, end: bool = False) -> tuple[int, bytes]:
     """The status of the answer and what follows; 0 where the connection was closed without one."""
     with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
         answer = b""
@@ -38,7 +38,7 @@ def _told(server: Listening, *chunks: bytes, end: bool = False) -> tuple[int, by
 
 def _sent(body: bytes, *lines: str) -> Callable[[Listening], tuple[int, bytes]]:
     length = f"Content-Length: {len(body)}"
-    return lambda server: _told(server, _head(server, "POST", JOBS, length, *lines), body)
+    return lambda server: _sent_raw(server, _head(server, "POST", JOBS, length, *lines), body)
 
 
 def _count(server: Listening) -> int:
@@ -86,8 +86,8 @@ def test_a_body_that_cannot_be_read_is_refused_as_a_problem(
     server: Listening, ask: Callable[[Listening], tuple[int, bytes]], status: int
 ) -> None:
     before = _count(server)
-    found, answer = ask(server)
-    assert found == status, answer[:500]
+    answered, answer = ask(server)
+    assert answered == status, answer[:500]
     assert b"application/problem+json" in answer
     problem = json.loads(answer.rpartition(b"\r\n\r\n")[2])
     assert problem["status"] == status
@@ -98,7 +98,7 @@ def test_a_body_that_cannot_be_read_is_refused_as_a_problem(
 def test_a_body_without_a_length_is_stopped_at_the_limit(server: Listening) -> None:
     head = _head(server, "POST", JOBS, AS_JSON, "Transfer-Encoding: chunked")
     chunk = b"10000\r\n" + b"x" * 65536 + b"\r\n"
-    status, answer = _told(server, head, *[chunk] * 30, b"0\r\n\r\n")
+    status, answer = _sent_raw(server, head, *[chunk] * 30, b"0\r\n\r\n")
     assert status == 413, answer[:300]
 
 
@@ -106,14 +106,14 @@ def test_a_length_that_lies_about_a_huge_body_does_not_make_us_wait_for_it(
     server: Listening,
 ) -> None:
     head = _head(server, "POST", JOBS, AS_JSON, "Content-Length: 99999999999")
-    status, _ = _told(server, head, b"x" * (MEGABYTE + 65536))
+    status, _ = _sent_raw(server, head, b"x" * (MEGABYTE + 65536))
     assert status == 413
 
 
 def test_a_body_that_breaks_off_leaves_nothing_behind(server: Listening) -> None:
     before = _count(server)
     head = _head(server, "POST", JOBS, AS_JSON, "Content-Length: 1000")
-    _told(server, head, GOOD, end=True)
+    _sent_raw(server, head, GOOD, end=True)
     assert _count(server) == before
 
 
@@ -135,22 +135,22 @@ def test_a_request_that_could_be_read_in_two_ways_is_not_read_at_all(
     server: Listening, lines: tuple[str, ...]
 ) -> None:
     before = _count(server)
-    status, answer = _told(server, _head(server, "POST", JOBS, AS_JSON, *lines), GOOD, end=True)
+    status, answer = _sent_raw(server, _head(server, "POST", JOBS, AS_JSON, *lines), GOOD, end=True)
     assert status in (0, 400), answer[:300]
     assert _count(server) == before
 
 
 def test_an_address_that_is_far_too_long_is_refused(server: Listening) -> None:
     for path in (f"{JOBS}?search={'x' * 100_000}", f"{JOBS}/{'x' * 100_000}"):
-        status, answer = _told(server, _head(server, "GET", path))
+        status, answer = _sent_raw(server, _head(server, "GET", path))
         assert status in (400, 414), answer[:300]
 
 
 def test_headers_that_are_far_too_long_are_refused(server: Listening) -> None:
-    status, answer = _told(server, _head(server, "GET", JOBS, f"X-Long: {'x' * 100_000}"))
+    status, answer = _sent_raw(server, _head(server, "GET", JOBS, f"X-Long: {'x' * 100_000}"))
     assert status in (400, 431), answer[:300]
     many = [f"X-{n}: {'y' * 50}" for n in range(2000)]
-    status, answer = _told(server, _head(server, "GET", JOBS, *many))
+    status, answer = _sent_raw(server, _head(server, "GET", JOBS, *many))
     assert status in (400, 431), answer[:300]
 
 
@@ -164,7 +164,7 @@ def test_headers_that_are_far_too_long_are_refused(server: Listening) -> None:
     ],
 )  # fmt: skip
 def test_a_strange_path_leads_nowhere(server: Listening, path: str) -> None:
-    status, answer = _told(server, _head(server, "GET", path))
+    status, answer = _sent_raw(server, _head(server, "GET", path))
     assert status in (400, 404, 422), answer[:300]
     assert b"Traceback" not in answer
 
@@ -173,7 +173,7 @@ def test_a_strange_path_leads_nowhere(server: Listening, path: str) -> None:
 def test_a_method_that_a_path_does_not_take_gets_those_it_does(
     server: Listening, method: str
 ) -> None:
-    status, answer = _told(server, _head(server, method))
+    status, answer = _sent_raw(server, _head(server, method))
     assert status == 405
     assert b"allow: GET, POST\r\n" in answer
 

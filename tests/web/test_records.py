@@ -19,7 +19,7 @@ CALL = ToolCall("propose_interval", {"interval_ms": 30000}, {"ok": True}, took_e
 
 
 async def add_session(world: Reading, endpoint: Endpoint, at: datetime, **fields: Any) -> Session:
-    given: dict[str, Any] = {"brain": "rules", "reasoning": "The queue grows.", **fields}
+    defaults: dict[str, Any] = {"brain": "rules", "reasoning": "The queue grows.", **fields}
     session = Session(
         id=uuid4(),
         tenant_id=endpoint.tenant_id,
@@ -31,7 +31,7 @@ async def add_session(world: Reading, endpoint: Endpoint, at: datetime, **fields
         tool_calls=(CALL,),
         tokens=12,
         warnings=("late",),
-        **given,
+        **defaults,
     )
     await record_analyses(world.backend.store, [session], "test")
     return session
@@ -47,7 +47,7 @@ async def test_sessions_are_listed_newest_first_and_filtered(world: Reading) -> 
     new = await add_session(world, two, now, brain="llm", reasoning="It is 100 % fine_")
 
     async def ids(**asked: object) -> list[str]:
-        return [each["id"] for each in await world.all_pages("/sessions", limit=1, **asked)]
+        return [session["id"] for session in await world.all_pages("/sessions", limit=1, **asked)]
 
     assert await ids() == [str(new.id), str(old.id)]
     assert await ids(endpoint_id=str(one.id)) == [str(old.id)]
@@ -71,8 +71,8 @@ async def test_a_rare_word_is_found_over_short_pages(
         await add_session(world, endpoint, now - minutes(back))
     first = await world.read("/sessions", search="needle", limit=1)
     assert first["items"] == []
-    found = await world.all_pages("/sessions", search="needle", limit=1)
-    assert [each["id"] for each in found] == [str(rare.id)]
+    sessions = await world.all_pages("/sessions", search="needle", limit=1)
+    assert [session["id"] for session in sessions] == [str(rare.id)]
 
 
 async def test_a_session_in_full_has_its_calls(world: Reading) -> None:
@@ -110,7 +110,7 @@ async def test_who_did_what_is_found_by_each_of_its_sides(world: Reading) -> Non
     begun = await world.now()
 
     async def actions(**asked: object) -> list[str]:
-        return [each["action"] for each in await world.all_pages("/audit", limit=1, **asked)]
+        return [entry["action"] for entry in await world.all_pages("/audit", limit=1, **asked)]
 
     assert (await actions())[:2] == ["job.pause", "endpoint.pause"]
     assert await actions(action="endpoint.pause") == ["endpoint.pause"]
@@ -134,7 +134,7 @@ async def test_the_audit_log_is_for_admins_and_of_their_tenant(world: Reading) -
 # --- Timeline -------------------------------------------------------------------------------
 
 
-async def test_a_timeline_merges_runs_acts_and_sessions(world: Reading) -> None:
+async def test_a_timeline_merges_runs_actions_and_sessions(world: Reading) -> None:
     endpoint, now = await world.add_endpoint(), await world.now()
     await world.add_run(endpoint, now - minutes(3))
     await add_session(world, endpoint, now - minutes(2))
@@ -145,12 +145,12 @@ async def test_a_timeline_merges_runs_acts_and_sessions(world: Reading) -> None:
     expected = ["act", "act", "run", "session", "run"]
     for limit in (1, 2, 50):
         listed = await world.all_pages(path, limit=limit)
-        assert [each["kind"] for each in listed] == expected
-        assert [each["at"] for each in listed] == sorted((e["at"] for e in listed), reverse=True)
+        assert [item["kind"] for item in listed] == expected
+        assert [item["at"] for item in listed] == sorted((e["at"] for e in listed), reverse=True)
     assert listed[0]["act"]["action"] == "job.pause"
     assert listed[3]["session"]["brain"] == "rules"
     span = {"from": (now - minutes(2)).isoformat(), "to": now.isoformat()}
-    assert [each["kind"] for each in await world.all_pages(path, **span)] == ["run", "session"]
+    assert [item["kind"] for item in await world.all_pages(path, **span)] == ["run", "session"]
 
 
 async def test_a_timeline_knows_nothing_of_other_jobs_and_tenants(world: Reading) -> None:
@@ -158,7 +158,7 @@ async def test_a_timeline_knows_nothing_of_other_jobs_and_tenants(world: Reading
     assert (await world.get(path)).status_code == 404
     other = await world.post("/jobs", {"name": "other"})
     await world.add_run(await world.add_endpoint(), await world.now())
-    kinds = [each["kind"] for each in await world.all_pages(f"/jobs/{other['id']}/timeline")]
+    kinds = [item["kind"] for item in await world.all_pages(f"/jobs/{other['id']}/timeline")]
     assert kinds == ["act"]
 
 
@@ -166,9 +166,9 @@ async def test_a_timeline_knows_nothing_of_other_jobs_and_tenants(world: Reading
 
 
 async def test_a_new_tenant_has_used_nothing(world: Reading) -> None:
-    told = await world.read("/tenant/usage")
-    assert (told["jobs"], told["endpoints"], told["tokens_this_month"]) == (1, 0, 0)
-    assert told["last_day"]["success"] == told["last_hour"]["failure"] == 0
+    usage = await world.read("/tenant/usage")
+    assert (usage["jobs"], usage["endpoints"], usage["tokens_this_month"]) == (1, 0, 0)
+    assert usage["last_day"]["success"] == usage["last_hour"]["failure"] == 0
     assert await world.read("/tenant/quota") | {"month": ""} == {
         "month": "",
         "token_limit": None,
@@ -188,9 +188,9 @@ async def test_a_tenant_over_its_quota_sees_since_when_and_of_what(world: Readin
     reservation = await small.reserve(ours, 600, 1.5)
     assert reservation is not None
     await small.settle(reservation, 500, 1.5)
-    told = await world.read("/tenant/quota")
-    assert (told["left"], told["cost_used"], told["cost_left"]) == (500, 1.5, 0.5)
-    assert told["refused_at"] is None
+    quota = await world.read("/tenant/quota")
+    assert (quota["left"], quota["cost_used"], quota["cost_left"]) == (500, 1.5, 0.5)
+    assert quota["refused_at"] is None
     assert await small.reserve(ours, 100, 0.6) is None  # of money, not of tokens
     refused_at = (await world.read("/tenant/quota"))["refused_at"]
     assert refused_at is not None
@@ -204,8 +204,8 @@ async def test_a_limit_that_was_changed_counts_from_the_next_session_on(world: R
     assert await world.backend.quotas(50).reserve(ours, 60) is None
     assert (await world.read("/tenant/quota"))["token_limit"] == 50
     assert await world.backend.quotas(100).reserve(ours, 60) is not None
-    told = await world.read("/tenant/quota")
-    assert (told["token_limit"], told["left"], told["refused_at"]) == (100, 40, None)
+    quota = await world.read("/tenant/quota")
+    assert (quota["token_limit"], quota["left"], quota["refused_at"]) == (100, 40, None)
     assert await world.backend.quotas(70).reserve(ours, 20) is None
     assert (await world.read("/tenant/quota"))["token_limit"] == 70
 
@@ -217,18 +217,18 @@ async def test_usage_counts_by_status_and_time(world: Reading) -> None:
     await world.add_run(endpoint, now - timedelta(hours=3))
     await world.add_run(endpoint, now - timedelta(hours=30))
     await world.add_run(await world.add_endpoint("x", tenancy=world.theirs), now)
-    told = await world.read("/tenant/usage")
-    assert told["endpoints"] == 1
-    assert (told["last_hour"]["success"], told["last_hour"]["failure"]) == (1, 1)
-    assert (told["last_day"]["success"], told["last_day"]["failure"]) == (2, 1)
+    usage = await world.read("/tenant/usage")
+    assert usage["endpoints"] == 1
+    assert (usage["last_hour"]["success"], usage["last_hour"]["failure"]) == (1, 1)
+    assert (usage["last_day"]["success"], usage["last_day"]["failure"]) == (2, 1)
 
 
 async def test_what_runs_now_is_counted_as_running(world: Reading) -> None:
     endpoint = await world.add_endpoint()
     await world.make_due(endpoint)
     await world.backend.queue.claim_due(ClaimRequest("test", 1, seconds(30)))
-    told = await world.read("/tenant/usage")
-    assert (told["last_hour"]["running"], told["last_day"]["success"]) == (1, 0)
+    usage = await world.read("/tenant/usage")
+    assert (usage["last_hour"]["running"], usage["last_day"]["success"]) == (1, 0)
 
 
 async def test_quota_tells_what_is_left(world: Reading) -> None:
@@ -237,8 +237,8 @@ async def test_quota_tells_what_is_left(world: Reading) -> None:
     assert reservation is not None
     await quota.settle(reservation, 120)
     await quota.reserve(world.ours.id, 80)
-    told = await world.read("/tenant/quota")
-    assert (told["used"], told["reserved"], told["left"]) == (120, 80, 800)
+    left = await world.read("/tenant/quota")
+    assert (left["used"], left["reserved"], left["left"]) == (120, 80, 800)
     assert (await world.read("/tenant/usage"))["tokens_this_month"] == 120
     assert (await world.read("/tenant/quota", world.theirs))["used"] == 0
 

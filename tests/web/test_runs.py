@@ -22,7 +22,7 @@ async def test_the_newest_slot_comes_first_and_without_what_was_answered(world: 
     older = await world.add_run(endpoint, now - minutes(2), body={"a": 1})
     newer = await world.add_run(endpoint, now - minutes(1))
     items = (await world.read("/runs"))["items"]
-    assert [each["id"] for each in items] == [str(newer), str(older)]
+    assert [run["id"] for run in items] == [str(newer), str(older)]
     assert items[0]["duration_ms"] == 1000
     assert not {"body", "plan"} & items[1].keys()
 
@@ -37,7 +37,7 @@ async def test_pages_hold_every_run_once_also_where_slots_are_the_same(world: Re
             for back in (1, 2, 2 + number)
             if number or back < 2
         }
-    listed = [each["id"] for each in await world.all_pages("/runs", limit=2)]
+    listed = [run["id"] for run in await world.all_pages("/runs", limit=2)]
     assert len(listed) == len(set(listed))
     assert set(listed) == expected
 
@@ -48,7 +48,7 @@ async def test_a_run_that_comes_between_two_pages_shifts_nothing(world: Reading)
     first = await world.read("/runs", limit=2)
     await world.add_run(endpoint, now + minutes(1))
     second = await world.read("/runs", limit=2, cursor=first["next"])
-    assert [each["id"] for each in first["items"] + second["items"]] == runs
+    assert [run["id"] for run in first["items"] + second["items"]] == runs
 
 
 async def test_filters_narrow_it_down(world: Reading) -> None:
@@ -99,8 +99,8 @@ async def test_a_rare_match_is_found_over_several_short_pages(
     assert page["items"] == []
     assert page["next"] is not None
     for asked in ({}, {"endpoint_id": str(endpoint.id)}):
-        found = await world.all_pages("/runs", source="ai-oneshot", limit=1, **asked)
-        assert [each["id"] for each in found] == [str(rare)]
+        runs = await world.all_pages("/runs", source="ai-oneshot", limit=1, **asked)
+        assert [run["id"] for run in runs] == [str(rare)]
 
 
 async def test_runs_that_failed_are_found_among_many_at_once(
@@ -114,7 +114,7 @@ async def test_runs_that_failed_are_found_among_many_at_once(
         await world.add_run(endpoint, now - minutes(back))
     for asked in ({}, {"endpoint_id": str(endpoint.id)}, {"job_id": str(world.ours.job_id)}):
         page = await world.read("/runs", status=["failure", "timeout"], limit=2, **asked)
-        assert [each["status"] for each in page["items"]] == ["timeout", "failure"]
+        assert [run["status"] for run in page["items"]] == ["timeout", "failure"]
         assert page["next"] is None
 
 
@@ -183,8 +183,8 @@ async def test_lost_attempts_and_late_results_are_told(world: Reading) -> None:
     text = replace(FAILED, body="text")
     run_id = await world.backend.run_with_a_lost_attempt(OK, text)
     full = await world.read(f"/runs/{run_id}")
-    assert [each["attempt"] for each in full["lost_attempts"]] == [1]
-    assert [each["status"] for each in full["late_results"]] == ["success"]
+    assert [attempt["attempt"] for attempt in full["lost_attempts"]] == [1]
+    assert [result["status"] for result in full["late_results"]] == ["success"]
     assert full["body"] == "text"
 
 
@@ -199,7 +199,7 @@ async def test_a_run_that_is_not_there_is_not_found(world: Reading) -> None:
 async def test_no_runs_is_not_a_rate_of_zero(world: Reading) -> None:
     endpoint = await world.add_endpoint()
     health = await world.read(f"/endpoints/{endpoint.id}/health")
-    assert [each["success_rate"] for each in health["windows"]] == [None, None, None]
+    assert [window["success_rate"] for window in health["windows"]] == [None, None, None]
     assert health["mean_duration_ms"] is None
 
 
@@ -209,7 +209,11 @@ async def test_each_window_counts_its_own_runs(world: Reading) -> None:
         await world.add_run(endpoint, now - timedelta(hours=hours), status=status)
     await world.add_run(endpoint, now - seconds(5), status="cancelled")
     health = await world.read(f"/endpoints/{endpoint.id}/health")
-    assert [each["hours"] for each in health["windows"]] == [1, 4, 24]
-    assert [each["runs"] for each in health["windows"]] == [1, 2, 3]
-    assert [each["success_rate"] for each in health["windows"]] == [1, 0.5, pytest.approx(1 / 3)]
+    assert [window["hours"] for window in health["windows"]] == [1, 4, 24]
+    assert [window["runs"] for window in health["windows"]] == [1, 2, 3]
+    assert [window["success_rate"] for window in health["windows"]] == [
+        1,
+        0.5,
+        pytest.approx(1 / 3),
+    ]
     assert health["mean_duration_ms"] == 1000

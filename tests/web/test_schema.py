@@ -24,7 +24,9 @@ CONFIG = schemathesis.Config.from_dict(
         "checks": {"negative_data_rejection": {"expected-statuses": REFUSED}},
     }
 )
-STREAMS = [each.path for each in operations() if each.streams]  # they do not end by themselves
+STREAMS = [
+    operation.path for operation in operations() if operation.streams
+]  # they do not end by themselves
 schema = schemathesis.openapi.from_dict(document(), config=CONFIG).exclude(
     lambda context: context.operation.path in STREAMS
 )

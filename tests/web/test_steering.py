@@ -15,16 +15,16 @@ from cadenza.domain.hint import Author, IntervalHint
 from tests.web.support import Site
 
 
-async def _act(site: Site, made: dict[str, Any], act: str, **body: Any) -> dict[str, Any]:
-    method = "DELETE" if act == "hints" else "POST"
-    takes_body = act in ("pause", "hints/interval", "hints/one-shot")
+async def _steer(site: Site, made: dict[str, Any], action: str, **body: Any) -> dict[str, Any]:
+    method = "DELETE" if action == "hints" else "POST"
+    takes_body = action in ("pause", "hints/interval", "hints/one-shot")
     return await site.ours.done(
-        method, f"/endpoints/{made['id']}/{act}", body if takes_body else None
+        method, f"/endpoints/{made['id']}/{action}", body if takes_body else None
     )
 
 
-def _at(shown: dict[str, Any]) -> datetime:
-    return datetime.fromisoformat(shown["next_run_at"])
+def _at(endpoint: dict[str, Any]) -> datetime:
+    return datetime.fromisoformat(endpoint["next_run_at"])
 
 
 async def _planner_suggests(site: Site, made: dict[str, Any], minutes: int) -> None:
@@ -39,28 +39,28 @@ async def _planner_suggests(site: Site, made: dict[str, Any], minutes: int) -> N
 
 async def test_an_interval_hint_takes_the_baselines_place_until_it_is_cleared(site: Site) -> None:
     made = await site.ours.endpoint(cron="0 9 1 1 *")
-    hinted = await _act(site, made, "hints/interval", interval="2m", ttl="1h", reason="a sale")
+    hinted = await _steer(site, made, "hints/interval", interval="2m", ttl="1h", reason="a sale")
     (hint,) = hinted["hints"]
     assert (hint["kind"], hint["interval_ms"]) == ("interval", 120_000)
     assert (hint["author"], hint["reason"]) == ("person", "a sale")
     assert hinted["next_source"] == "ai-interval"
     assert _at(hinted) - await site.now() <= timedelta(minutes=2)
-    cleared = await _act(site, made, "hints")
+    cleared = await _steer(site, made, "hints")
     assert (cleared["hints"], cleared["next_source"]) == ([], "baseline-cron")
 
 
 async def test_a_one_shot_runs_once_and_the_baseline_returns(site: Site) -> None:
     made = await site.ours.endpoint(cron="0 9 1 1 *")
-    hinted = await _act(site, made, "hints/one-shot", **{"in": "10m"})
+    hinted = await _steer(site, made, "hints/one-shot", **{"in": "10m"})
     assert hinted["next_source"] == "ai-oneshot"
     assert timedelta(minutes=9) < _at(hinted) - await site.now() <= timedelta(minutes=10)
-    shown = await site.ours.done("GET", f"/endpoints/{made['id']}")
-    assert [each["source"] for each in shown["next_runs"][:2]] == ["ai-oneshot", "baseline-cron"]
+    endpoint = await site.ours.done("GET", f"/endpoints/{made['id']}")
+    assert [run["source"] for run in endpoint["next_runs"][:2]] == ["ai-oneshot", "baseline-cron"]
 
 
 async def test_a_one_shot_in_the_past_is_due_now(site: Site) -> None:
     made = await site.ours.endpoint(on_demand=True)
-    hinted = await _act(site, made, "hints/one-shot", at="2020-01-01T00:00:00Z")
+    hinted = await _steer(site, made, "hints/one-shot", at="2020-01-01T00:00:00Z")
     assert abs(_at(hinted) - await site.now()) < timedelta(seconds=10)
 
 
@@ -69,8 +69,8 @@ async def test_a_persons_hint_takes_the_place_of_the_planners_and_not_the_other_
 ) -> None:
     made = await site.ours.endpoint(cron="0 9 1 1 *")
     await _planner_suggests(site, made, 10)
-    hinted = await _act(site, made, "hints/interval", interval="3m")
-    assert [(each["author"], each["interval_ms"]) for each in hinted["hints"]] == [
+    hinted = await _steer(site, made, "hints/interval", interval="3m")
+    assert [(hint["author"], hint["interval_ms"]) for hint in hinted["hints"]] == [
         ("person", 180_000)
     ]
     with pytest.raises(Refused):
@@ -78,7 +78,7 @@ async def test_a_persons_hint_takes_the_place_of_the_planners_and_not_the_other_
 
 
 @pytest.mark.parametrize(
-    ("act", "body", "field"),
+    ("action", "body", "field"),
     [
         ("hints/interval", {"interval": "999ms"}, "interval"),
         ("hints/interval", {"interval": "31d"}, "interval"),
@@ -90,12 +90,12 @@ async def test_a_persons_hint_takes_the_place_of_the_planners_and_not_the_other_
     ],
 )
 async def test_a_hint_beyond_its_bounds_is_refused_by_its_field(
-    site: Site, act: str, body: dict[str, Any], field: str
+    site: Site, action: str, body: dict[str, Any], field: str
 ) -> None:
     made = await site.ours.endpoint()
-    answer = await site.ours.ask("POST", f"/endpoints/{made['id']}/{act}", json=body)
+    answer = await site.ours.ask("POST", f"/endpoints/{made['id']}/{action}", json=body)
     assert answer.status_code == 422
-    assert [each["field"] for each in answer.json()["errors"]] == [field]
+    assert [error["field"] for error in answer.json()["errors"]] == [field]
 
 
 async def test_a_one_shot_as_far_away_as_a_request_can_say_does_not_break(site: Site) -> None:
@@ -104,23 +104,23 @@ async def test_a_one_shot_as_far_away_as_a_request_can_say_does_not_break(site: 
         path = f"/endpoints/{made['id']}/hints/one-shot"
         answer = await site.ours.ask("POST", path, json=body)
         assert answer.status_code in (200, 409, 422), answer.text
-        shown = await site.ours.ask("GET", f"/endpoints/{made['id']}")
-        assert shown.status_code == 200, shown.text
+        reread = await site.ours.ask("GET", f"/endpoints/{made['id']}")
+        assert reread.status_code == 200, reread.text
 
 
 async def test_a_pause_holds_until_it_is_lifted(site: Site) -> None:
     made = await site.ours.endpoint()
-    paused = await _act(site, made, "pause", reason="a move")
+    paused = await _steer(site, made, "pause", reason="a move")
     assert paused["next_run_at"] is None
     assert paused["pauses"] == [{"by": "person", "until": None, "reason": "a move"}]
-    resumed = await _act(site, made, "resume")
+    resumed = await _steer(site, made, "resume")
     assert (resumed["pauses"], resumed["next_source"]) == ([], "resumed")
     assert _at(resumed) <= await site.now() + timedelta(seconds=1)
 
 
 async def test_to_resume_what_is_not_paused_changes_nothing(site: Site) -> None:
     made = await site.ours.endpoint(cron="0 9 1 1 *")
-    resumed = await _act(site, made, "resume")
+    resumed = await _steer(site, made, "resume")
     assert resumed["next_run_at"] == made["next_run_at"]
     entries = (await site.ours.done("GET", "/audit"))["items"]
     actions = [entry["action"] for entry in entries if entry["action"].startswith("endpoint.")]
@@ -131,8 +131,8 @@ async def test_a_jobs_pause_is_not_lifted_at_the_endpoint(site: Site) -> None:
     job = await site.ours.job()
     made = await site.ours.endpoint(job)
     await site.ours.done("POST", f"/jobs/{job['id']}/pause", {})
-    resumed = await _act(site, made, "resume")
-    assert [each["by"] for each in resumed["pauses"]] == ["job"]
+    resumed = await _steer(site, made, "resume")
+    assert [pause["by"] for pause in resumed["pauses"]] == ["job"]
     assert resumed["next_run_at"] is None
 
 
@@ -156,7 +156,7 @@ async def test_forgotten_failures_take_the_back_off_with_them(site: Site) -> Non
         last_run_at=now,
         next_run_at=now + timedelta(hours=32),
     )
-    reset = await _act(site, made, "reset-failures")
+    reset = await _steer(site, made, "reset-failures")
     assert reset["failure_count"] == 0
     assert _at(reset) - await site.now() <= timedelta(hours=1)
 
@@ -171,7 +171,7 @@ async def test_a_look_by_the_planner_can_be_asked_for(site: Site) -> None:
 
 
 @pytest.mark.parametrize(
-    ("act", "body"),
+    ("action", "body"),
     [
         ("pause", {}),
         ("resume", None),
@@ -183,12 +183,12 @@ async def test_a_look_by_the_planner_can_be_asked_for(site: Site) -> None:
     ],
 )
 async def test_what_is_archived_is_steered_no_more(
-    site: Site, act: str, body: dict[str, Any] | None
+    site: Site, action: str, body: dict[str, Any] | None
 ) -> None:
     made = await site.ours.endpoint()
     await site.ours.done("POST", f"/endpoints/{made['id']}/archive")
     before = (await site.contents())["endpoints"]
-    given = {} if body is None else {"json": body}
-    answer = await site.ours.ask("POST", f"/endpoints/{made['id']}/{act}", **given)
+    content = {} if body is None else {"json": body}
+    answer = await site.ours.ask("POST", f"/endpoints/{made['id']}/{action}", **content)
     assert answer.status_code == 409, answer.text
     assert (await site.contents())["endpoints"] == before

@@ -28,8 +28,8 @@ async def suggested(world: Reading, **arguments: Any) -> tuple[Endpoint, dict[st
     endpoint = await world.add_endpoint("probe", min_interval=minutes(0.1))
     await world.post(f"/endpoints/{endpoint.id}/analyse")
     assert (await look(world, **arguments)).suggested == 1
-    (found,) = (await world.read("/suggestions"))["items"]
-    return endpoint, found
+    (suggestion,) = (await world.read("/suggestions"))["items"]
+    return endpoint, suggestion
 
 
 async def look(world: Reading, **arguments: Any) -> Round:
@@ -47,11 +47,11 @@ async def patched(world: Reading, body: dict[str, Any]) -> Any:
     return answer.json()
 
 
-async def accepted(world: Reading, found: dict[str, Any], **body: Any) -> Any:
+async def accepted(world: Reading, suggestion: dict[str, Any], **body: Any) -> Any:
     return await world.client.post(
-        f"/api/v1/sessions/{found['session_id']}/accept",
+        f"/api/v1/sessions/{suggestion['session_id']}/accept",
         headers=world.ours.headers,
-        json={"call": found["call"], **body},
+        json={"call": suggestion["call"], **body},
     )
 
 
@@ -70,29 +70,29 @@ async def test_a_tenant_reads_and_sets_what_planners_may_do(world: Reading) -> N
 
 
 async def test_what_is_advised_is_seen_and_writes_nothing(world: Reading) -> None:
-    endpoint, found = await suggested(world)
-    assert (found["tool"], found["endpoint"]) == ("propose_interval", "probe")
-    assert found["arguments"] == FASTER
-    assert found["would"]["suggested_only"] is True
-    assert found["reasoning"] == "the queue grows"
-    shown = await world.read(f"/endpoints/{endpoint.id}")
-    assert shown["hints"] == []
-    full = await world.read(f"/sessions/{found['session_id']}")
+    endpoint, suggestion = await suggested(world)
+    assert (suggestion["tool"], suggestion["endpoint"]) == ("propose_interval", "probe")
+    assert suggestion["arguments"] == FASTER
+    assert suggestion["would"]["suggested_only"] is True
+    assert suggestion["reasoning"] == "the queue grows"
+    current = await world.read(f"/endpoints/{endpoint.id}")
+    assert current["hints"] == []
+    full = await world.read(f"/sessions/{suggestion['session_id']}")
     assert full["tool_calls"][0]["suggested"] is True
     assert full["runs"] == []
 
 
 async def test_a_suggestion_is_accepted_with_one_call_and_only_once(world: Reading) -> None:
-    endpoint, found = await suggested(world)
-    answers = await asyncio.gather(*(accepted(world, found) for _ in range(3)))
-    assert sorted(each.status_code for each in answers) == [200, 409, 409]
+    endpoint, suggestion = await suggested(world)
+    answers = await asyncio.gather(*(accepted(world, suggestion) for _ in range(3)))
+    assert sorted(answer.status_code for answer in answers) == [200, 409, 409]
     (hint,) = (await world.read(f"/endpoints/{endpoint.id}"))["hints"]
     assert (hint["interval_ms"], hint["author"], hint["reason"]) == (30_000, "planner", "load")
     assert (await world.read("/suggestions"))["items"] == []
-    full = await world.read(f"/sessions/{found['session_id']}")
+    full = await world.read(f"/sessions/{suggestion['session_id']}")
     assert full["tool_calls"][0]["accepted_by"].startswith("user ann")
     (entry,) = (await world.read("/audit", action="suggestion.accept"))["items"]
-    assert entry["data"] == {"session_id": found["session_id"], "call": 0}
+    assert entry["data"] == {"session_id": suggestion["session_id"], "call": 0}
 
 
 async def test_what_is_past_its_time_is_no_longer_there_to_accept(world: Reading) -> None:
@@ -112,24 +112,24 @@ async def test_what_is_past_its_time_is_no_longer_there_to_accept(world: Reading
 
 
 async def test_what_the_bounds_refuse_now_stays_open(world: Reading) -> None:
-    endpoint, found = await suggested(world)
+    endpoint, suggestion = await suggested(world)
     body = {"interval": "2m", "reason": "mine"}
     await world.post(f"/endpoints/{endpoint.id}/hints/interval", body)
-    answer = await accepted(world, found)
+    answer = await accepted(world, suggestion)
     assert answer.status_code == 409
     assert "a person's hint" in answer.json()["detail"]
     (entry,) = (await world.read("/audit", action="suggestion.refused"))["items"]
     assert "a person's hint" in entry["data"]["reason"]
     headers = world.ours.headers
     await world.client.delete(f"/api/v1/endpoints/{endpoint.id}/hints", headers=headers)
-    assert (await accepted(world, found)).status_code == 200
+    assert (await accepted(world, suggestion)).status_code == 200
 
 
 async def test_a_server_that_dies_while_it_accepts_leaves_the_suggestion_open(
     world: Reading, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The hint is written and then the connection is gone: neither hint nor mark remains."""
-    endpoint, found = await suggested(world)
+    endpoint, suggestion = await suggested(world)
 
     async def die(tx: Transaction, transitions: Any) -> None:
         await save_transitions(tx, transitions)
@@ -137,20 +137,20 @@ async def test_a_server_that_dies_while_it_accepts_leaves_the_suggestion_open(
 
     with monkeypatch.context() as patch:
         patch.setattr(application_tools, "save_transitions", die)
-        assert (await accepted(world, found)).status_code == 503
+        assert (await accepted(world, suggestion)).status_code == 503
     assert (await world.read(f"/endpoints/{endpoint.id}"))["hints"] == []
-    assert (await world.read("/suggestions"))["items"] == [found]
+    assert (await world.read("/suggestions"))["items"] == [suggestion]
     assert (await world.read("/audit", action="suggestion.accept"))["items"] == []
-    assert (await accepted(world, found)).status_code == 200
+    assert (await accepted(world, suggestion)).status_code == 200
     (hint,) = (await world.read(f"/endpoints/{endpoint.id}"))["hints"]
     assert hint["interval_ms"] == 30_000
 
 
 async def test_only_what_was_suggested_to_this_tenant_can_be_accepted(world: Reading) -> None:
-    _, found = await suggested(world)
-    assert (await accepted(world, found, call=1)).status_code == 404
-    assert (await accepted(world, {**found, "session_id": str(uuid4())})).status_code == 404
-    path = f"/api/v1/sessions/{found['session_id']}/accept"
+    _, suggestion = await suggested(world)
+    assert (await accepted(world, suggestion, call=1)).status_code == 404
+    assert (await accepted(world, {**suggestion, "session_id": str(uuid4())})).status_code == 404
+    path = f"/api/v1/sessions/{suggestion['session_id']}/accept"
     for headers, status in (
         (world.theirs.headers, 404),
         ((await world.add_key(world.ours, Scope.READ)).headers, 403),
@@ -161,24 +161,24 @@ async def test_only_what_was_suggested_to_this_tenant_can_be_accepted(world: Rea
 
 
 async def test_the_same_advice_again_is_no_second_suggestion(world: Reading) -> None:
-    endpoint, found = await suggested(world)
+    endpoint, suggestion = await suggested(world)
     for interval_ms in (30_000, 33_000):
         await world.post(f"/endpoints/{endpoint.id}/analyse")
         assert (await look(world, interval_ms=interval_ms)).suggested == 0
-    assert (await world.read("/suggestions"))["items"] == [found]
+    assert (await world.read("/suggestions"))["items"] == [suggestion]
     await world.post(f"/endpoints/{endpoint.id}/analyse")
     assert (await look(world, interval_ms=300_000)).suggested == 1
     assert len((await world.read("/suggestions"))["items"]) == 2
 
 
 async def test_the_runs_that_a_session_led_to_are_named_with_it(world: Reading) -> None:
-    endpoint, found = await suggested(world)
-    await accepted(world, found)
+    endpoint, suggestion = await suggested(world)
+    await accepted(world, suggestion)
     await world.finish_run(endpoint)
     await world.finish_run(endpoint)
-    (run,) = (await world.read(f"/sessions/{found['session_id']}"))["runs"]
+    (run,) = (await world.read(f"/sessions/{suggestion['session_id']}"))["runs"]
     assert (run["endpoint"], run["source"]) == ("probe", "ai-interval")
-    assert (await world.read(f"/sessions/{found['session_id']}/runs"))["items"] == [run]
+    assert (await world.read(f"/sessions/{suggestion['session_id']}/runs"))["items"] == [run]
     assert (
-        await world.get(f"/sessions/{found['session_id']}/runs", world.theirs)
+        await world.get(f"/sessions/{suggestion['session_id']}/runs", world.theirs)
     ).status_code == 404

@@ -14,7 +14,7 @@ async def test_the_admin_makes_a_tenant_a_user_and_their_first_key(site: Site) -
     assert me.json()["tenant_id"] == tenant["id"]
     assert (me.json()["user_name"], me.json()["tenant_name"]) == ("ada", "new")
     listed = (await site.admin("GET", users)).json()
-    assert [each["name"] for each in listed["items"]] == ["ada"]
+    assert [item["name"] for item in listed["items"]] == ["ada"]
     assert (await site.admin("GET", f"/tenants/{tenant['id']}")).json() == tenant
 
 
@@ -40,23 +40,23 @@ async def test_what_is_not_there_is_not_found(site: Site) -> None:
         ("POST", f"/tenants/{ours.tenant_id}/users/{nobody}/keys", {}),
         ("POST", f"/tenants/{ours.tenant_id}/users/{theirs.user_id}/keys", {}),
     ):
-        given = {} if body is None else {"json": body}
-        answer = await site.admin(method, path, **given)
+        content = {} if body is None else {"json": body}
+        answer = await site.admin(method, path, **content)
         assert answer.status_code == 404, f"{method} {path}: {answer.text}"
 
 
 async def test_tenants_are_listed_page_by_page(site: Site) -> None:
     for number in range(5):
         await site.admin("POST", "/tenants", json={"name": f"tenant {number}"})
-    found: list[str] = []
+    names: list[str] = []
     query: dict[str, object] = {"limit": 3}
     while True:
         page = (await site.admin("GET", "/tenants", params=query)).json()
-        found += [each["name"] for each in page["items"]]
+        names += [item["name"] for item in page["items"]]
         if page["next"] is None:
             break
         query["cursor"] = page["next"]
-    assert sorted(found) == sorted(["ours", "theirs", *(f"tenant {n}" for n in range(5))])
+    assert sorted(names) == sorted(["ours", "theirs", *(f"tenant {n}" for n in range(5))])
 
 
 async def test_a_deleted_tenant_leaves_nothing_in_any_table(site: Site) -> None:
@@ -105,12 +105,12 @@ async def test_a_tenant_sees_and_changes_itself(site: Site) -> None:
     await site.ours.done("PATCH", "/tenant", {"retention_days": None})
     assert (await site.ours.done("GET", "/tenant"))["retention_days"] is None
     users = await site.ours.done("GET", "/users", scope=READ)
-    assert [each["name"] for each in users["items"]] == ["ada of ours"]
+    assert [user["name"] for user in users["items"]] == ["ada of ours"]
 
 
 async def _rows_of(site: Site, *ids: str) -> dict[str, list[str]]:
     """Those that name one of the ids, by table."""
     return {
-        table: [row for row in rows if any(each in row for each in ids)]
+        table: [row for row in rows if any(wanted in row for wanted in ids)]
         for table, rows in (await site.contents()).items()
     }

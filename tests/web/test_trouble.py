@@ -20,7 +20,7 @@ async def test_every_answer_tells_what_is_left_of_the_limit(site: Site) -> None:
         first = await slow.ours.ask("GET", "/me")
         second = await slow.ours.ask("GET", "/me")
         assert first.headers["ratelimit-limit"] == "60"
-        left = [int(each.headers["ratelimit-remaining"]) for each in (first, second)]
+        left = [int(answer.headers["ratelimit-remaining"]) for answer in (first, second)]
         assert left == [59, 58]
         assert int(second.headers["ratelimit-reset"]) >= 1
 
@@ -38,8 +38,8 @@ async def test_over_the_limit_one_key_waits_and_another_does_not(site: Site) -> 
 
 
 async def test_a_request_keeps_its_id_and_one_without_gets_one(site: Site) -> None:
-    given = await site.ours.ask("GET", "/me", headers={"X-Request-Id": "trace-7.a_b"})
-    assert given.headers["x-request-id"] == "trace-7.a_b"
+    named = await site.ours.ask("GET", "/me", headers={"X-Request-Id": "trace-7.a_b"})
+    assert named.headers["x-request-id"] == "trace-7.a_b"
     made = await site.ours.ask("GET", "/me")
     assert len(made.headers["x-request-id"]) == 32
     missing = await site.ours.ask("GET", "/jobs/x")
@@ -83,8 +83,8 @@ async def test_while_the_database_is_away_the_answer_is_503_and_it_comes_back_by
                     return (await site.ours.ask("GET", "/jobs")).status_code == 200
 
                 await until(answers)
-                found = await site.ours.done("GET", "/jobs")
-                assert found["items"] == []
+                page = await site.ours.done("GET", "/jobs")
+                assert page["items"] == []
         finally:
             await database.close()
 
@@ -119,7 +119,7 @@ async def test_what_nobody_foresaw_is_logged_under_an_id_and_told_without_a_trac
     assert answer.json()["request_id"] == answer.headers["x-request-id"]
     for hidden in ("hunter2", "ZeroDivision", "Traceback", ".py"):
         assert hidden not in answer.text
-    (entry,) = [each for each in logged if each["event"] == "api.failed"]
+    (entry,) = [line for line in logged if line["event"] == "api.failed"]
     assert entry["request_id"] == answer.headers["x-request-id"]
 
 
@@ -130,7 +130,7 @@ async def test_the_admins_trouble_is_theirs_to_read(site: Site) -> None:
         answer = await site.ours.ask("GET", "/jobs")
     assert answer.status_code == 503
     assert "sda1" not in answer.text
-    assert any("sda1" in each.get("error", "") for each in logged)
+    assert any("sda1" in entry.get("error", "") for entry in logged)
 
 
 async def test_changes_at_once_are_made_one_after_the_other(site: Site) -> None:
@@ -138,5 +138,5 @@ async def test_changes_at_once_are_made_one_after_the_other(site: Site) -> None:
     path = f"/endpoints/{made['id']}"
     asked = [site.ours.ask("PATCH", path, json={"every": f"{n + 1}h"}) for n in range(8)]
     answers = await asyncio.gather(*asked)
-    assert {each.status_code for each in answers} == {200}
-    assert sorted(each.json()["revision"] for each in answers) == list(range(2, 10))
+    assert {answer.status_code for answer in answers} == {200}
+    assert sorted(answer.json()["revision"] for answer in answers) == list(range(2, 10))

@@ -125,10 +125,10 @@ async def test_what_may_not_be_called_is_refused_when_an_endpoint_is_changed(sit
 
 
 def _refuses(answer: httpx.Response, field: str, wrong: dict[str, Any]) -> None:
-    told = f"{wrong!r:.80}: {answer.status_code} {answer.text:.300}"
-    assert answer.status_code == 422, told
-    assert [each["field"] for each in answer.json()["errors"]] == [field], told
-    assert answer.json()["errors"][0]["fix"], told
+    context = f"{wrong!r:.80}: {answer.status_code} {answer.text:.300}"
+    assert answer.status_code == 422, context
+    assert [error["field"] for error in answer.json()["errors"]] == [field], context
+    assert answer.json()["errors"][0]["fix"], context
 
 
 @pytest.fixture

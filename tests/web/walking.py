@@ -26,7 +26,7 @@ def document() -> dict[str, Any]:
 class Operation:
     method: str
     path: str
-    told: dict[str, Any]
+    description: dict[str, Any]
 
     def __str__(self) -> str:
         return f"{self.method.upper()} {self.path}"
@@ -40,20 +40,24 @@ class Operation:
         return self.method in _CHANGING
 
     @property
-    def of_operator(self) -> bool:
-        return any("OperatorKey" in each for each in self.told.get("security", []))
+    def of_admin(self) -> bool:
+        return any("OperatorKey" in scheme for scheme in self.description.get("security", []))
 
     @property
     def streams(self) -> bool:
-        answers = self.told["responses"].values()
-        return any("text/event-stream" in each.get("content", {}) for each in answers)
+        answers = self.description["responses"].values()
+        return any("text/event-stream" in answer.get("content", {}) for answer in answers)
 
-    def parameters(self, place: str) -> list[dict[str, Any]]:
-        return [each for each in self.told.get("parameters", []) if each["in"] == place]
+    def parameters(self, location: str) -> list[dict[str, Any]]:
+        return [
+            parameter
+            for parameter in self.description.get("parameters", [])
+            if parameter["in"] == location
+        ]
 
     @property
     def body_schema(self) -> dict[str, Any] | None:
-        content = self.told.get("requestBody", {}).get("content", {})
+        content = self.description.get("requestBody", {}).get("content", {})
         return content["application/json"]["schema"] if "application/json" in content else None
 
     @property
@@ -69,19 +73,21 @@ class Operation:
 
 def operations() -> list[Operation]:
     """All that need a key, those that end something last."""
-    return sorted((each for each in _every() if "security" in each.told), key=_turn)
+    return sorted(
+        (operation for operation in _every() if "security" in operation.description), key=_turn
+    )
 
 
 def open_paths() -> set[str]:
     """Those that need no key."""
-    return {each.path for each in _every() if "security" not in each.told}
+    return {operation.path for operation in _every() if "security" not in operation.description}
 
 
 def _every() -> list[Operation]:
     return [
-        Operation(method, path, told)
+        Operation(method, path, description)
         for path, methods in document()["paths"].items()
-        for method, told in methods.items()
+        for method, description in methods.items()
     ]
 
 
@@ -98,7 +104,7 @@ def resolved(schema: dict[str, Any]) -> dict[str, Any]:
         beside = {key: value for key, value in schema.items() if key != "$ref"}
         return resolved({**document()["components"]["schemas"][name], **beside})
     if "anyOf" in schema:
-        branch = next(each for each in schema["anyOf"] if each.get("type") != "null")
+        branch = next(option for option in schema["anyOf"] if option.get("type") != "null")
         beside = {key: value for key, value in schema.items() if key not in ("anyOf", "title")}
         return resolved({**branch, **beside})
     return schema
@@ -107,17 +113,17 @@ def resolved(schema: dict[str, Any]) -> dict[str, Any]:
 def fitting(schema: dict[str, Any], name: str = "it") -> Any:
     """A value that the schema allows."""
     schema = resolved(schema)
-    for given in ("const", "default"):
-        if schema.get(given) is not None and schema[given] != "":
-            return schema[given]
-    for given in ("examples", "enum"):
-        if schema.get(given):
-            return schema[given][0]
+    for keyword in ("const", "default"):
+        if schema.get(keyword) is not None and schema[keyword] != "":
+            return schema[keyword]
+    for keyword in ("examples", "enum"):
+        if schema.get(keyword):
+            return schema[keyword][0]
     kind = schema.get("type", "object")
     if kind == "object":
         properties = schema.get("properties", {})
         wanted = schema.get("required") or list(properties)
-        return {each: fitting(properties[each], each) for each in wanted}
+        return {name: fitting(properties[name], name) for name in wanted}
     if kind == "array":
         return [fitting(schema["items"], name)]
     if kind == "string":
@@ -136,12 +142,12 @@ def fields(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, dict[s
     """Every field of a body, also inside lists and objects, by its path."""
     schema = resolved(schema)
     for name, inner in schema.get("properties", {}).items():
-        place = f"{path}.{name}" if path else name
-        yield place, inner
+        location = f"{path}.{name}" if path else name
+        yield location, inner
         plain = resolved(inner)
         if plain.get("type") == "array":
             item = resolved(plain["items"])
             if "properties" in item:
-                yield from fields(item, f"{place}[0]")
+                yield from fields(item, f"{location}[0]")
         elif "properties" in plain:
-            yield from fields(plain, place)
+            yield from fields(plain, location)
