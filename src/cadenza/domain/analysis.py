@@ -18,11 +18,11 @@ LONGEST_RECENT_BODY = 8_000  # characters of JSON: a batch of hundreds must fit 
 
 
 class Attention(StrEnum):
-    """How often a brain wants to look."""
+    """When a brain wants to analyse an endpoint."""
 
     EVERY_RUN = "every-run"  # after each run of the endpoint or a sibling: cheap brains
     OWN_RUNS = "own-runs"  # after each run of the endpoint itself
-    ON_CHANGE = "on-change"  # when something happened, or the brain asked to look again
+    ON_CHANGE = "on-change"  # when something happened, or the brain asked for another analysis
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class AnalysisContext:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What decides whether an endpoint needs a look."""
+    """What decides whether an endpoint needs an analysis."""
 
     last_finished_at: datetime | None = None
     last_failed_at: datetime | None = None
@@ -109,7 +109,6 @@ def _state(endpoint: Endpoint) -> tuple[object, ...]:
 
 
 def reason_to_analyse(facts: Facts, attention: Attention, now: datetime) -> str | None:
-    """Why a brain should look at an endpoint now, or None."""
     if _since_look(facts.asked_at, facts):
         return "a person asked for it"
     if attention is Attention.ON_CHANGE:

@@ -69,7 +69,7 @@ def after_last_slot(endpoint: Endpoint) -> datetime | None:
 
 @dataclass(frozen=True, slots=True)
 class _Situation:
-    """One look at an endpoint: measured from its anchor, or from now after an overrun."""
+    """An endpoint at an instant, measured from its anchor, or from now after an overrun."""
 
     now: datetime
     endpoint: Endpoint

@@ -27,7 +27,6 @@ def milliseconds(duration: timedelta) -> int:
 
 
 def latest(*instants: datetime | None) -> datetime | None:
-    """The latest of those that are not None."""
     return max((instant for instant in instants if instant is not None), default=None)
 
 

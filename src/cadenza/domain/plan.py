@@ -13,8 +13,6 @@ _MS = timedelta(milliseconds=1)
 
 
 class Source(StrEnum):
-    """Why a run happens when it does."""
-
     BASELINE_CRON = "baseline-cron"
     BASELINE_INTERVAL = "baseline-interval"
     AI_INTERVAL = "ai-interval"

@@ -38,8 +38,6 @@ def is_about_siblings(when: str) -> bool:
 
 
 class Mode(StrEnum):
-    """What a planner may do with a job."""
-
     OFF = "off"
     ADVISE = "advise"  # it says what it would do; a person accepts
     ACT = "act"

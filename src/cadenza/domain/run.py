@@ -95,8 +95,6 @@ class FinishedRun:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The record of a slot."""
-
     id: UUID
     endpoint_id: UUID
     tenant_id: UUID

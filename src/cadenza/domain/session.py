@@ -57,7 +57,7 @@ class Session:
 
     @property
     def worth_keeping(self) -> bool:
-        """A look that cost nothing and wanted nothing is counted, not stored."""
+        """An analysis that cost nothing and wanted nothing is counted, not stored."""
         wanted = any(call.tool not in IDLE_TOOLS and not call.repeated for call in self.tool_calls)
         ended_badly = self.end in (SessionEnd.OUT_OF_CALLS, SessionEnd.FAILED)
         return wanted or ended_badly or self.tokens > 0 or bool(self.warnings)

@@ -57,5 +57,4 @@ def retirement(ends: Sequence[datetime | None], now: datetime, overlap: timedelt
 
 
 def secret_from(raw: bytes) -> Secret:
-    """A signing secret as receivers get it."""
     return Secret(PREFIX + base64.b64encode(raw).decode())

@@ -112,7 +112,6 @@ def edit(
     now: datetime,
     cron: Cron,
 ) -> Endpoint:
-    """Change baseline and guardrails, and plan anew where they differ."""
     edited = replace(
         endpoint, baseline=baseline, min_interval=min_interval, max_interval=max_interval
     )

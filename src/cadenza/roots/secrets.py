@@ -10,7 +10,7 @@ from cadenza.adapters.postgres.migrate import migrate
 from cadenza.adapters.postgres.secrets import SealedValues
 from cadenza.adapters.secrets.box import AesGcmBox
 from cadenza.adapters.secrets.key_file import KeyFile
-from cadenza.adapters.secrets.keys import GivenKeys
+from cadenza.adapters.secrets.keys import ConfiguredKeys
 from cadenza.application.secret_rotation import Secrets
 from cadenza.cli import secrets as commands
 from cadenza.roots.program import database_url, opened_database
@@ -24,10 +24,10 @@ def secret_box(settings: Settings, warn: Callable[[str], None]) -> AesGcmBox:
     return AesGcmBox(_master_keys(settings, warn))
 
 
-def _master_keys(settings: Settings, warn: Callable[[str], None]) -> GivenKeys | KeyFile:
+def _master_keys(settings: Settings, warn: Callable[[str], None]) -> ConfiguredKeys | KeyFile:
     """From the setting; where it is not set from a file, which is made at the first start."""
     if settings.master_key is not None:
-        return GivenKeys(settings.master_key.get_secret_value())
+        return ConfiguredKeys(settings.master_key.get_secret_value())
     return KeyFile(settings.data_folder / KEY_FILE, warn)
 
 

@@ -23,7 +23,7 @@ from cadenza.adapters.postgres.store import PostgresStore
 from cadenza.adapters.postgres.targets import open_headers, target_values
 from cadenza.adapters.secrets.box import AesGcmBox
 from cadenza.adapters.secrets.key_file import KeyFile
-from cadenza.adapters.secrets.keys import GivenKeys, MasterKey
+from cadenza.adapters.secrets.keys import ConfiguredKeys, MasterKey
 from cadenza.adapters.signing.standard_webhooks import new_signing_secret
 from cadenza.adapters.system.ids import new_id
 from cadenza.application.ports.claims import ClaimRequest
@@ -55,7 +55,7 @@ def seal_headers(
 
 
 def box_of(*keys: str) -> AesGcmBox:
-    return AesGcmBox(GivenKeys(",".join(keys)))
+    return AesGcmBox(ConfiguredKeys(",".join(keys)))
 
 
 async def put(world: World, endpoint: Endpoint, box: AesGcmBox, **headers: str) -> None:
@@ -253,7 +253,7 @@ class MeddlingBox(AesGcmBox):
     """Just before it seals anew, an owner enters another value for the same header."""
 
     def __init__(self, meddle: Any) -> None:
-        super().__init__(GivenKeys(f"{TWO},{ONE}"))
+        super().__init__(ConfiguredKeys(f"{TWO},{ONE}"))
         self.meddle = meddle
 
     def seal(self, plain: str, *, tenant_id: UUID, row_id: UUID, column: str) -> str:
@@ -372,7 +372,7 @@ async def test_two_rotations_at_once_are_refused(world: World) -> None:
 
 async def test_keys_in_a_setting_are_taken_as_they_are(world: World) -> None:
     await add_many(world, 2, box_of(ONE))
-    keys = GivenKeys(f"{TWO},{ONE}")
+    keys = ConfiguredKeys(f"{TWO},{ONE}")
     secrets = Secrets(SealedValues(world.database, AesGcmBox(keys)), keys, add_key=None)
     done = await rotate_secrets(secrets)
     assert (done.made_key, done.done.values, done.complete) == (False, 4, True)

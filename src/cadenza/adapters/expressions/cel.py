@@ -9,7 +9,7 @@ from typing import Any
 import cel
 
 from cadenza.adapters.expressions.cost import BUDGET, cost_of
-from cadenza.adapters.expressions.fields import fields_in, longest_first, only
+from cadenza.adapters.expressions.fields import fields_in, only
 from cadenza.adapters.expressions.shape import TYPES, Path, Scope, TooComplex, shape_of
 from cadenza.domain.errors import InvalidInput, NothingThere
 
@@ -38,8 +38,6 @@ class _Compiled:
 
 
 class CelExpressions:
-    """The Expressions port."""
-
     def check(
         self,
         field: str,
@@ -151,7 +149,7 @@ def _compile(expression: str) -> _Compiled:
         shape,
         frozenset(names),
         tuple(path for path in paths if path[0] in names),
-        longest_first(path for path in used if path[0] in names),
+        tuple(sorted((path for path in used if path[0] in names), key=len, reverse=True)),
     )
 
 
@@ -182,6 +180,5 @@ def _reason(error: BaseException) -> str:
 
 
 def _short(text: str) -> str:
-    """The first sentence of the first line."""
     first = text.strip().partition("\n")[0].partition(". ")[0]
     return first[:MAX_REASON].rstrip(".")

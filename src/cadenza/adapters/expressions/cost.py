@@ -30,8 +30,6 @@ def cost_of(shape: Scope, values: Mapping[str, Any]) -> float:
 
 
 class _Estimate:
-    """The work of one expression on some values."""
-
     def __init__(self, shape: Scope, values: Mapping[str, Any]) -> None:
         scopes = tuple(shape.all())
         self._values = values

@@ -4,7 +4,7 @@ The library copies every value at every use. So it gets only the fields that the
 where it uses a whole value, that one.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from cadenza.adapters.expressions.shape import Path, Token, tokens_of
@@ -18,16 +18,14 @@ def fields_in(expression: str, *, asked_about: bool = False) -> tuple[Path, ...]
 
 
 def only(paths: Sequence[Path], values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values without what none of the paths leads to; the longest path comes first."""
+    """The values without what none of the paths leads to.
+
+    The longest path has to come first: a shorter one, which leads to more, overwrites it.
+    """
     fields: dict[str, Any] = {}
     for path in paths:
         _copy(path, values, fields)
     return fields
-
-
-def longest_first(paths: Iterable[Path]) -> tuple[Path, ...]:
-    """So that the shorter path, which leads to more, overwrites the longer one."""
-    return tuple(sorted(paths, key=len, reverse=True))
 
 
 def _copy(path: Path, values: Mapping[str, Any], fields: dict[str, Any]) -> None:

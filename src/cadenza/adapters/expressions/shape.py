@@ -91,7 +91,6 @@ class Scope:
 
 
 def shape_of(expression: str) -> Scope:
-    """Of an expression that the library could read."""
     return _Reader(tokens_of(expression)).read()
 
 
@@ -113,7 +112,8 @@ class _Reader:
             if token.text in ("(", "[", "{"):
                 self._enter(at, token.text)
             elif token.text in (")", "]", "}"):
-                self._leave()
+                if self._open:
+                    _, self._scope = self._open.pop()
             elif token.kind == "name":
                 self._name(at, token.text)
             elif token.text == ",":
@@ -158,10 +158,6 @@ class _Reader:
         if name in _WORDS:
             raise TooComplex(f"an element cannot be called {name}, which has a meaning in CEL")
         return name
-
-    def _leave(self) -> None:
-        if self._open:
-            _, self._scope = self._open.pop()
 
     def _name(self, at: int, name: str) -> None:
         if name.startswith("__"):

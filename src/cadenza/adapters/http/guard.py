@@ -1,7 +1,7 @@
 """The guard: a host becomes addresses that may be called, or nothing.
 
 A host is judged before every request; a judgement is cached for half a minute. What the HTTP
-library gets is not the name but the judged addresses, encoded as one word that only ours decodes:
+library gets is not the name but the judged addresses, encoded as one word that our resolver reads:
 
 - between judgement and connection there is no second look-up, because the name is gone;
 - connections are pooled by that word, so that a name whose addresses change gets new ones.

@@ -28,8 +28,6 @@ class UnusableRedirect(UnusableUrl):
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A URL, parsed once."""
-
     url: URL
     host: str
     port: int

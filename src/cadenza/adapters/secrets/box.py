@@ -40,7 +40,13 @@ class AesGcmBox:
         key_id, data = _parts(sealed, column)
         key = self._keys.find(key_id)
         if key is None:
-            raise _missing(key_id, column)
+            # Tenants read this with their failed runs: it does not say where the admin's keys are.
+            raise SecretUnreadable(
+                f"The secret in {column} was encrypted with the master key {key_id}, which this "
+                "program does not have. Put that key back (`cadenza secrets status` lists what is "
+                "missing), or enter the secret again.",
+                key_id,
+            )
         try:
             context = _context(key_id, tenant_id, row_id, column)
             raw = key.cipher.decrypt(data[:NONCE_BYTES], data[NONCE_BYTES:], context)
@@ -50,16 +56,6 @@ class AesGcmBox:
                 "another place. Enter it again."
             ) from None
         return raw.decode("utf-8", "surrogatepass")
-
-
-def _missing(key_id: str, column: str) -> SecretUnreadable:
-    # Tenants read this with their failed runs: it does not say where the admin's keys are.
-    return SecretUnreadable(
-        f"The secret in {column} was encrypted with the master key {key_id}, which this program "
-        "does not have. Put that key back (`cadenza secrets status` lists what is missing), or "
-        "enter the secret again.",
-        key_id,
-    )
 
 
 def _context(key_id: str, tenant_id: UUID, row_id: UUID, column: str) -> bytes:

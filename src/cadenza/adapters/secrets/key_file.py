@@ -32,7 +32,10 @@ class KeyFile:
         self._keys: dict[str, MasterKey] = {}
         with self._explained():
             if not self._path.exists():
-                self._make()
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                with self._locked():
+                    if not self._path.exists():  # another program may have been quicker
+                        self._write(HEADER + _new_key())
         self._refresh()
 
     @property
@@ -97,12 +100,6 @@ class KeyFile:
             f"{self.where} was open to other users (mode {mode:03o}); it is closed to them now. "
             "If one of them may have read it, make a new key: cadenza secrets rotate"
         )
-
-    def _make(self) -> None:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        with self._locked():
-            if not self._path.exists():  # another program may have been quicker
-                self._write(HEADER + _new_key())
 
     def _write(self, text: str) -> None:
         """Under another name first, so that no program ever reads half of it."""

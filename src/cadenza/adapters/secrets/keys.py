@@ -42,7 +42,7 @@ class MasterKeys(Protocol):
     def find(self, key_id: str) -> MasterKey | None: ...
 
 
-class GivenKeys:
+class ConfiguredKeys:
     """Keys as a setting has them: one or more, with commas between them."""
 
     def __init__(self, text: str, where: str = "CADENZA_MASTER_KEY") -> None:

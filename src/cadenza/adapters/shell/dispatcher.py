@@ -22,8 +22,6 @@ MAX_MESSAGE = 2000
 
 @dataclass(frozen=True, slots=True)
 class ShellRules:
-    """What the admin allows."""
-
     folders: tuple[Path, ...] = ()  # where commands may work; the first is where they do
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     path: str = DEFAULT_PATH

@@ -42,7 +42,6 @@ class Case:
 
     @cached_property
     def series(self) -> list[Series]:
-        """The numbers in its answers, over time."""
         return series_of(self.recent) if self.body else []
 
     def fastest(self, pace: timedelta) -> timedelta:

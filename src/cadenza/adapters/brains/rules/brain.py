@@ -67,7 +67,8 @@ class RulesBrain:
         if ruling.proposals:
             return _Thought(ruling.proposals, (), ruling.warnings)
         pace = self._pace.of(context.endpoint, context.now)
-        decision = decide(Case(context, pace, self._budget_of(context)))
+        budget = replace(self._budget, factor=self._budget.factor * context.job.probe_budget)
+        decision = decide(Case(context, pace, budget))
         proposals = _proposals(decision, context, pace)
         if proposals and self._declared is not None and self._declared.speak_for(context):
             return _Thought(warnings=ruling.warnings)
@@ -77,10 +78,6 @@ class RulesBrain:
             texts = tuple(finding.text for finding in findings)
             return _Thought(proposals, texts, ruling.warnings)
         return _Thought(warnings=ruling.warnings)
-
-    def _budget_of(self, context: AnalysisContext) -> Budget:
-        """What the owner of the job lets it spend."""
-        return replace(self._budget, factor=self._budget.factor * context.job.probe_budget)
 
 
 async def _carry_out(thought: _Thought, tools: Tools) -> tuple[UUID, ...]:

@@ -24,8 +24,6 @@ _ALL = ""  # no endpoint has this name
 
 
 class CelRules:
-    """The DeclaredRules port over expressions."""
-
     def __init__(self, expressions: Expressions, cron: Cron) -> None:
         self._expressions = expressions
         self._cron = cron

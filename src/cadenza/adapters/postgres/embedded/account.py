@@ -18,9 +18,6 @@ class Account:
     uid: int
     gid: int
 
-    def own(self, path: Path) -> None:
-        os.chown(path, self.uid, self.gid)
-
 
 def server_account(data: Path) -> Account | None:
     """None for an ordinary user, who runs the server as himself."""

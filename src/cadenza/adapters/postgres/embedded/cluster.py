@@ -40,7 +40,7 @@ def make_cluster(
         shutil.rmtree(unfinished)
     unfinished.mkdir(mode=0o700)
     if account is not None:
-        account.own(unfinished)
+        os.chown(unfinished, account.uid, account.gid)
     _run_initdb(folder, installation, Scope(unfinished, account, lock), sync=sync)
     _write_durably(unfinished / "pg_hba.conf", ACCESS)
     unfinished.rename(folder / "data")

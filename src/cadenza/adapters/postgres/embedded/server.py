@@ -1,14 +1,20 @@
-"""Starting `postgres` on a cluster and waiting until it takes connections."""
+"""Starting `postgres` on a cluster, waiting until it takes connections, and the first of them."""
 
+import asyncio
 import socket
 import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
+import asyncpg
+
+from cadenza.adapters.postgres.embedded.cluster import USER
 from cadenza.adapters.postgres.embedded.installation import Installation
 from cadenza.adapters.postgres.embedded.process import GuardedProcess, Scope
 from cadenza.adapters.postgres.embedded.trouble import server_trouble
+from cadenza.domain.errors import InstallationError
 
 # For a small machine and an unattended server; durability stays as PostgreSQL has it, complete.
 SETTINGS = {
@@ -91,3 +97,31 @@ def _announced(path: Path) -> tuple[str, str, str] | None:
 def _since(log: Path, begin: int) -> str:
     lines = log.read_bytes()
     return (lines[begin:] if begin < len(lines) else lines).decode(errors="replace")
+
+
+def ensure_database(folder: Path, port: int, password: str, database: str) -> None:
+    # In a thread of its own: the caller's may have a running loop.
+    with ThreadPoolExecutor(1) as thread:
+        try:
+            thread.submit(asyncio.run, _create_if_missing(port, password, database)).result()
+        except asyncpg.InvalidPasswordError as error:
+            raise InstallationError(
+                f"The password in {folder / 'password'} is not the one that the database has. "
+                "Restore the file, or delete it: the next start then sets a new password."
+            ) from error
+        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+            what = f"PostgreSQL runs, but the database {database} could not be opened"
+            raise server_trouble(what, folder, str(error)) from error
+
+
+async def _create_if_missing(port: int, password: str, database: str) -> None:
+    connection = await asyncpg.connect(
+        host="127.0.0.1", port=port, user=USER, password=password, database="postgres", ssl=False
+    )
+    try:
+        known = "SELECT 1 FROM pg_database WHERE datname = $1"
+        if await connection.fetchval(known, database) is None:
+            # A name cannot be a parameter; the constructor has checked it.
+            await connection.execute(f'CREATE DATABASE "{database}"')
+    finally:
+        await connection.close()

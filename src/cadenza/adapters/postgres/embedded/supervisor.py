@@ -14,12 +14,11 @@ from cadenza.adapters.postgres.embedded.cluster import (
     password_of,
     remove_stale_pid_file,
 )
-from cadenza.adapters.postgres.embedded.database import ensure_database
 from cadenza.adapters.postgres.embedded.installation import choose_installation
 from cadenza.adapters.postgres.embedded.lock import held
 from cadenza.adapters.postgres.embedded.process import GuardedProcess, Scope
 from cadenza.adapters.postgres.embedded.readable import CACHES, readable_by
-from cadenza.adapters.postgres.embedded.server import start_server
+from cadenza.adapters.postgres.embedded.server import ensure_database, start_server
 from cadenza.adapters.postgres.embedded.trouble import explained
 from cadenza.domain.errors import InvalidInput
 
