@@ -186,10 +186,10 @@ SET looked_at = excluded.looked_at,
     idle_looks = look.idle_looks + excluded.idle_looks,
     fired = CASE WHEN look.fired = '{}' AND excluded.fired = '{}' THEN look.fired ELSE (
         -- without those that their owner has taken out of the job
-        SELECT coalesce(jsonb_object_agg(known.rule, known.at), '{}')
-        FROM jsonb_each(look.fired || excluded.fired) AS known (rule, at)
-        WHERE known.rule IN (
-            SELECT declared.rule ->> 'name'
+        SELECT coalesce(jsonb_object_agg(known.rule_id, known.at), '{}')
+        FROM jsonb_each(look.fired || excluded.fired) AS known (rule_id, at)
+        WHERE known.rule_id IN (
+            SELECT declared.rule ->> 'id'
             FROM endpoints AS e
             JOIN jobs AS job ON job.id = e.job_id
             CROSS JOIN jsonb_array_elements(job.rules) AS declared (rule)
