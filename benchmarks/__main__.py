@@ -32,7 +32,7 @@ ROWS = (
 
 
 def main() -> None:
-    given = arguments(__doc__ or "")
+    options = arguments(__doc__ or "")
     modules = {
         "throughput": throughput,
         "lateness": lateness,
@@ -41,8 +41,8 @@ def main() -> None:
         "reads": reads,
         "planner": planner,
     }
-    results = {name: uvloop.run(each.main(quick=given.quick)) for name, each in modules.items()}
-    if given.json:
+    results = {name: uvloop.run(each.main(quick=options.quick)) for name, each in modules.items()}
+    if options.json:
         print(json.dumps(results))
         return
     print("| what | measured |\n|---|---|")

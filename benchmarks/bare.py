@@ -30,28 +30,28 @@ async def bare_runs_per_s(stage: Stage, count: int) -> float:
         aiohttp.ClientSession(connector=connector) as session,
         asyncpg.create_pool(stage.url, min_size=2, max_size=2) as pool,
     ):
-        flying = 0
+        in_flight = 0
         finished = 0
         finishing: asyncio.Task[int] | None = None
 
-        async def fly(claim: asyncpg.Record) -> None:
+        async def execute(claim: asyncpg.Record) -> None:
             async with session.get(json.loads(claim["target"])["url"]) as response:
                 await response.read()
             done.put_nowait(claim)
 
         while finished < count:
-            room = IN_FLIGHT - flying - done.qsize()
+            room = IN_FLIGHT - in_flight - done.qsize()
             if room >= IN_FLIGHT // 4:
                 claims = await _claim(pool, room)
-                flying += len(claims)
+                in_flight += len(claims)
                 for claim in claims:
-                    asyncio.create_task(fly(claim))  # noqa: RUF006 - ends by itself
+                    asyncio.create_task(execute(claim))  # noqa: RUF006 - ends by itself
             if finishing is not None and finishing.done():
                 finished += finishing.result()
                 finishing = None
             if finishing is None and not done.empty():
                 batch = [done.get_nowait() for _ in range(done.qsize())]
-                flying -= len(batch)
+                in_flight -= len(batch)
                 finishing = asyncio.create_task(_finish(pool, batch))
             await asyncio.sleep(0.001)
     return count / (perf_counter() - began)
@@ -71,16 +71,17 @@ async def _finish(pool: "asyncpg.Pool[asyncpg.Record]", batch: list[asyncpg.Reco
     async with pool.acquire() as connection, connection.transaction():
         await connection.execute(query("prefer_indexes"))
         rows = await connection.fetch(
-            query("lock_for_finish"),
+            query("lock_held"),
             [row["endpoint_id"] for row in batch],
             [row["epoch"] for row in batch],
             [row["run_id"] for row in batch],
+            False,
         )
         now = rows[0]["now"]
         count = len(batch)
         later = now + timedelta(days=1)
         await connection.execute(
-            query("finish"), now,
+            query("close_runs"), now,
             [row["endpoint_id"] for row in batch], [row["slot_at"] for row in batch],
             [0] * count, [None] * count, [now] * count, [now] * count, [later] * count,
             ["baseline-interval"] * count, ["{}"] * count, [False] * count, [False] * count,

@@ -71,8 +71,8 @@ if __name__ == "__main__":
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--quick", action="store_true", help="a small run, to see that it works")
     given = parser.parse_args()
-    measured = main(quick=given.quick)
-    if given.json:
+    measured = main(quick=options.quick)
+    if options.json:
         print(json.dumps({"analyses_per_s": measured}))
     else:
         for name, value in measured.items():

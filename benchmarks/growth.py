@@ -22,8 +22,7 @@ from benchmarks.stage import (
     stage,
     workers,
 )
-from cadenza.adapters.cron.cronsim import CronsimCron
-from cadenza.adapters.postgres.run_queue import PostgresRunQueue
+from cadenza.adapters.postgres.claims import PostgresClaims
 from cadenza.adapters.system.ids import new_id
 from cadenza.application.ports.claims import ClaimRequest
 
@@ -67,13 +66,13 @@ async def _fill(here: Stage, size: int) -> None:
 
 async def _claim_ms(here: Stage, size: int) -> float:
     """The median of claims that each find fifty due endpoints."""
-    queue = PostgresRunQueue(here.database, CronsimCron(), new_id, BOX)
+    claims = PostgresClaims(here.database, new_id, BOX)
     request = ClaimRequest("growth", 200, timedelta(seconds=30), per_tenant=10**6, per_host=10**6)
     took: list[float] = []
     for number in range(CLAIMS):
         await _make_due(here, size, number)
         began = perf_counter()
-        batch = await queue.claim_due(request)
+        batch = await claims.claim_due(request)
         took.append((perf_counter() - began) * 1000)
         assert len(batch.claims) == PER_CLAIM
         await here.execute(
@@ -124,5 +123,5 @@ def _resident_mb(pid: int) -> float:
 
 
 if __name__ == "__main__":
-    given = arguments(__doc__ or "")
-    report("growth", uvloop.run(main(quick=given.quick)), as_json=given.json)
+    options = arguments(__doc__ or "")
+    report("growth", uvloop.run(main(quick=options.quick)), as_json=options.json)

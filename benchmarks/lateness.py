@@ -80,5 +80,5 @@ async def _steady(here: Stage, seconds: int) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    given = arguments(__doc__ or "")
-    report("lateness", uvloop.run(main(quick=given.quick)), as_json=given.json)
+    options = arguments(__doc__ or "")
+    report("lateness", uvloop.run(main(quick=options.quick)), as_json=options.json)

@@ -167,5 +167,5 @@ async def _runs_per_s(here: Stage, rate: int, *, with_planners: int) -> dict[str
 
 
 if __name__ == "__main__":
-    given = arguments(__doc__ or "")
-    report("planner", uvloop.run(main(quick=given.quick)), as_json=given.json)
+    options = arguments(__doc__ or "")
+    report("planner", uvloop.run(main(quick=options.quick)), as_json=options.json)

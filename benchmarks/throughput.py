@@ -79,5 +79,5 @@ async def _with_workers(
 
 
 if __name__ == "__main__":
-    given = arguments(__doc__ or "")
-    report("throughput", uvloop.run(main(quick=given.quick)), as_json=given.json)
+    options = arguments(__doc__ or "")
+    report("throughput", uvloop.run(main(quick=options.quick)), as_json=options.json)

@@ -26,7 +26,7 @@ class UnguardedDispatcher(HttpDispatcher):
     async def _send(self, request: Request) -> aiohttp.ClientResponse:
         return await self._session.request(
             request.method,
-            request.place.url,
+            request.location.url,
             headers=request.headers,
             data=request.body,
             allow_redirects=False,

@@ -21,9 +21,12 @@ from benchmarks.stage import (
     workers,
 )
 from cadenza.adapters.cron.cronsim import CronsimCron
-from cadenza.adapters.postgres.endpoints import PostgresEndpointStore
+from cadenza.adapters.postgres.store import PostgresStore
+from cadenza.application.transitions import save_transitions
 from cadenza.domain import steering
 from cadenza.domain.hint import Author, OneShotHint
+
+CRON = CronsimCron()
 
 
 async def main(*, quick: bool) -> dict[str, Any]:
@@ -51,29 +54,28 @@ async def main(*, quick: bool) -> dict[str, Any]:
 
 
 async def _nudge_each(here: Stage) -> list[float]:
-    """Milliseconds from the moment of each act to the start of the run that it asked for."""
-    store = PostgresEndpointStore(here.database, CronsimCron(), BOX)
+    """Milliseconds from the moment of each nudge to the start of the run that it asked for."""
+    store = PostgresStore(here.database, BOX)
     async with here.database.connection() as connection:
         rows = await connection.fetch("SELECT id, tenant_id FROM endpoints ORDER BY id")
     took: list[float] = []
     with workers(here.url, 1):
         await connected(here, 1)
         for number, row in enumerate(rows, start=1):
-            told_at = await here.value("SELECT cadenza_now()")
-            hint = OneShotHint(told_at, told_at + timedelta(minutes=1), Author.PERSON)
-            await store.change_endpoint(
-                row["tenant_id"],
-                row["id"],
-                lambda ep, now, cron, hint=hint: steering.suggest_run_at(ep, hint, now, cron),
-            )
+            nudged_at = await here.value("SELECT cadenza_now()")
+            hint = OneShotHint(nudged_at, nudged_at + timedelta(minutes=1), Author.PERSON)
+            async with store.transaction() as tx:
+                stored = await tx.lock_endpoint(row["tenant_id"], row["id"])
+                nudged = steering.suggest_run_at(stored.endpoint, hint, stored.read_at, CRON)
+                await save_transitions(tx, [(stored.endpoint, nudged)])
             await here.finished(number, within=20)
             started_at = await here.value(
                 "SELECT started_at FROM runs WHERE endpoint_id = $1", row["id"]
             )
-            took.append((started_at - told_at) / timedelta(milliseconds=1))
+            took.append((started_at - nudged_at) / timedelta(milliseconds=1))
     return took
 
 
 if __name__ == "__main__":
-    given = arguments(__doc__ or "")
-    report("wake", uvloop.run(main(quick=given.quick)), as_json=given.json)
+    options = arguments(__doc__ or "")
+    report("wake", uvloop.run(main(quick=options.quick)), as_json=options.json)

@@ -26,13 +26,13 @@ Group = tuple[str, str, str, Traces]  # name, half, kind, traces
 
 
 def groups(given: Namespace) -> Iterator[Group]:
-    made = generated(3, 2, given.seed) if given.quick else generated(seed=given.seed)
+    made = generated(3, 2, given.seed) if options.quick else generated(seed=given.seed)
     for kind, traces in made.items():
         yield f"generated: {kind}", "all", "states", traces
     yield "generated: ramp, as measured", "all", "windows", made["ramp"]
     if given.traces is None:
         return
-    most = A_FEW if given.quick else None
+    most = A_FEW if options.quick else None
     uptime, metrics = given.traces / "uptime-traces.json", given.traces / "metrics"
     if uptime.exists():
         yield from _halves("up and down", "states", load_uptime(uptime), most)
@@ -59,7 +59,7 @@ def run(given: Namespace, workers: Executor, tell: Tell) -> list[Track]:
                 traces, minutes * 60.0, workers, lambda what, where=where: tell(f"{where}: {what}")
             )
             tracks.append(Track(name, half, kind, minutes, len(traces), rows))
-            if not given.json:
+            if not options.json:
                 print(table(tracks[-1]), flush=True)
     return tracks
 
@@ -81,7 +81,7 @@ def main() -> None:
 
     with ProcessPoolExecutor(os.cpu_count() or 1) as workers:
         tracks = run(given, workers, tell)
-    if given.json:
+    if options.json:
         print(json.dumps({"tracks": [each.record() for each in tracks]}))
 
 

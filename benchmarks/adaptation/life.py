@@ -23,7 +23,6 @@ from cadenza.application.ports.store import Store
 from cadenza.application.tools import Toolbox
 from cadenza.domain.access import Tenant
 from cadenza.domain.analysis import RECENT_RESPONSES, AnalysisContext, Response
-from cadenza.domain.detectors import level_shift, threshold, trend
 from cadenza.domain.endpoint import Endpoint, Every, Job
 from cadenza.domain.health import WINDOWS, Health, HealthWindow
 from cadenza.domain.outcome import finish_run
@@ -37,7 +36,7 @@ EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 SPACE = UUID("6ba7b811-9dad-11d1-80b4-00c04fd430c8")
 CRON = CronsimCron()
 TARGET = HttpTarget("http://trace.invalid/")
-NAMES_A_CHANGE = (level_shift.NAME, trend.NAME, threshold.NAME)  # of what is measured
+NAMES_A_CHANGE = ("Level shift", "Trend", "Threshold")  # the detectors of what is measured
 _ZERO = timedelta(0)
 
 

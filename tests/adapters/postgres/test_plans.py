@@ -17,7 +17,7 @@ import pytest
 from cadenza.adapters.postgres.analysis_queue import PostgresAnalysisQueue
 from cadenza.adapters.postgres.database import Connection, Database, open_database
 from cadenza.adapters.postgres.queries import query
-from cadenza.adapters.postgres.rows import target_json
+from cadenza.adapters.postgres.targets import target_json
 from cadenza.application.finishing import ClaimedRuns
 from cadenza.application.ports.analysis_queue import AnalysisRequest
 from cadenza.application.ports.claims import ClaimRequest
@@ -277,16 +277,16 @@ async def test_what_has_ended_is_found_by_primary_key(queue: Queue) -> None:
     claims = await queue.claim()
     now = claims[0].first_claimed_at
     await queue.queue.finish([FinishedRun(claim, OK, now, now) for claim in claims])
-    await queue.check("lock_for_finish", "endpoints_pkey")
+    await queue.check("lock_held", "endpoints_pkey")
     async with queue.database.connection() as connection:
-        for plan in await plans(connection, queue.sent("finish")):
+        for plan in await plans(connection, queue.sent("close_runs")):
             check(plan)
             assert "endpoints_pkey" in indexes(plan)
 
 
 async def test_what_was_not_sent_is_given_back_by_primary_key(queue: Queue) -> None:
     await queue.queue.give_back(await queue.claim())
-    await queue.check("give_back", "endpoints_pkey")
+    await queue.check("undo_claims", "endpoints_pkey")
 
 
 # --- What a planner sends ---------------------------------------------------------------------

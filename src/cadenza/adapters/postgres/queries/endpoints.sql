@@ -170,8 +170,6 @@ WHERE e.tenant_id = $1
 ORDER BY e.next_run_at, e.id
 LIMIT $8
 
--- --- Only for PostgresEndpointStore.list_endpoints, which goes with it -------------------------
-
 -- name: insert_endpoint
 -- A new endpoint, with its first plan and what it calls.
 INSERT INTO endpoints (

@@ -1,5 +1,5 @@
--- What happens when runs end, in one transaction: prefer_indexes, lock_for_finish, the governor,
--- finish, tell_runs; and note_late for results that came too late.
+-- What happens when runs end, in one transaction: prefer_indexes, lock_held, the governor,
+-- close_runs, add_events; and note_late for results that came too late.
 
 -- name: prefer_indexes
 -- For this transaction: rows are found by their keys. A day of runs grows from nothing to millions
