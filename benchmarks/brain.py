@@ -8,11 +8,9 @@ from math import sin
 from time import perf_counter
 from typing import Any
 
-from benchmarks.adaptation.life import EPOCH, SPACE, JumpingClock, rules_brain, step
+from benchmarks.adaptation.life import CRON, EPOCH, SPACE, JumpingClock, add_to, rules_brain, step
 from benchmarks.machine import foreign_share, load_now
-from cadenza.adapters.cron.cronsim import CronsimCron
-from cadenza.adapters.memory.analysis_queue import MemoryAnalysisQueue
-from cadenza.adapters.memory.endpoints import MemoryEndpointStore
+from cadenza.adapters.memory.stores import MemoryStores
 from cadenza.adapters.memory.tables import Tables
 from cadenza.application.tools import Toolbox
 from cadenza.domain.analysis import RECENT_RESPONSES, AnalysisContext, Response
@@ -33,20 +31,17 @@ KINDS: dict[str, Callable[[int], Body]] = {
 def analyses_per_s(body: Callable[[int], Body], looks: int) -> float:
     """Each with its own session and tools; the endpoint is calm, as most are most of the time."""
     clock = JumpingClock(EPOCH)
-    tables = Tables(clock, CronsimCron(), lambda: SPACE)
-    store, analysis_queue, brain = (
-        MemoryEndpointStore(tables),
-        MemoryAnalysisQueue(tables),
-        rules_brain(Budget()),
-    )
-    given = Endpoint(SPACE, SPACE, SPACE, "probe", Every(PACE), EPOCH - timedelta(days=9))
-    endpoint = step(store.add_endpoint(given, HttpTarget("http://probe.invalid/")))
-    context = _context(endpoint, body)
-    step(brain.analyse(context, Toolbox(context, store, analysis_queue, clock)))
+    tables = Tables(clock, lambda: SPACE)
+    memory, brain = MemoryStores(tables), rules_brain(Budget())
+    new = Endpoint(SPACE, SPACE, SPACE, "probe", Every(PACE), EPOCH - timedelta(days=9))
+    job, target = Job(SPACE, SPACE, "bench"), HttpTarget("http://probe.invalid/")
+    context = _context(step(add_to(memory.store, job, new, target)), body)
+    stores = (memory.store, memory.analysis_queue)
+    step(brain.analyse(context, Toolbox(context, *stores, clock, CRON)))
     context = _context(tables.endpoints[SPACE].endpoint, body)
     began = perf_counter()
     for _ in range(looks):
-        step(brain.analyse(context, Toolbox(context, store, analysis_queue, clock)))
+        step(brain.analyse(context, Toolbox(context, *stores, clock, CRON)))
     return looks / (perf_counter() - began)
 
 

@@ -22,9 +22,9 @@ from cadenza.adapters.postgres.embedded import EmbeddedPostgres
 from cadenza.adapters.postgres.maintenance import Maintenance
 from cadenza.adapters.postgres.migrate import migrate
 from cadenza.adapters.secrets.box import AesGcmBox
-from cadenza.adapters.secrets.keys import GivenKeys
+from cadenza.adapters.secrets.keys import ConfiguredKeys
 
-BOX = AesGcmBox(GivenKeys("0796834ae778ad5495ef50031f6730d038f9df25066e2c0cd9c65732b154a6d1"))
+BOX = AesGcmBox(ConfiguredKeys("0796834ae778ad5495ef50031f6730d038f9df25066e2c0cd9c65732b154a6d1"))
 DUE = "cadenza_now() - interval '1 second'"
 SERVER = {"shared_buffers": "512MB", "max_wal_size": "4GB", "checkpoint_timeout": "30min"}
 

@@ -18,7 +18,7 @@ from cadenza.adapters.postgres.embedded import EmbeddedPostgres
 from cadenza.adapters.postgres.migrate import migrate
 from cadenza.adapters.postgres.store import PostgresStore
 from cadenza.adapters.secrets.box import AesGcmBox
-from cadenza.adapters.secrets.keys import GivenKeys
+from cadenza.adapters.secrets.keys import ConfiguredKeys
 from cadenza.application.finishing import ClaimedRuns
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.application.quotas import Quotas
@@ -31,7 +31,7 @@ FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 TEMPLATE = "cadenza_template"
 SHARED = "cadenza_shared"
 MASTER_KEY = "0796834ae778ad5495ef50031f6730d038f9df25066e2c0cd9c65732b154a6d1"
-BOX = AesGcmBox(GivenKeys(MASTER_KEY))
+BOX = AesGcmBox(ConfiguredKeys(MASTER_KEY))
 
 
 GOING_CLOCK = (

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from cadenza.manifest.files import read_manifest
-from cadenza.roots.files import checks
 from cadenza.roots.settings import PREFIX, Settings
+from cadenza.roots.validation_policy import checks
 from cadenza.sim.scenarios import SCENARIOS
 
 ROOT = Path(__file__).parent.parent

@@ -1,4 +1,4 @@
-"""One endpoint's life under the rules brain, through the real governor, tools, hints and acts.
+"""One endpoint's life under the rules brain, through the real governor, tools, hints and pauses.
 
 Time is a number that jumps from slot to slot. The store is the one in memory; nothing in it ever
 waits, so a coroutine ends at its first step. Where nothing is measured, calm repeats itself, and
@@ -7,7 +7,7 @@ what would repeat is copied instead of lived through: see `Life._skip_calm`.
 
 from collections import deque
 from collections.abc import Coroutine
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 from uuid import UUID, uuid5
@@ -15,10 +15,13 @@ from uuid import UUID, uuid5
 from benchmarks.adaptation.traces import Trace
 from cadenza.adapters.brains.rules.brain import RulesBrain
 from cadenza.adapters.cron.cronsim import CronsimCron
-from cadenza.adapters.memory.analysis_queue import MemoryAnalysisQueue
-from cadenza.adapters.memory.endpoints import MemoryEndpointStore
+from cadenza.adapters.memory.stores import MemoryStores
 from cadenza.adapters.memory.tables import Tables
+from cadenza.application.endpoints import add_endpoint
+from cadenza.application.ports.catalogue import StoredJob
+from cadenza.application.ports.store import Store
 from cadenza.application.tools import Toolbox
+from cadenza.domain.access import Tenant
 from cadenza.domain.analysis import RECENT_RESPONSES, AnalysisContext, Response
 from cadenza.domain.detectors import level_shift, threshold, trend
 from cadenza.domain.endpoint import Endpoint, Every, Job
@@ -32,6 +35,7 @@ from cadenza.domain.target import HttpTarget
 T = TypeVar("T")
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 SPACE = UUID("6ba7b811-9dad-11d1-80b4-00c04fd430c8")
+CRON = CronsimCron()
 TARGET = HttpTarget("http://trace.invalid/")
 NAMES_A_CHANGE = (level_shift.NAME, trend.NAME, threshold.NAME)  # of what is measured
 _ZERO = timedelta(0)
@@ -98,11 +102,10 @@ class Life:
     def __init__(self, trace: Trace, baseline: float, least: float, phase: float) -> None:
         self.trace = trace
         self.clock = JumpingClock()
-        self.cron = CronsimCron()
-        self.tables = Tables(self.clock, self.cron, lambda: SPACE)
-        self.store = MemoryEndpointStore(self.tables)
-        self.analysis_queue = MemoryAnalysisQueue(self.tables)
-        tenant_id, self.job = uuid5(SPACE, "tenant"), Job(SPACE, SPACE, "replay")
+        self.tables = Tables(self.clock, lambda: SPACE)
+        self.memory = MemoryStores(self.tables)
+        tenant_id = uuid5(SPACE, "tenant")
+        self.job = Job(SPACE, tenant_id, "replay")
         self.endpoint = Endpoint(
             id=uuid5(SPACE, trace.name),
             tenant_id=tenant_id,
@@ -113,26 +116,31 @@ class Life:
             min_interval=timedelta(seconds=least),
             spread=_ZERO,
         )
-        step(self.store.add_endpoint(self.endpoint, TARGET))
+        step(add_to(self.memory.store, self.job, self.endpoint, TARGET))
         self.recent = deque[Response](maxlen=RECENT_RESPONSES)
         self.health = RunningHealth()
         self.skipped = 0.0  # seconds that the trace is ahead of the clock
         self._calm = dict[object, tuple[float, int]]()  # where the same was before: when, which run
 
+    @property
+    def now(self) -> Endpoint:
+        """The endpoint as it is by now."""
+        return self.tables.endpoints[self.endpoint.id].endpoint
+
     def live(self, brain: RulesBrain, *, skips: bool = True) -> Lived:
-        row, lived = self.tables.endpoints[self.endpoint.id], Lived()
+        lived = Lived()
         skips = skips and not self.trace.times
-        while (slot_at := row.endpoint.next_run_at) is not None:
+        while (slot_at := self.now.next_run_at) is not None:
             at = (slot_at - EPOCH).total_seconds() + self.skipped
             if at >= self.trace.length:
                 break
             self.clock.at = slot_at
             lived.probes.append(at)
             lived.downs.append(self._run(slot_at, at))
-            hint = row.endpoint.interval_hint
+            hint = self.now.interval_hint
             if self._look(brain):
                 lived.named_at.append(at)
-            if skips and (hint is None or hint is not row.endpoint.interval_hint):
+            if skips and (hint is None or hint is not self.now.interval_hint):
                 self._skip_calm(lived)
         return lived
 
@@ -161,7 +169,7 @@ class Life:
 
     def _state(self) -> object:
         """Everything that a look and the governor go by, in time from now."""
-        endpoint, now = self.tables.endpoints[self.endpoint.id].endpoint, self.clock.at
+        endpoint, now = self.now, self.clock.at
         hint = endpoint.interval_hint
         return (
             endpoint.next_run_at and endpoint.next_run_at - now,
@@ -176,7 +184,8 @@ class Life:
         row = self.tables.endpoints[self.endpoint.id]
         outcome = self.trace.answer(at)
         finished = FinishedRun(_claim(row.endpoint, slot_at), outcome, slot_at, slot_at)
-        row.endpoint = finish_run(row.endpoint, finished, slot_at, self.cron).endpoint
+        after = finish_run(row.endpoint, finished, slot_at, CRON).endpoint
+        self.tables.endpoints[self.endpoint.id] = replace(row, endpoint=after)
         is_well = outcome.status is RunStatus.SUCCESS
         self.health.add(slot_at, is_well)
         answered = Response(
@@ -187,12 +196,13 @@ class Life:
 
     def _look(self, brain: RulesBrain) -> bool:
         """One session, as the planner holds it; whether it named a change of what is measured."""
-        endpoint = self.tables.endpoints[self.endpoint.id].endpoint
+        endpoint = self.now
         health = self.health.health(endpoint.failure_count)
         context = AnalysisContext(
             self.clock.at, endpoint, self.job, health, (), recent=tuple(self.recent)
         )
-        tools = Toolbox(context, self.store, self.analysis_queue, self.clock)
+        stores = (self.memory.store, self.memory.analysis_queue)
+        tools = Toolbox(context, *stores, self.clock, CRON)
         step(brain.analyse(context, tools))
         return tools.submission is not None and names_a_change(tools.submission.reasoning)
 
@@ -203,7 +213,17 @@ def names_a_change(reasoning: str) -> bool:
 
 
 def rules_brain(budget: Budget) -> RulesBrain:
-    return RulesBrain(CronsimCron(), budget=budget)
+    return RulesBrain(CRON, budget=budget)
+
+
+async def add_to(store: Store, job: Job, endpoint: Endpoint, target: HttpTarget) -> Endpoint:
+    """The only endpoint of a store, with its first plan."""
+    async with store.transaction() as tx:
+        now = await tx.time()
+        stored = StoredJob(job, now, now)
+        await tx.insert_tenant(Tenant(job.tenant_id, "replay", now))
+        await tx.insert_jobs([stored])
+        return (await add_endpoint(tx, stored, endpoint, target, CRON)).endpoint
 
 
 def step(coroutine: Coroutine[Any, Any, T]) -> T:

@@ -32,7 +32,7 @@ from cadenza.adapters.postgres.embedded import trouble as trouble_module
 from cadenza.adapters.postgres.embedded.account import server_account
 from cadenza.adapters.postgres.embedded.guard import LOG_LIMIT
 from cadenza.adapters.postgres.embedded.installation import choose_installation, wheel_folders
-from cadenza.adapters.postgres.embedded.process import GuardedProcess, Place
+from cadenza.adapters.postgres.embedded.process import GuardedProcess, Scope
 from cadenza.domain.errors import InstallationError, InvalidInput
 
 FAST = {"fsync": "off", "full_page_writes": "off"}
@@ -56,7 +56,7 @@ async def main():
     if fork == 0:
         time.sleep(60)
         os._exit(0)
-    print(os.getpid(), server._process.guard_pid, fork, dsn[0], flush=True)
+    print(os.getpid(), server._process._guard.pid, fork, dsn[0], flush=True)
     await asyncio.Event().wait()
 
 asyncio.run(main())
@@ -345,7 +345,7 @@ def test_a_server_that_somebody_started_by_hand_is_named_and_left_alone(folder: 
     settings = ("listen_addresses=", f"unix_socket_directories={tempfile.gettempdir()}")
     command = [str(choose_installation(None, None).postgres)]
     command += [part for each in settings for part in ("-c", each)]
-    by_hand = GuardedProcess(command, Place(data, server_account(data), nothing))
+    by_hand = GuardedProcess(command, Scope(data, server_account(data), nothing))
     pid = by_hand.read_pid()
     pid_file = data / "postmaster.pid"
     until(lambda: pid_file.exists() and "ready" in pid_file.read_text())
@@ -413,7 +413,7 @@ async def test_a_cluster_is_opened_by_the_version_that_made_it(tmp_path: Path) -
         assert str(await ask(dsn, "SHOW server_version")).startswith("16.")
     with EmbeddedPostgres(tmp_path, settings=FAST) as dsn:
         assert str(await ask(dsn, "SHOW server_version")).startswith("16.")
-    with pytest.raises(InstallationError, match=r"made by PostgreSQL 16.*SearchResult: 18"):
+    with pytest.raises(InstallationError, match=r"made by PostgreSQL 16.*Found: 18"):
         EmbeddedPostgres(tmp_path, binaries=newest).start()
 
 

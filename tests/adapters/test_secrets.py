@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from cadenza.adapters.secrets.box import AesGcmBox
 from cadenza.adapters.secrets.key_file import KeyFile
-from cadenza.adapters.secrets.keys import GivenKeys, MasterKey
+from cadenza.adapters.secrets.keys import ConfiguredKeys, MasterKey
 from cadenza.domain.errors import InstallationError, SecretUnreadable
 from tests.factories import id_of
 
@@ -34,7 +34,7 @@ def text_of(*keys: bytes) -> str:
 
 
 def box_of(*keys: bytes) -> AesGcmBox:
-    return AesGcmBox(GivenKeys(text_of(*keys)))
+    return AesGcmBox(ConfiguredKeys(text_of(*keys)))
 
 
 def id_of_key(key: bytes) -> str:
@@ -175,7 +175,7 @@ def _seconds_to_open(box: AesGcmBox, sealed: str, times: int) -> float:
     ],
 )
 def test_a_key_may_be_base64_or_hex(text: str) -> None:
-    assert GivenKeys(text).ids == [id_of_key(ONE)]
+    assert ConfiguredKeys(text).ids == [id_of_key(ONE)]
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_a_key_may_be_base64_or_hex(text: str) -> None:
 )
 def test_a_key_that_is_none_is_refused_and_never_quoted(text: str, why: str) -> None:
     with pytest.raises(InstallationError, match=why) as said:
-        GivenKeys(text)
+        ConfiguredKeys(text)
     assert "openssl rand -base64 32" in str(said.value)
     assert all(word not in str(said.value) for word in text.split(",") if len(word) > 7)
 

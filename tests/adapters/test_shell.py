@@ -255,7 +255,7 @@ def test_no_way_leads_out_of_the_allowed_folders(run: Run, tmp_path: Path) -> No
     outcome = run(dispatched("pwd", folder="/tmp"))
     assert (outcome.error_kind, outcome.error_message) == (
         "not_allowed",
-        "the operator allows commands no working folder",
+        "the installation's admin allows commands no working folder",
     )
 
 
@@ -490,6 +490,6 @@ def test_without_pidfd_it_works_as_well(run: Run, monkeypatch: pytest.MonkeyPatc
     assert until(lambda: not alive(claim))
 
 
-async def test_where_the_operator_does_not_allow_it_it_is_not_wired() -> None:
+async def test_where_the_admin_does_not_allow_it_it_is_not_wired() -> None:
     outcome = await RoutedDispatcher({}).dispatch(claim_of("echo", "hello"))
     assert (outcome.status, outcome.error_kind) == (RunStatus.FAILURE, "not_allowed")

@@ -25,7 +25,6 @@ from cadenza.domain.errors import InvalidInput, Refused, StoreUnavailable
 from cadenza.domain.signing import (
     MAX_OVERLAP,
     SigningKey,
-    checked_secret,
     keys_that_sign,
     retirement,
     secret_from,
@@ -261,20 +260,8 @@ def test_any_text_is_signed_as_the_specification_says(body: str, message_id: str
 def test_new_secrets_are_random_and_fit_the_specification() -> None:
     made = {new_signing_secret().value for _ in range(100)}
     assert len(made) == 100
-    assert all(checked_secret(each).value == each for each in made)
+    assert all(each.startswith("whsec_") for each in made)
     assert all(len(base64.b64decode(each.removeprefix("whsec_"))) == 32 for each in made)
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "whsec_", "hunter2hunter2", OLD.value.removeprefix("whsec_"), "whsec_hunter2hunter2"]
-    + [f"whsec_{base64.b64encode(bytes(n)).decode()}" for n in (23, 65)]
-    + ["whsec_" + "*" * 44, "whsec_" + "ü" * 44, OLD.value + "\n", "WHSEC_" + OLD.value[6:]],
-)
-def test_a_secret_that_is_none_is_refused_and_not_quoted(text: str) -> None:
-    with pytest.raises(InvalidInput, match=r"whsec_ and base64 of 24 to 64") as said:
-        checked_secret(text)
-    assert "hunter2" not in str(said.value)
 
 
 def test_a_key_does_not_show_its_secret() -> None:

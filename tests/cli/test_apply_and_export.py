@@ -215,6 +215,17 @@ def test_a_changed_rule_shows_the_words_that_changed(person: Person, tmp_path: P
     first = person.cadenza("apply", "-f", file, "--yes")
     assert "    rules.late: " in first.out
     file.write_text(text.replace("300", "400"))
+    [change] = person.gets("apply", "-f", file, "--dry-run")["changes"]
+    when = (
+        "has(response.body.queue_depth) && response.body.queue_depth > 300 && health.failures == 0"
+    )
+    assert change["fields"] == [
+        {
+            "field": "rules.deep queue.when",
+            "before": when,
+            "after": when.replace("300", "400"),
+        }
+    ]
     done = person.cadenza("apply", "-f", file, "--yes")
     assert "~ job shop\n    rules.deep queue.when:\n        …" in done.out
     assert "response.body.queue_depth > [-300-] {+400+} && health.failures" in done.out

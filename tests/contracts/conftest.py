@@ -1,9 +1,10 @@
 """Every contract test runs on every store."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import asdict, astuple, replace
 from datetime import datetime, timedelta
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -12,12 +13,14 @@ from cadenza.adapters.memory.tables import Tables
 from cadenza.adapters.postgres.analysis_queue import PostgresAnalysisQueue
 from cadenza.adapters.postgres.catalogue import PostgresCatalogue
 from cadenza.adapters.postgres.claims import PostgresClaims
+from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.run_reads import PostgresRunReads
 from cadenza.adapters.postgres.store import PostgresStore
 from cadenza.adapters.postgres.suggestions import PostgresSuggestions
 from cadenza.application.finishing import ClaimedRuns
 from cadenza.application.quotas import Quotas
-from tests.contracts.harness import Store
+from cadenza.domain.run import Run
+from tests.contracts.harness import Instants, Store
 from tests.direct import Direct
 from tests.factories import CRON, NOON
 from tests.postgres import BOX, StoppedClock, emptied_database
@@ -50,6 +53,50 @@ class AsyncClock:
         self._clock.set(instant)
 
 
+class MemoryRows:
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    async def add_runs(self, runs: Sequence[Run]) -> None:
+        for run in runs:
+            self._tables.runs[run.id] = run
+            self._tables.runs_of[run.endpoint_id][run.slot_at] = run.id
+
+    async def set_instants(self, instants: Mapping[UUID, Instants]) -> None:
+        rows = self._tables.endpoints
+        for endpoint_id, values in instants.items():
+            rows[endpoint_id] = replace(rows[endpoint_id], **asdict(values))
+
+
+class PostgresRows:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add_runs(self, runs: Sequence[Run]) -> None:
+        async with self._database.connection() as connection:
+            await connection.executemany(
+                "INSERT INTO runs (id, endpoint_id, tenant_id, slot_at, source, status, attempt,"
+                " epoch, claimed_at, started_at, finished_at)"
+                " VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+                [
+                    (
+                        *(run.id, run.endpoint_id, run.tenant_id, run.slot_at, run.source),
+                        *(run.status, run.attempt, run.epoch),
+                        *(run.claimed_at, run.started_at, run.finished_at),
+                    )
+                    for run in runs
+                ],
+            )
+
+    async def set_instants(self, instants: Mapping[UUID, Instants]) -> None:
+        async with self._database.connection() as connection:
+            await connection.executemany(
+                "UPDATE endpoints SET last_finished_at = $2, last_failed_at = $3,"
+                " changed_at = $4, asked_at = $5 WHERE id = $1",
+                [(endpoint_id, *astuple(values)) for endpoint_id, values in instants.items()],
+            )
+
+
 def memory_store() -> Store:
     clock = MemoryClock()
     memory = MemoryStores(Tables(clock, uuid4))
@@ -63,6 +110,7 @@ def memory_store() -> Store:
         analysis_queue=memory.analysis_queue,
         quota=Quotas(memory.store, uuid4, tokens_per_month=1000, money_per_month=2.0),
         suggestions=memory.suggestions,
+        rows=MemoryRows(memory.tables),
     )
 
 
@@ -81,6 +129,7 @@ async def postgres_store() -> AsyncIterator[Store]:
             analysis_queue=PostgresAnalysisQueue(database, no_spread),
             quota=Quotas(port, uuid4, tokens_per_month=1000, money_per_month=2.0),
             suggestions=PostgresSuggestions(database),
+            rows=PostgresRows(database),
         )
 
 

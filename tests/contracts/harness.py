@@ -1,6 +1,6 @@
 """What a contract test needs of a store: its ports, and a clock that the test moves."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -36,6 +36,26 @@ class TestClock(Protocol):
     async def set(self, instant: datetime) -> None: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Instants:
+    """Of an endpoint, that nobody sets but its runs, its owner and its siblings' planners."""
+
+    last_finished_at: datetime | None
+    last_failed_at: datetime | None
+    changed_at: datetime | None
+    asked_at: datetime | None
+
+
+class Rows(Protocol):
+    """Rows as no verb would write them in so few steps."""
+
+    async def add_runs(self, runs: Sequence[Run]) -> None: ...
+
+    async def set_instants(self, instants: Mapping[UUID, Instants]) -> None:
+        """By endpoint."""
+        ...
+
+
 @dataclass(slots=True)
 class Store:
     """One store behind all its ports, with shorthands that the tests share."""
@@ -49,6 +69,7 @@ class Store:
     analysis_queue: AnalysisQueue
     quota: Quota
     suggestions: SuggestionReads
+    rows: Rows
 
     def transaction(self) -> AbstractAsyncContextManager[Transaction]:
         return self.port.transaction()

@@ -101,7 +101,7 @@ def test_name_baseline_guardrails_and_target_are_each_told_of() -> None:
     assert [each.field for each in found] == ["name", "cron", "min_interval", "url"]
 
 
-def test_a_command_needs_the_operators_leave() -> None:
+def test_a_command_needs_the_admins_leave() -> None:
     assert "CADENZA_SHELL_ALLOWED" in refused(definition(target=SHELL)).fix
     check_endpoint(definition(target=SHELL), ValidationPolicy(shell_allowed=True), NOON, CRON)
 

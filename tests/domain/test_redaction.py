@@ -3,7 +3,7 @@
 import base64
 import html
 import json
-from time import perf_counter
+from time import process_time
 from typing import Any
 from urllib.parse import quote, quote_plus
 
@@ -158,6 +158,6 @@ def test_the_largest_body_is_done_in_a_few_milliseconds() -> None:
 
 
 def _seconds(body: Any) -> float:
-    began = perf_counter()
+    began = process_time()
     redacted(body, SECRETS)
-    return perf_counter() - began
+    return process_time() - began

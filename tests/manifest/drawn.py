@@ -9,7 +9,7 @@ from cadenza.domain.endpoint import CronLine, Every, OnDemand
 from cadenza.domain.errors import InvalidInput
 from cadenza.domain.target import HttpTarget, Secret, ShellTarget
 from tests.factories import CRON, NOON
-from tests.manifest.rules import RULES
+from tests.manifest.policy import POLICY
 
 NASTY = [
     "yes", "no", "on", "off", "y", "null", "~", "true", "1e3", "1_000", "0x10", "0o7", "0900",
@@ -87,7 +87,7 @@ def endpoints(draw: st.DrawFn) -> EndpointDefinition:
         min_interval=draw(st.none() | st.just(least)),
         max_interval=draw(st.none() | st.just(most)),
     )
-    check_endpoint(definition, RULES, NOON, CRON)
+    check_endpoint(definition, POLICY, NOON, CRON)
     return definition
 
 

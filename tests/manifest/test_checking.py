@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from cadenza.manifest import checking, models
 from cadenza.manifest.checking import check_documents, check_manifest
 from cadenza.manifest.models import EndpointDocument, JobDocument, ManifestDocument
-from tests.manifest.rules import CHECKS
+from tests.manifest.policy import CHECKS
 
 URL = {"every": "5m", "url": "https://example.com/"}
 HUSH = "hush-hush-4711"
@@ -28,7 +28,7 @@ def in_job(*endpoints: Any) -> dict[str, Any]:
 def test_a_good_manifest_becomes_definitions() -> None:
     checked = check_manifest(in_job({"name": "b", **URL}), CHECKS)
     assert checked.errors == ()
-    assert [each.name for each in checked.jobs[0].endpoints] == ["b"]
+    assert [endpoint.name for endpoint in checked.jobs[0].endpoints] == ["b"]
 
 
 def test_one_error_anywhere_and_there_are_no_definitions() -> None:
@@ -154,10 +154,10 @@ def test_a_name_given_twice_is_told_with_the_first() -> None:
     ],
 )
 def test_what_is_too_long_too_many_or_unknown_is_refused(raw: object, field: str | None) -> None:
-    found = fields(raw)
-    assert found
+    errors = fields(raw)
+    assert errors
     if field is not None:
-        assert found[0] == field
+        assert errors[0] == field
 
 
 FIELDS = sorted({*EndpointDocument.model_fields, *JobDocument.model_fields, "jobs", "x"})

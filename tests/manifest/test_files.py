@@ -14,7 +14,7 @@ from cadenza.domain.target import HttpTarget, Secret
 from cadenza.manifest.files import Manifest, read_manifest
 from cadenza.manifest.text_loading import MAX_BYTES
 from cadenza.manifest.yaml_loading import read_tree
-from tests.manifest.rules import CHECKS
+from tests.manifest.policy import CHECKS
 
 GOOD = """\
 jobs:
@@ -39,10 +39,10 @@ def read(file: Path, content: str | bytes = "", **environment: str) -> Manifest:
     return read_manifest(file, CHECKS, environment)
 
 
-def told(file: Path, content: str | bytes, **environment: str) -> list[str]:
+def messages(file: Path, content: str | bytes, **environment: str) -> list[str]:
     """Each problem, without the folder it is in."""
     manifest = read(file, content, **environment)
-    return [str(each).replace(f"{file.parent}/", "") for each in manifest.problems]
+    return [str(problem).replace(f"{file.parent}/", "") for problem in manifest.problems]
 
 
 def endpoint(*lines: str) -> str:
@@ -121,11 +121,11 @@ def test_every_json_document_is_read_as_json_has_it(value: Any, indent: Any, asc
         assert (tree.problems, tree.value) == ([], [value])
 
 
-# --- Places ---------------------------------------------------------------------------------
+# --- Locations -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("lines", "said"),
+    ("lines", "expected"),
     [
         (['cron: "61 * * * *"'], "cadenza.yaml:5:16: jobs[0].endpoints[0].every: every and cron"),
         (["zzz: 1"], "cadenza.yaml:7:9: jobs[0].endpoints[0].zzz: 1 is not valid: there is no"),
@@ -140,27 +140,27 @@ def test_every_json_document_is_read_as_json_has_it(value: Any, indent: Any, asc
     ],
 )  # fmt: skip
 def test_an_error_says_file_line_column_field_and_value(
-    file: Path, lines: list[str], said: str
+    file: Path, lines: list[str], expected: str
 ) -> None:
-    [problem] = told(file, endpoint(*lines))
-    assert problem.startswith(said)
+    [problem] = messages(file, endpoint(*lines))
+    assert problem.startswith(expected)
 
 
 def test_a_zone_and_an_address_and_a_missing_field_have_their_places(file: Path) -> None:
     text = GOOD.replace("every: 5m", "cron: '@daily'\n        timezone: Europe/Pari")
-    [zone] = told(file, text)
+    [zone] = messages(file, text)
     assert zone.startswith("cadenza.yaml:6:19: jobs[0].endpoints[0].timezone: 'Europe/Pari'")
     assert "did you mean Europe/Paris?" in zone
-    [url] = told(file, GOOD.replace("https", "ftp"))
+    [url] = messages(file, GOOD.replace("https", "ftp"))
     assert url.startswith("cadenza.yaml:6:14: jobs[0].endpoints[0].url: 'ftp://")
-    [name] = told(file, GOOD.replace("- name: depth\n        ", "- "))
+    [name] = messages(file, GOOD.replace("- name: depth\n        ", "- "))
     assert name.startswith("cadenza.yaml:4:9: jobs[0].endpoints[0].name: nothing is not valid")
 
 
 def test_all_that_is_wrong_is_told_at_once_in_the_order_of_the_file(file: Path) -> None:
     bad = GOOD.replace("5m", "5x").replace("https", "ftp").replace("shop", "a/b")
     more = "      - {name: two, cron: x, url: 7, min_interval: 2h, max_interval: 1h}\n  - {}\n"
-    fields = [each.field for each in read(file, bad + more).problems]
+    fields = [problem.field for problem in read(file, bad + more).problems]
     assert fields == [
         "jobs[0].name",
         "jobs[0].endpoints[0].every",
@@ -184,7 +184,7 @@ def test_warnings_have_places_and_do_not_stand_in_the_way(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected"),
     [
         ("jobs: &a []\n", "1:7: jobs: an anchor (&a)"),
         ("jobs: *a\n", "1:7: jobs: an alias (*a)"),
@@ -215,13 +215,13 @@ def test_warnings_have_places_and_do_not_stand_in_the_way(file: Path) -> None:
         ("null\n", "1:1: it is empty"),
     ],
 )
-def test_a_trick_or_a_slip_is_refused_with_its_place(file: Path, text: str, said: str) -> None:
-    assert told(file, text)[0].startswith(f"cadenza.yaml:{said}")
+def test_a_trick_or_a_slip_is_refused_with_its_place(file: Path, text: str, expected: str) -> None:
+    assert messages(file, text)[0].startswith(f"cadenza.yaml:{expected}")
 
 
 def test_what_was_told_once_is_not_told_again(file: Path) -> None:
     for text in ("jobs: .nan\n", "x: 1\njobs: &a 5\n", "jobs: *a\n"):
-        assert sum("jobs" in each for each in told(file, text)) == 1
+        assert sum("jobs" in message for message in messages(file, text)) == 1
 
 
 @pytest.mark.parametrize(
@@ -236,28 +236,28 @@ def test_what_was_told_once_is_not_told_again(file: Path) -> None:
     ],
 )
 def test_a_slip_comes_with_advice(file: Path, text: str, advice: str) -> None:
-    assert advice in told(file, text)[-1]
+    assert advice in messages(file, text)[-1]
 
 
 @pytest.mark.parametrize("char", ["\x85", "\u2028", "\u2029"])
 def test_a_line_end_that_is_none_to_others_is_refused_unless_it_is_escaped(
     file: Path, char: str
 ) -> None:
-    [problem] = told(file, f'jobs:\n  - name: "a{char}b"\n')
+    [problem] = messages(file, f'jobs:\n  - name: "a{char}b"\n')
     assert problem.startswith(f"cadenza.yaml:2:13: U+{ord(char):04X} ends a line to some")
     assert values(f'a: "x\\u{ord(char):04x}y"') == {"a": f"x{char}y"}
 
 
 @pytest.mark.parametrize("opened", ["[", "- ", "{a: ", "? "])
 def test_deep_nesting_ends_early(file: Path, opened: str) -> None:
-    [problem] = told(file, opened * 100_000)
+    [problem] = messages(file, opened * 100_000)
     assert "nested deeper than 40 levels" in problem
 
 
 def test_an_alias_bomb_does_not_grow(file: Path) -> None:
     lines = ["a0: &a0 [x, x]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 30)]
-    problems = told(file, "\n".join(lines))
+    problems = messages(file, "\n".join(lines))
     assert "an anchor (&a0)" in problems[0]
 
 
@@ -265,7 +265,7 @@ def test_more_values_than_anybody_writes_are_refused(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("cadenza.manifest.yaml_loading.MAX_VALUES", 1000)
-    [problem] = told(file, "jobs: [" + "1," * 2000 + "]")
+    [problem] = messages(file, "jobs: [" + "1," * 2000 + "]")
     assert "more than 1,000 values" in problem
 
 
@@ -281,14 +281,14 @@ def test_both_parsers_give_the_same_places(loader: Any) -> None:
 @given(st.text(max_size=200) | st.binary(max_size=200).map(lambda raw: raw.decode("latin-1")))
 def test_whatever_a_file_holds_it_is_read_or_refused(text: str) -> None:
     tree = read_tree("x", text)
-    assert all(str(each).startswith("x:") for each in tree.problems)
+    assert all(str(problem).startswith("x:") for problem in tree.problems)
 
 
 # --- Bytes, files, folders ------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "expected"),
     [
         (b"jobs: \xff\n", "cadenza.yaml:1:7: the byte 0xFF is not UTF-8"),
         ("é: x\njobs: é".encode("latin-1"), "cadenza.yaml:1:1: the byte 0xE9 is not UTF-8"),
@@ -298,9 +298,9 @@ def test_whatever_a_file_holds_it_is_read_or_refused(text: str) -> None:
         (b"x" * (MAX_BYTES + 1), "cadenza.yaml: too large: 10 MiB in all are the most"),
     ],
 )
-def test_what_is_no_text_is_refused(file: Path, content: bytes, said: str) -> None:
-    [problem] = told(file, content)
-    assert problem.startswith(said)
+def test_what_is_no_text_is_refused(file: Path, content: bytes, expected: str) -> None:
+    [problem] = messages(file, content)
+    assert problem.startswith(expected)
 
 
 def test_a_file_that_is_not_there_or_cannot_be_read_is_told_by_name(tmp_path: Path) -> None:
@@ -329,7 +329,7 @@ def test_a_folder_is_read_in_the_order_of_its_names_and_hidden_files_are_left_ou
     (tmp_path / "loop").symlink_to(tmp_path)
     manifest = read_manifest(tmp_path, CHECKS, {})
     assert manifest.problems == []
-    assert [each.name for each in manifest.jobs] == ["one", "two", "three"]
+    assert [job.name for job in manifest.jobs] == ["one", "two", "three"]
 
 
 def test_a_folder_without_files_is_refused(tmp_path: Path) -> None:
@@ -346,11 +346,11 @@ def test_the_same_job_in_two_files_is_refused_with_both_places(tmp_path: Path) -
 
 
 def test_the_same_job_twice_in_a_file_and_the_same_endpoint_twice_in_a_job(file: Path) -> None:
-    [twice] = told(file, GOOD + "  - name: shop\n")
+    [twice] = messages(file, GOOD + "  - name: shop\n")
     assert "cadenza.yaml:7:11: jobs[1].name: 'shop'" in twice
     assert "another job has it: jobs[0]" in twice
     again = "      - {name: depth, every: 5m, url: https://example.com/}\n"
-    [twice] = told(file, GOOD + again)
+    [twice] = messages(file, GOOD + again)
     assert twice.startswith("cadenza.yaml:7:16: jobs[0].endpoints[1].name: 'depth'")
     assert "jobs[0].endpoints[0]" in twice
 
@@ -360,13 +360,20 @@ def test_one_bad_file_does_not_hide_what_is_wrong_in_another(tmp_path: Path) -> 
     (tmp_path / "b.yaml").write_bytes(b"\0")
     (tmp_path / "c.yaml").write_text(GOOD.replace("5m", "5x"))
     problems = read_manifest(tmp_path, CHECKS, {}).problems
-    assert [Path(each.location.file).name for each in problems] == ["a.yaml", "b.yaml", "c.yaml"]
+    assert [Path(problem.location.file).name for problem in problems] == [
+        "a.yaml",
+        "b.yaml",
+        "c.yaml",
+    ]
 
 
 def test_a_file_with_endless_mistakes_is_given_up(file: Path) -> None:
-    assert len(told(file, "jobs:\n" + "- &a x\n" * 3000)) < 2010
-    assert len(told(file, "jobs:\n- {name: x, endpoints: [" + "{name: a/b}," * 3000 + "]}")) <= 1000
-    assert "too many problems" in "".join(told(file, "1: x\n" * 3000))
+    assert len(messages(file, "jobs:\n" + "- &a x\n" * 3000)) < 2010
+    assert (
+        len(messages(file, "jobs:\n- {name: x, endpoints: [" + "{name: a/b}," * 3000 + "]}"))
+        <= 1000
+    )
+    assert "too many problems" in "".join(messages(file, "1: x\n" * 3000))
 
 
 def test_all_files_together_may_not_be_too_large(tmp_path: Path) -> None:
@@ -396,7 +403,7 @@ def test_a_variable_that_is_missing_or_empty_is_told_with_its_place(
     file: Path, environment: dict[str, str]
 ) -> None:
     text = endpoint("secret_headers:", "  Key: ${TOKEN}")
-    [problem] = told(file, text, **environment)
+    [problem] = messages(file, text, **environment)
     assert problem.startswith("cadenza.yaml:8:16: jobs[0].endpoints[0].secret_headers.Key")
     assert "the environment variable TOKEN is not set" in problem
 
@@ -417,13 +424,13 @@ def test_nothing_but_secret_headers_is_expanded(file: Path) -> None:
 
 def test_a_secret_that_was_expanded_is_never_shown_when_it_is_wrong(file: Path) -> None:
     text = endpoint("secret_headers: {Key: '${TOKEN}'}")
-    [problem] = told(file, text, TOKEN=f"{HUSH}\n")
+    [problem] = messages(file, text, TOKEN=f"{HUSH}\n")
     assert "secret_headers.Key" in problem
     assert HUSH not in problem
 
 
 def test_a_secret_that_looks_like_a_number_is_not_shown_either(file: Path) -> None:
-    [problem] = told(file, endpoint(f"secret_headers: {{Key: {'4711' * 100}}}"))
+    [problem] = messages(file, endpoint(f"secret_headers: {{Key: {'4711' * 100}}}"))
     assert "put it in quotes" in problem
     assert "4711" not in problem
 

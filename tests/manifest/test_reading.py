@@ -1,4 +1,4 @@
-"""Documents into definitions, patched, and what is told where they are wrong."""
+"""Documents into definitions, patched, and the errors where they are wrong."""
 
 from datetime import timedelta
 from typing import Any
@@ -95,7 +95,7 @@ def test_a_field_of_the_other_kind_of_target_is_refused(
 
 def test_every_contradiction_is_told_not_only_the_first() -> None:
     document = EndpointDocument(name="a", min_interval_ms=5, min_interval="5m")
-    assert [each.field for each in contradictions_of(document)] == [
+    assert [error.field for error in contradictions_of(document)] == [
         "every",
         "url",
         "min_interval_ms",
@@ -161,7 +161,7 @@ def test_every_error_is_told_at_once_with_its_path() -> None:
     raw = {"version": 2, "jobs": [{"nam": "x"}, 5, {"name": "b", "endpoints": [{"every": "5x"}]}]}
     with pytest.raises(ValidationError) as raised:
         ManifestDocument.model_validate(raw)
-    assert [each.field for each in errors_of(raised.value)] == [
+    assert [error.field for error in errors_of(raised.value)] == [
         "version",
         "jobs[0].name",
         "jobs[0].nam",
@@ -185,10 +185,10 @@ def test_every_error_is_told_at_once_with_its_path() -> None:
     ],
 )
 def test_no_error_shows_a_secret(wrong: dict[str, Any]) -> None:
-    told = "\n".join(map(str, errors({**URL, **wrong})))
-    assert told
-    assert HUSH not in told
-    assert "4711" not in told
+    text = "\n".join(map(str, errors({**URL, **wrong})))
+    assert text
+    assert HUSH not in text
+    assert "4711" not in text
 
 
 # --- Merge patch ----------------------------------------------------------------------------

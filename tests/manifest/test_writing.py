@@ -16,9 +16,9 @@ from cadenza.manifest.models import EndpointDocument
 from cadenza.manifest.reading import read_endpoint
 from cadenza.manifest.writing import endpoint_document, job_document
 from cadenza.manifest.yaml_loading import read_tree
-from cadenza.manifest.yaml_writing import to_yaml
+from cadenza.manifest.yaml_writing import documents_to_yaml
 from tests.manifest.drawn import NASTY, endpoints, jobs, texts
-from tests.manifest.rules import CHECKS
+from tests.manifest.policy import CHECKS
 
 MINUTE = timedelta(minutes=1)
 SLOWLY_DRAWN = settings(
@@ -62,6 +62,10 @@ def test_what_goes_without_saying_is_left_out_and_secrets_are_never_written() ->
 
 
 # --- YAML -----------------------------------------------------------------------------------
+
+
+def to_yaml(jobs: list[JobDefinition]) -> str:
+    return documents_to_yaml([job_document(job) for job in jobs])
 
 
 def read_back(text: str) -> Any:

@@ -1,17 +1,12 @@
-"""The scripted world: targets, brains and chance do what they are told, and only that."""
+"""The scripted world: targets and chance do what they are told, and only that."""
 
 from datetime import datetime
-from typing import Any
 
 import pytest
 
-from cadenza.adapters.simulated.brains import ScriptedBrain, Step
 from cadenza.adapters.simulated.chance import SeededChance
 from cadenza.adapters.simulated.dispatcher import Reply, ScriptedDispatcher
 from cadenza.adapters.simulated.time import SimulatedClock, run_simulated
-from cadenza.domain.analysis import AnalysisContext
-from cadenza.domain.endpoint import Job
-from cadenza.domain.health import health_of
 from cadenza.domain.run import Claim, Outcome
 from cadenza.domain.target import HttpTarget
 from tests.factories import NOON, OK, make_claim, make_endpoint, seconds
@@ -38,34 +33,6 @@ def test_a_scripted_target_answers_in_its_time_or_times_out(
     outcome, passed = run_simulated(life())
     assert (outcome.status, passed) == (status, after)
     assert (outcome.error_kind == "timeout") == (status == "timeout")
-
-
-def test_a_scripted_brain_takes_each_step_once_at_its_endpoint_and_not_before_its_time() -> None:
-    called: list[tuple[str, dict[str, Any]]] = []
-
-    class Recording:
-        async def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-            called.append((tool, arguments))
-            return {"ok": True}
-
-    def context(name: str, after: float) -> AnalysisContext:
-        endpoint = make_endpoint(name)
-        job = Job(endpoint.job_id, endpoint.tenant_id, "job")
-        return AnalysisContext(NOON + seconds(after), endpoint, job, health_of([], 0, NOON), ())
-
-    brain = ScriptedBrain(
-        [
-            Step(NOON + seconds(10), "a", "clear_hints", {}),
-            Step(NOON, "b", "pause_until", {"until_iso": None}),
-        ]
-    )
-
-    async def life() -> None:
-        for name, after in (("a", 0), ("a", 10), ("a", 20), ("b", 5), ("b", 30), ("c", 40)):
-            await brain.analyse(context(name, after), Recording())
-
-    run_simulated(life())
-    assert called == [("clear_hints", {}), ("pause_until", {"until_iso": None})]
 
 
 def test_chance_depends_on_the_seed_and_on_what_it_is_about() -> None:

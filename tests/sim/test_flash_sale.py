@@ -221,7 +221,7 @@ def test_orders_are_checked_less_often_once_five_answers_lie_within_a_tenth(seed
 def test_no_hint_acts_after_its_expiry_and_none_is_left_over(seed: int) -> None:
     world = _world(seed)
     lives: dict[str, list[tuple[datetime, datetime]]] = {name: [] for name in MIN}
-    for session in world.tables.sessions:
+    for session in world.tables.sessions.values():
         for call in session.tool_calls:
             if call.took_effect and call.result.get("expires_at"):
                 life = (session.started_at, from_iso(call.result["expires_at"]))
@@ -238,7 +238,7 @@ def test_no_hint_acts_after_its_expiry_and_none_is_left_over(seed: int) -> None:
 
 
 def test_every_session_kept_to_its_limits_and_every_act_was_wanted(seed: int) -> None:
-    sessions = _world(seed).tables.sessions
+    sessions = list(_world(seed).tables.sessions.values())
     assert sessions
     for session in sessions:
         assert len(session.tool_calls) <= 15

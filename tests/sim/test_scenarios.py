@@ -9,12 +9,15 @@ from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 
-from cadenza.adapters.memory.run_queue import MemoryRunQueue
+from cadenza.adapters.memory.claims import MemoryClaims
+from cadenza.adapters.memory.run_rows import MemoryRunRows
 from cadenza.domain import governor, outcome, steering
 from cadenza.domain.endpoint import Endpoint
+from cadenza.domain.run import Claim
 from cadenza.sim import flash_sale
 from cadenza.sim.play import play
 from cadenza.sim.report import write_report
@@ -190,24 +193,28 @@ def test_a_miss_that_is_not_declared_is_seen(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_a_pause_that_does_not_hold_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(steering, "pause", lambda endpoint, *_: endpoint)
+    monkeypatch.setattr(steering, "pause", lambda endpoint, *_, **__: endpoint)
     assert "no run inside the pauses" in broken(live("pause"))
 
 
 def test_a_store_without_a_fence_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(MemoryRunQueue, "_note_late", lambda *_: True)
+    monkeypatch.setattr(MemoryRunRows, "_is_known", lambda *_: True)
     assert "it is kept to be seen" in broken(live("late-writer"))
 
 
 def test_a_takeover_that_counts_a_failure_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    take_over = MemoryRunQueue._take_over
+    claim_one = MemoryClaims._claim
 
-    def counted(self: MemoryRunQueue, row: Any, now: Any) -> Any:
-        row.endpoint = replace(row.endpoint, failure_count=row.endpoint.failure_count + 1)
-        return take_over(self, row, now)
+    def counted(self: MemoryClaims, endpoint_id: UUID, *rest: Any) -> Claim:
+        claim = claim_one(self, endpoint_id, *rest)
+        row = self._tables.endpoints[endpoint_id]
+        failures = row.endpoint.failure_count + (claim.attempt > 1)
+        endpoint = replace(row.endpoint, failure_count=failures)
+        self._tables.endpoints[endpoint_id] = replace(row, endpoint=endpoint)
+        return claim
 
     settle = outcome._failure_count
-    monkeypatch.setattr(MemoryRunQueue, "_take_over", counted)
+    monkeypatch.setattr(MemoryClaims, "_claim", counted)
     monkeypatch.setattr(
         outcome, "_failure_count", lambda endpoint, result: max(1, settle(endpoint, result))
     )

@@ -3,10 +3,13 @@
 import typer
 
 from cadenza.cli.client import Api
-from cadenza.cli.commands import add
+from cadenza.cli.commands import command
 from cadenza.cli.output import Output
 
+cli = typer.Typer()
 
+
+@command(cli, "whoami")
 def whoami(api: Api, out: Output) -> None:
     """Say which server, tenant and user the key belongs to.
 
@@ -23,6 +26,7 @@ def whoami(api: Api, out: Output) -> None:
     out.one({**me, "server": api.server.url}, lines)
 
 
+@command(cli, "usage")
 def usage(api: Api, out: Output) -> None:
     """Show what the tenant has, and how its runs ended.
 
@@ -45,6 +49,7 @@ def _counts(counts: dict[str, int]) -> str:
     return parts or "no runs"
 
 
+@command(cli, "quota")
 def quota(api: Api, out: Output) -> None:
     """Show how many tokens, and how much money, are left for analysis this month.
 
@@ -66,9 +71,3 @@ def quota(api: Api, out: Output) -> None:
         why = "too little is left for a session; the baseline goes on"
         lines.append(("refused", f"since {budget['refused_at']}: {why}"))
     out.one(budget, lines)
-
-
-def register(app: typer.Typer) -> None:
-    add(app, "whoami", whoami)
-    add(app, "usage", usage)
-    add(app, "quota", quota)

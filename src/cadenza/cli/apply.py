@@ -1,4 +1,4 @@
-"""`cadenza apply`: a file or a folder of schedules, in one transaction."""
+"""`cadenza apply` and `cadenza export`: schedules from files to the server, and back."""
 
 import re
 import sys
@@ -7,33 +7,27 @@ from typing import Annotated, Any
 
 import typer
 
-from cadenza.cli.api_errors import ApiError
 from cadenza.cli.client import Api
-from cadenza.cli.commands import add
+from cadenza.cli.commands import command
+from cadenza.cli.complete import Force, ManifestFile, OutputFile
 from cadenza.cli.context import CliContext
 from cadenza.cli.difference_view import show_difference, summary
-from cadenza.cli.errors import CommandError
+from cadenza.cli.errors import ApiError, CommandError
 from cadenza.cli.output import Output
 from cadenza.cli.terminal_text import plain
 
 SECONDS = 120.0
 MOST_PROBLEMS = 50
 _PATH = re.compile(r"jobs\[(\d+)\](?:\.endpoints\[(\d+)\])?")
+cli = typer.Typer()
 
 
+@command(cli, "apply", is_read_in_logs=True)
 def apply(
     api: Api,
     out: Output,
     context: CliContext,
-    file: Annotated[
-        Path,
-        typer.Option(
-            "--file",
-            "-f",
-            readable=False,
-            help="A file, a folder of *.yaml and *.yml, or - (stdin).",
-        ),
-    ] = Path("cadenza.yaml"),
+    file: ManifestFile = Path("cadenza.yaml"),
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only show what would change.")
     ] = False,
@@ -118,5 +112,36 @@ def _ask(planned: dict[str, Any], *, yes: bool) -> None:
         raise CommandError("Nothing was changed.")
 
 
-def register(app: typer.Typer) -> None:
-    add(app, "apply", apply, is_read_in_logs=True)
+@command(cli, "export", is_read_in_logs=True)
+def export(
+    api: Api,
+    out: Output,
+    output: OutputFile = None,
+    force: Force = False,
+) -> None:
+    """Write all jobs and endpoints as YAML; applying it changes nothing. Secrets are not in it.
+
+    Example: cadenza export -o cadenza.yaml
+    """
+    from cadenza.manifest.yaml_writing import documents_to_yaml  # noqa: PLC0415
+
+    jobs = api.get("/manifest")["jobs"]
+    text = documents_to_yaml(jobs)
+    if output is None:
+        typer.echo(text, nl=False)
+        return
+    write_file(output, text, force=force)
+    count = sum(len(job.get("endpoints", ())) for job in jobs)
+    record = {"file": str(output), "jobs": len(jobs), "endpoints": count}
+    out.done(record, f"Wrote {len(jobs)} jobs with {count} endpoints to {output}.")
+
+
+def write_file(output: Path, text: str, *, force: bool) -> None:
+    """Over a file that is there only by force."""
+    try:
+        with output.open("w" if force else "x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError as error:
+        raise CommandError(f"{output} exists: give another --output, or --force.") from error
+    except OSError as error:
+        raise CommandError(f"{output} cannot be written: {error.strerror}.") from error

@@ -5,14 +5,17 @@ from typing import Annotated
 import typer
 
 from cadenza.cli.client import Api
-from cadenza.cli.commands import add, group
+from cadenza.cli.commands import command, group
 from cadenza.cli.complete import Limit
 from cadenza.cli.context import CliContext
 from cadenza.cli.instants import ago
 from cadenza.cli.output import Column, Output
 from cadenza.cli.terminal_text import json_text, shortened
 
+cli = group("audit", "The audit log: who did what.")
 
+
+@command(cli, "list")
 def list_audit(
     api: Api,
     out: Output,
@@ -34,16 +37,6 @@ def list_audit(
         Column("to", lambda entry: entry["subject"], keep_whole=True),
         Column("with", lambda entry: shortened(json_text(entry["data"]), 100)),
     ]
-    query = {
-        "actor": actor,
-        "action": action,
-        "subject": subject,
-        "from": ago(context, "--since", since),
-    }
+    from_at = ago(context, "--since", since)
+    query = {"actor": actor, "action": action, "subject": subject, "from": from_at}
     out.rows(api.pages("/audit", limit, query), columns, "Nobody did anything that fits.")
-
-
-def register(app: typer.Typer) -> None:
-    audit = group("audit", "The audit log: who did what.")
-    add(audit, "list", list_audit)
-    app.add_typer(audit)

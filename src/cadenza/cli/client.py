@@ -8,9 +8,8 @@ from typing import Any, Literal
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlencode, urlsplit
 
-from cadenza.cli.api_errors import error_of, unreachable
 from cadenza.cli.context import Server
-from cadenza.cli.errors import CommandError, ExitCode, usage
+from cadenza.cli.errors import CommandError, ExitCode, error_of, unreachable, usage
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 Query = Mapping[str, object]

@@ -1,4 +1,4 @@
-"""One way to add a command: it gets the API and the output that its parameters ask for.
+"""One decorator for commands over the API: each gets what its parameters ask for.
 
 `--server`, `--key` and `--json` belong to every command over the API; they are written down here
 once.
@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from functools import partial
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
 
@@ -18,35 +18,27 @@ from cadenza.cli.context import CliContext
 from cadenza.cli.output import Output
 from cadenza.cli.times import Times
 
-ServerOption = Annotated[
-    str | None,
-    typer.Option(
-        "--server",
-        metavar="URL",
-        help="The server; CADENZA_API_URL, or the one that was started here.",
-        rich_help_panel="Where",
-        show_default=False,
-    ),
-]
-KeyOption = Annotated[
-    str | None,
-    typer.Option(
-        "--key",
-        help="The key; CADENZA_API_KEY, or the one that was left here.",
-        rich_help_panel="Where",
-        show_default=False,
-    ),
-]
-JsonOption = Annotated[
-    bool | None,
-    typer.Option(
-        "--json/--table",
-        help="JSON, or for people; a terminal gets the latter.",
-        rich_help_panel="Where",
-        show_default=False,
-    ),
-]
-_COMMON = {"server": ServerOption, "key": KeyOption, "as_json": JsonOption}
+
+def panel_option(panel: str, name: str, about: str, metavar: str | None = None) -> Any:
+    return typer.Option(
+        name, help=about, metavar=metavar, rich_help_panel=panel, show_default=False
+    )
+
+
+_where = partial(panel_option, "Where")
+_COMMON: dict[str, Any] = {
+    "server": Annotated[
+        str | None,
+        _where("--server", "The server; CADENZA_API_URL, or the one that was started here.", "URL"),
+    ],
+    "key": Annotated[
+        str | None, _where("--key", "The key; CADENZA_API_KEY, or the one that was left here.")
+    ],
+    "as_json": Annotated[
+        bool | None, _where("--json/--table", "JSON, or for people; a terminal gets the latter.")
+    ],
+}
+Function = TypeVar("Function", bound=Callable[..., None])
 _INJECTED = (Api, AdminApi, Output, CliContext)
 
 
@@ -54,13 +46,22 @@ def group(name: str, what: str) -> typer.Typer:
     return typer.Typer(name=name, help=what, no_args_is_help=True)
 
 
-def add(
-    to: typer.Typer, name: str, function: Callable[..., None], *, is_read_in_logs: bool = False
-) -> None:
+def command(
+    to: typer.Typer, name: str, *, is_read_in_logs: bool = False
+) -> Callable[[Function], Function]:
     """JSON where there is no terminal, unless people read there what it says, as with `apply`.
 
     What a root hands in comes first, bound by `functools.partial`.
     """
+
+    def add(function: Function) -> Function:
+        to.command(name)(_over_api(function, is_read_in_logs=is_read_in_logs))
+        return function
+
+    return add
+
+
+def _over_api(function: Callable[..., None], *, is_read_in_logs: bool) -> Callable[..., None]:
     parameters = inspect.signature(function, eval_str=True).parameters.values()
     kinds: dict[str, Any] = {parameter.name: parameter.annotation for parameter in parameters}
     injected = {name: kind for name, kind in kinds.items() if kind in _INJECTED}
@@ -74,7 +75,7 @@ def add(
         for option in _options(parameter)
     ]
 
-    def command(ctx: typer.Context, **options: Any) -> None:
+    def called(ctx: typer.Context, **options: Any) -> None:
         server, key, as_json = (options.pop(name) for name in _COMMON)
         context: CliContext = ctx.obj
         output = Output(
@@ -94,9 +95,9 @@ def add(
             )
         function(**arguments, **options)
 
-    _set_signature(command, own)
-    command.__doc__ = (function.func if isinstance(function, partial) else function).__doc__
-    to.command(name)(command)
+    _set_signature(called, own)
+    called.__doc__ = (function.func if isinstance(function, partial) else function).__doc__
+    return called
 
 
 def _wants_json(asked: bool | None, *, is_read_in_logs: bool) -> bool:
@@ -110,12 +111,12 @@ def _options(parameter: inspect.Parameter) -> list[inspect.Parameter]:
     kind = parameter.annotation
     if not is_dataclass(kind):
         return [parameter]
-    hints = get_type_hints(kind, include_extras=True)
+    hints = get_type_hints(kind)
     return [
         inspect.Parameter(
             field.name,
             inspect.Parameter.KEYWORD_ONLY,
-            annotation=hints[field.name],
+            annotation=Annotated[hints[field.name], field.metadata["option"]],
             default=field.default,
         )
         for field in fields(kind)

@@ -1,6 +1,7 @@
-"""Names for the shell to complete: asked of the server, quickly, or not at all."""
+"""Arguments and options that commands share; names are completed by asking the server, quickly."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -67,3 +68,13 @@ OfEndpoint = Annotated[
     ),
 ]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=100_000, help="How many at most.")]
+ManifestFile = Annotated[
+    Path,
+    typer.Option(
+        "--file", "-f", readable=False, help="A file, a folder of *.yaml and *.yml, or - (stdin)."
+    ),
+]
+OutputFile = Annotated[
+    Path | None, typer.Option("--output", "-o", help="Write here instead of to stdout.")
+]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite the output.")]

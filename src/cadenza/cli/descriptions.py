@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
-from cadenza.cli.times import Times, duration_text
+from cadenza.cli.times import Times
 from cadenza.domain.instants import humanize
 from cadenza.manifest.durations import format_duration
 
@@ -100,10 +100,6 @@ def run_result(run: Item) -> str:
     """What came of it, beside its status."""
     parts = [str(run["status_code"] or ""), str(run.get("error_kind") or "")]
     return " ".join(filter(None, parts)) or "–"
-
-
-def run_duration(run: Item) -> str:
-    return duration_text(run.get("duration_ms"))
 
 
 def _written(milliseconds: int) -> str:

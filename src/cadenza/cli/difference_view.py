@@ -11,11 +11,7 @@ from cadenza.cli.terminal_text import json_text, plain, shortened
 WIDTH = 80  # of a line, which is what a terminal has at least
 MOST_PLACES = 8  # where one text differs from another
 _SIGNS = {"create": "+", "update": "~", "archive": "-"}
-_COLOURS = {
-    "create": typer.colors.GREEN,
-    "update": typer.colors.YELLOW,
-    "archive": typer.colors.RED,
-}
+_COLOURS = {"create": "green", "update": "yellow", "archive": "red"}
 _WORDS = {
     "create": ("to create", "created"),
     "update": ("to change", "changed"),

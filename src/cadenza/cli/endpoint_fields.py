@@ -3,12 +3,14 @@
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
+from cadenza.cli.commands import panel_option
 from cadenza.cli.errors import usage
 from cadenza.cli.terminal_text import plain
 
@@ -16,64 +18,41 @@ _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 NONE = "none"  # takes a field away
 
 
-def _option(name: str, about: str, panel: str) -> Any:
-    return typer.Option(name, help=about, rich_help_panel=panel, show_default=False)
+def _field(panel: str, name: str, about: str, *, default: Any = None) -> Any:
+    return field(default=default, metadata={"option": panel_option(panel, name, about)})
 
 
-WHEN, WHAT = "When it runs", "What is called"
+_what, _when = partial(_field, "What is called"), partial(_field, "When it runs")
 
 
 @dataclass(frozen=True, slots=True)
 class EndpointFields:
     """Each is an option of `create` and `edit`."""
 
-    url: Annotated[str | None, _option("--url", "The address that is called.", WHAT)] = None
-    method: Annotated[
-        str | None, _option("--method", "GET, or POST with a body, unless given.", WHAT)
-    ] = None
-    headers: Annotated[list[str] | None, _option("--header", "NAME=VALUE; several.", WHAT)] = None
-    secret_headers: Annotated[
-        list[str] | None,
-        _option(
-            "--secret-header",
-            "NAME='${VARIABLE}' takes it from the environment, NAME alone asks for it; several.",
-            WHAT,
-        ),
-    ] = None
-    body: Annotated[str | None, _option("--body", "Text, or @file.", WHAT)] = None
-    timeout: Annotated[str | None, _option("--timeout", "How long an answer may take.", WHAT)] = (
-        None
+    url: str | None = _what("--url", "The address that is called.")
+    method: str | None = _what("--method", "GET, or POST with a body, unless given.")
+    headers: list[str] | None = _what("--header", "NAME=VALUE; several.")  # noqa: RUF009 - a field
+    secret_headers: list[str] | None = _what(  # noqa: RUF009 - a field
+        "--secret-header",
+        "NAME='${VARIABLE}' takes it from the environment, NAME alone asks for it; several.",
     )
-    success_statuses: Annotated[
-        list[int] | None, _option("--success-status", "What counts as success; several.", WHAT)
-    ] = None
-    success_when: Annotated[
-        str | None, _option("--success-when", "An expression, like 'body.ok == true'.", WHAT)
-    ] = None
-    max_redirects: Annotated[
-        int | None, _option("--max-redirects", "How many are followed.", WHAT)
-    ] = None
-    command: Annotated[
-        str | None,
-        _option("--command", "A command line, where the admin allows commands.", WHAT),
-    ] = None
-    folder: Annotated[str | None, _option("--folder", "In which the command works.", WHAT)] = None
-    every: Annotated[str | None, _option("--every", "Like 5s, 10m, 1h30m.", WHEN)] = None
-    cron: Annotated[str | None, _option("--cron", "Five fields, like '0 9 * * mon-fri'.", WHEN)] = (
-        None
+    body: str | None = _what("--body", "Text, or @file.")
+    timeout: str | None = _what("--timeout", "How long an answer may take.")
+    success_statuses: list[int] | None = _what(  # noqa: RUF009 - a field
+        "--success-status", "What counts as success; several."
     )
-    timezone: Annotated[
-        str | None, _option("--timezone", "Of the cron, like Europe/Paris.", WHEN)
-    ] = None
-    on_demand: Annotated[
-        bool, _option("--on-demand", "Only when a hint or a person asks for it.", WHEN)
-    ] = False
-    min_interval: Annotated[str | None, _option("--min", "The least time between runs.", WHEN)] = (
-        None
+    success_when: str | None = _what("--success-when", "An expression, like 'body.ok == true'.")
+    max_redirects: int | None = _what("--max-redirects", "How many are followed.")
+    command: str | None = _what("--command", "A command line, where the admin allows commands.")
+    folder: str | None = _what("--folder", "In which the command works.")
+    every: str | None = _when("--every", "Like 5s, 10m, 1h30m.")
+    cron: str | None = _when("--cron", "Five fields, like '0 9 * * mon-fri'.")
+    timezone: str | None = _when("--timezone", "Of the cron, like Europe/Paris.")
+    on_demand: bool = _when(
+        "--on-demand", "Only when a hint or a person asks for it.", default=False
     )
-    max_interval: Annotated[str | None, _option("--max", "The most time between runs.", WHEN)] = (
-        None
-    )
+    min_interval: str | None = _when("--min", "The least time between runs.")
+    max_interval: str | None = _when("--max", "The most time between runs.")
 
     def document(self, environment: Mapping[str, str]) -> dict[str, Any]:
         """What was given, by the names of the API; `none` becomes null: the field is taken away."""

@@ -16,10 +16,8 @@ from cadenza.cli.lookup import full_name
 from cadenza.cli.output import Output
 from cadenza.cli.times import duration_text
 
-Item = dict[str, Any]
 
-
-def print_endpoint(out: Output, endpoint: Item) -> None:
+def print_endpoint(out: Output, endpoint: dict[str, Any]) -> None:
     times, called = out.times, endpoint["target"]
     pauses = [
         f"by {pause['by']} {until_when(pause['until'], times)}"
@@ -48,7 +46,7 @@ def print_endpoint(out: Output, endpoint: Item) -> None:
     _warn(out, endpoint)
 
 
-def print_upcoming(out: Output, endpoint: Item) -> None:
+def print_upcoming(out: Output, endpoint: dict[str, Any]) -> None:
     """After a change: when it runs next, and where baseline and guardrails fight each other."""
     if not out.as_json:
         upcoming = _following(out, endpoint) or "It runs when it is asked to: cadenza run NAME"
@@ -56,17 +54,16 @@ def print_upcoming(out: Output, endpoint: Item) -> None:
     _warn(out, endpoint)
 
 
-def print_health(out: Output, name: str, health: Item) -> None:
+def print_health(out: Output, name: str, health: dict[str, Any]) -> None:
     windows = [
         (f"last {window['hours']} h", _window(window["runs"], window["success_rate"]))
         for window in health["windows"]
     ]
-    streak = health["failure_streak"]
     lines = [
         ("endpoint", name),
         *windows,
         ("mean duration", duration_text(health["mean_duration_ms"])),
-        ("failures in a row", str(streak)),
+        ("failures in a row", health["failure_streak"]),
     ]
     out.one(health, lines)
 
@@ -75,11 +72,11 @@ def _window(runs: int, rate: float | None) -> str:
     return "no runs" if rate is None else f"{rate:.1%} of {runs:,} runs succeeded"
 
 
-def _following(out: Output, endpoint: Item) -> str:
+def _following(out: Output, endpoint: dict[str, Any]) -> str:
     runs = endpoint["next_runs"]
     return "\n".join(f"{out.times.when(run['at'])}  {source(run['source'])}" for run in runs)
 
 
-def _warn(out: Output, endpoint: Item) -> None:
+def _warn(out: Output, endpoint: dict[str, Any]) -> None:
     for warning in endpoint["warnings"]:
         out.note(f"Warning: {warning}")

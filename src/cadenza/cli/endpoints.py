@@ -6,7 +6,7 @@ import typer
 
 from cadenza.application.ports.catalogue import EndpointOrder, EndpointState
 from cadenza.cli.client import Api
-from cadenza.cli.commands import add, group
+from cadenza.cli.commands import command, group
 from cadenza.cli.complete import EndpointName, Limit, OfJob, job_names
 from cadenza.cli.context import CliContext
 from cadenza.cli.descriptions import baseline, endpoint_state, next_run, target
@@ -20,8 +20,10 @@ NO_ENDPOINTS = (
     "No endpoints yet. Create one:\n"
     "  cadenza endpoints create shop/queue --url https://example.com/queue --every 5m"
 )
+cli = group("endpoints", "Endpoints: what is called, when, and within which limits.")
 
 
+@command(cli, "list")
 def list_endpoints(
     api: Api,
     out: Output,
@@ -50,6 +52,7 @@ def list_endpoints(
     out.rows(api.pages("/endpoints", limit, query), columns, nothing)
 
 
+@command(cli, "show")
 def show_endpoint(api: Api, out: Output, name: EndpointName) -> None:
     """Show one endpoint: baseline, guardrails, hints, and its next runs.
 
@@ -58,6 +61,7 @@ def show_endpoint(api: Api, out: Output, name: EndpointName) -> None:
     print_endpoint(out, api.get(f"/endpoints/{find_endpoint(api, name)['id']}"))
 
 
+@command(cli, "create")
 def create_endpoint(
     api: Api,
     out: Output,
@@ -82,6 +86,7 @@ def create_endpoint(
     print_upcoming(out, created)
 
 
+@command(cli, "edit")
 def edit_endpoint(
     api: Api,
     out: Output,
@@ -104,6 +109,7 @@ def edit_endpoint(
     print_upcoming(out, changed)
 
 
+@command(cli, "archive")
 def archive_endpoint(api: Api, out: Output, name: EndpointName) -> None:
     """End an endpoint; its history stays.
 
@@ -113,6 +119,7 @@ def archive_endpoint(api: Api, out: Output, name: EndpointName) -> None:
     out.done(archived, f"Archived {full_name(archived)}.")
 
 
+@command(cli, "health")
 def health(api: Api, out: Output, name: EndpointName) -> None:
     """Show how its runs ended over the last hour, four hours and day.
 
@@ -122,6 +129,7 @@ def health(api: Api, out: Output, name: EndpointName) -> None:
     print_health(out, full_name(endpoint), api.get(f"/endpoints/{endpoint['id']}/health"))
 
 
+@command(cli, "reset-failures")
 def reset_failures(api: Api, out: Output, name: EndpointName) -> None:
     """Forget its failures, and with them the back-off.
 
@@ -129,15 +137,3 @@ def reset_failures(api: Api, out: Output, name: EndpointName) -> None:
     """
     reset = api.post(f"/endpoints/{find_endpoint(api, name)['id']}/reset-failures")
     out.done(reset, f"{full_name(reset)} runs next {next_run(reset, out.times)}.")
-
-
-def register(app: typer.Typer) -> None:
-    endpoints = group("endpoints", "Endpoints: what is called, when, and within which limits.")
-    add(endpoints, "list", list_endpoints)
-    add(endpoints, "show", show_endpoint)
-    add(endpoints, "create", create_endpoint)
-    add(endpoints, "edit", edit_endpoint)
-    add(endpoints, "archive", archive_endpoint)
-    add(endpoints, "health", health)
-    add(endpoints, "reset-failures", reset_failures)
-    app.add_typer(endpoints)

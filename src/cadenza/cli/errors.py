@@ -1,7 +1,18 @@
-"""How a command ends, as a number and as an error that a person can do something with."""
+"""How a command ends: an exit code, and one error that says what to do about it.
 
+Problem details (RFC 9457) and broken connections become such errors too.
+"""
+
+import http.client
+import json
+import socket
+import ssl
 from enum import IntEnum
+from typing import Any, cast
+from urllib.error import HTTPError, URLError
 
+from cadenza.cli.context import Server
+from cadenza.cli.terminal_text import plain, shortened
 from cadenza.domain.errors import CadenzaError
 
 
@@ -14,6 +25,15 @@ class ExitCode(IntEnum):
     UNREACHABLE = 5  # no server, or none that can answer now
 
 
+MOST_ERRORS = 20
+_CODES = {
+    401: ExitCode.NOT_ALLOWED,
+    403: ExitCode.NOT_ALLOWED,
+    404: ExitCode.NOT_FOUND,
+    429: ExitCode.UNREACHABLE,
+}
+
+
 class CommandError(CadenzaError):
     """Why a command did not do what it was asked, with the fix."""
 
@@ -24,3 +44,79 @@ class CommandError(CadenzaError):
 
 def usage(message: str) -> CommandError:
     return CommandError(message, ExitCode.USAGE)
+
+
+class ApiError(CommandError):
+    """What the server answered instead of what was wanted."""
+
+    def __init__(self, status: int, problem: dict[str, Any], message: str) -> None:
+        self.status = status
+        self.problem = problem
+        super().__init__(message, _code(status))
+
+
+def _code(status: int) -> ExitCode:
+    """A server that is in trouble cannot answer; that is not a refusal."""
+    return ExitCode.UNREACHABLE if status >= 500 else _CODES.get(status, ExitCode.REFUSED)
+
+
+def error_of(error: HTTPError, server: Server) -> CommandError:
+    with error:
+        problem = _problem(error)
+    if problem is None:
+        return CommandError(
+            f"{server.url} answered {error.code}, and not as Cadenza does. Is --server right?",
+            ExitCode.UNREACHABLE,
+        )
+    return ApiError(error.code, problem, _message(error.code, problem, server))
+
+
+def _problem(error: HTTPError) -> dict[str, Any] | None:
+    try:
+        read: Any = json.loads(error.read())
+    except (ValueError, OSError, http.client.HTTPException):
+        return None
+    return cast("dict[str, Any]", read) if isinstance(read, dict) and "title" in read else None
+
+
+def _message(status: int, problem: dict[str, Any], server: Server) -> str:
+    title, detail = plain(problem["title"]), shortened(plain(problem.get("detail", "")))
+    if status == 401:
+        return (
+            f"{title}: {detail}. The key came from {server.key_from}; give another with --key or "
+            "CADENZA_API_KEY, or let `make up` leave a new one where this command finds it."
+        )
+    errors = cast("list[dict[str, Any]]", problem.get("errors") or [])
+    if not errors:
+        return f"{title}: {detail}" if detail and detail != title else title
+    lines = [f"  {_field(error)}" for error in errors[:MOST_ERRORS]]
+    if (more := len(errors) - MOST_ERRORS) > 0:
+        lines.append(f"  and {more} more")
+    return "\n".join([f"{title}:", *lines])
+
+
+def _field(error: dict[str, Any]) -> str:
+    return shortened(plain(f"{error['field']}: {error['value']}: {error['fix']}"))
+
+
+def unreachable(error: Exception, server: Server) -> CommandError:
+    reason = error.reason if isinstance(error, URLError) else error
+    advice = "Start it with `make up`, or name another with --server or CADENZA_API_URL."
+    return CommandError(
+        f"The server at {server.url} cannot be reached: {_why(reason)}. {advice}",
+        ExitCode.UNREACHABLE,
+    )
+
+
+def _why(reason: object) -> str:
+    if isinstance(reason, TimeoutError):
+        return "it does not answer in time"
+    if isinstance(reason, ConnectionRefusedError):
+        return "nothing listens there"
+    if isinstance(reason, socket.gaierror):
+        return "there is no machine of that name"
+    if isinstance(reason, ssl.SSLError):
+        return f"no safe connection ({reason.reason or 'TLS'})"
+    if isinstance(reason, http.client.HTTPException | ConnectionError):
+        return "it broke the connection off"
+    return plain(getattr(reason, "strerror", None) or reason)

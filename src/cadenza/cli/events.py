@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from cadenza.cli.api_errors import ApiError
 from cadenza.cli.client import Api, Query
-from cadenza.cli.errors import CommandError, ExitCode
+from cadenza.cli.errors import ApiError, CommandError, ExitCode
 
 SILENCE = 45.0  # seconds; the server says something every fifteen
 RETRY_SECONDS = 2.0

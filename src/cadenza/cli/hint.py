@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from cadenza.cli.client import Api
-from cadenza.cli.commands import add, group
+from cadenza.cli.commands import command, group
 from cadenza.cli.complete import EndpointName
 from cadenza.cli.context import CliContext
 from cadenza.cli.descriptions import next_run
@@ -16,8 +16,10 @@ from cadenza.cli.output import Output
 from cadenza.cli.terminal_text import quoted
 
 Reason = Annotated[str, typer.Option(help="Why; it is shown with the hint.")]
+cli = group("hint", "Bend a schedule for a while: another interval, or one run.")
 
 
+@command(cli, "interval")
 def interval(
     api: Api,
     out: Output,
@@ -34,6 +36,7 @@ def interval(
     _hint(api, out, name, "interval", body)
 
 
+@command(cli, "one-shot")
 def one_shot(
     api: Api,
     out: Output,
@@ -55,6 +58,7 @@ def one_shot(
     _hint(api, out, name, "one-shot", fields)
 
 
+@command(cli, "clear")
 def clear(api: Api, out: Output, name: EndpointName) -> None:
     """Drop both hints; the baseline returns at once.
 
@@ -69,11 +73,3 @@ def _hint(api: Api, out: Output, name: str, kind: str, body: dict[str, str]) -> 
     hinted = api.post(f"/endpoints/{find_endpoint(api, name)['id']}/hints/{kind}", body)
     message = f"{full_name(hinted)} is hinted; next run {next_run(hinted, out.times)}."
     out.done(hinted, f"{message} Why: cadenza explain {quoted(name)}")
-
-
-def register(app: typer.Typer) -> None:
-    hint = group("hint", "Bend a schedule for a while: another interval, or one run.")
-    add(hint, "interval", interval)
-    add(hint, "one-shot", one_shot)
-    add(hint, "clear", clear)
-    app.add_typer(hint)

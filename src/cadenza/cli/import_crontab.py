@@ -1,61 +1,51 @@
 """`cadenza import crontab`: a crontab as a file for `apply`."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from cadenza.cli.export import write_file
+from cadenza.cli.apply import write_file
+from cadenza.cli.commands import group
+from cadenza.cli.complete import Force, OutputFile
+from cadenza.cli.context import CliContext
 from cadenza.domain.errors import InstallationError, InvalidInput
 from cadenza.manifest.checking import Checks
 from cadenza.manifest.crontab.convert import Converted, convert, to_file
 from cadenza.manifest.text_loading import Unreadable, or_stdin, read_text
 
+cli = group("import", "Bring schedules over from elsewhere.")
 
-def register(app: typer.Typer, checks: Callable[[], Checks]) -> None:
-    group = typer.Typer(
-        name="import", help="Bring schedules over from elsewhere.", no_args_is_help=True
-    )
 
-    @group.callback()
-    def root() -> None:
-        """Bring schedules over from elsewhere."""
+@cli.command()
+def crontab(
+    ctx: typer.Context,
+    file: Annotated[Path, typer.Argument(readable=False, help="A crontab; - reads it from stdin.")],
+    output: OutputFile = None,
+    system: Annotated[
+        bool, typer.Option("--system", help="Lines name a user, as in /etc/crontab.")
+    ] = False,
+    timezone: Annotated[
+        str | None, typer.Option(help="The zone of the machine, like Europe/Paris.")
+    ] = None,
+    force: Force = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the file and the notes as JSON.")
+    ] = False,
+) -> None:
+    """Turn a crontab into a file for apply; what cannot be taken over is noted on stderr.
 
-    @group.command()
-    def crontab(
-        file: Annotated[
-            Path, typer.Argument(readable=False, help="A crontab; - reads it from stdin.")
-        ],
-        output: Annotated[
-            Path | None, typer.Option("--output", "-o", help="Write here instead of to stdout.")
-        ] = None,
-        system: Annotated[
-            bool, typer.Option("--system", help="Lines name a user, as in /etc/crontab.")
-        ] = False,
-        timezone: Annotated[
-            str | None, typer.Option(help="The zone of the machine, like Europe/Paris.")
-        ] = None,
-        force: Annotated[bool, typer.Option("--force", help="Overwrite the output.")] = False,
-        as_json: Annotated[
-            bool, typer.Option("--json", help="Print the file and the notes as JSON.")
-        ] = False,
-    ) -> None:
-        """Turn a crontab into a file for apply; what cannot be taken over is said on stderr.
-
-        Example: crontab -l | cadenza import crontab - --timezone Europe/Paris -o cadenza.yaml
-        """
-        policy = checks()
-        _check_timezone(timezone, policy)
-        converted = convert(_read(file), policy, system=system, timezone=timezone)
-        _put(converted, output, force=force, as_json=as_json)
-        for note in () if as_json else converted.notes:
-            typer.echo(str(note), err=True)
-        raise typer.Exit(0 if converted.documents else 1)
-
-    del root, crontab  # registered by their decorators
-    app.add_typer(group)
+    Example: crontab -l | cadenza import crontab - --timezone Europe/Paris -o cadenza.yaml
+    """
+    context: CliContext = ctx.obj
+    checks = context.checks()
+    _check_timezone(timezone, checks)
+    converted = convert(_read(file), checks, system=system, timezone=timezone)
+    _put(converted, output, force=force, as_json=as_json)
+    for note in () if as_json else converted.notes:
+        typer.echo(str(note), err=True)
+    raise typer.Exit(0 if converted.documents else 1)
 
 
 def _read(file: Path) -> str:

@@ -1,20 +1,19 @@
 """`cadenza jobs`: what belongs together, described in plain words."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from cadenza.cli.client import Api
-from cadenza.cli.commands import add, group
+from cadenza.cli.commands import command, group
 from cadenza.cli.complete import JobName, Limit
 from cadenza.cli.context import CliContext
-from cadenza.cli.descriptions import job_state
+from cadenza.cli.descriptions import job_state, run_result, source
 from cadenza.cli.errors import usage
 from cadenza.cli.instants import from_now
 from cadenza.cli.lookup import find_job
 from cadenza.cli.output import Column, Output
 from cadenza.cli.terminal_text import quoted
-from cadenza.cli.timeline import timeline
 
 Description = Annotated[
     str | None,
@@ -27,8 +26,10 @@ NO_JOBS = (
     '  cadenza jobs create shop --description "Watch the queue of orders"\n'
     "or apply a file of them: cadenza apply -f cadenza.yaml"
 )
+cli = group("jobs", "Jobs: a description in plain words, and endpoints.")
 
 
+@command(cli, "list")
 def list_jobs(
     api: Api,
     out: Output,
@@ -52,6 +53,7 @@ def list_jobs(
     out.rows(jobs, columns, nothing)
 
 
+@command(cli, "show")
 def show_job(api: Api, out: Output, name: JobName) -> None:
     """Show one job.
 
@@ -71,6 +73,7 @@ def show_job(api: Api, out: Output, name: JobName) -> None:
     out.one(job, lines)
 
 
+@command(cli, "create")
 def create_job(
     api: Api,
     out: Output,
@@ -86,6 +89,7 @@ def create_job(
     out.done(job, f"Created the job {job['name']}. Next: {following}")
 
 
+@command(cli, "edit")
 def edit_job(
     api: Api,
     out: Output,
@@ -105,15 +109,7 @@ def edit_job(
     out.done(job, f"Changed the job {job['name']}.")
 
 
-def archive_job(api: Api, out: Output, name: JobName) -> None:
-    """End a job and its endpoints; their history stays.
-
-    Example: cadenza jobs archive shop
-    """
-    job = api.post(f"/jobs/{find_job(api, name)['id']}/archive")
-    out.done(job, f"Archived the job {job['name']} and its endpoints.")
-
-
+@command(cli, "pause")
 def pause_job(
     api: Api,
     out: Output,
@@ -131,6 +127,7 @@ def pause_job(
     out.done(job, f"The job {job['name']} is {job_state(job, out.times)}.")
 
 
+@command(cli, "resume")
 def resume_job(api: Api, out: Output, name: JobName) -> None:
     """Let a paused job go on.
 
@@ -140,14 +137,45 @@ def resume_job(api: Api, out: Output, name: JobName) -> None:
     out.done(job, f"The job {job['name']} goes on.")
 
 
-def register(app: typer.Typer) -> None:
-    jobs = group("jobs", "Jobs: a description in plain words, and endpoints.")
-    add(jobs, "list", list_jobs)
-    add(jobs, "show", show_job)
-    add(jobs, "create", create_job)
-    add(jobs, "edit", edit_job)
-    add(jobs, "pause", pause_job)
-    add(jobs, "resume", resume_job)
-    add(jobs, "archive", archive_job)
-    add(jobs, "timeline", timeline)
-    app.add_typer(jobs)
+@command(cli, "archive")
+def archive_job(api: Api, out: Output, name: JobName) -> None:
+    """End a job and its endpoints; their history stays.
+
+    Example: cadenza jobs archive shop
+    """
+    job = api.post(f"/jobs/{find_job(api, name)['id']}/archive")
+    out.done(job, f"Archived the job {job['name']} and its endpoints.")
+
+
+@command(cli, "timeline")
+def timeline(api: Api, out: Output, name: JobName, limit: Limit = 30) -> None:
+    """Show what happened to a job: runs, actions and sessions, newest first.
+
+    Example: cadenza jobs timeline shop --limit 100
+    """
+    job = find_job(api, name)
+    endpoints = api.pages("/endpoints", 1000, {"job_id": job["id"]})
+    names = {} if out.as_json else {endpoint["id"]: endpoint["name"] for endpoint in endpoints}
+    columns = [
+        Column("when", lambda entry: out.times.when(entry["at"])),
+        Column("what", lambda entry: entry["kind"]),
+        Column("of", lambda entry: _subject(entry, names)),
+        Column("details", _summary),
+    ]
+    entries = api.pages(f"/jobs/{job['id']}/timeline", limit)
+    out.rows(entries, columns, "Nothing happened yet. Its endpoints: cadenza endpoints list")
+
+
+def _subject(entry: dict[str, Any], names: dict[str, str]) -> str:
+    if action := entry["act"]:
+        return names.get(action["subject"], "the job")
+    endpoint_id = str((entry["run"] or entry["session"])["endpoint_id"])
+    return names.get(endpoint_id, endpoint_id)
+
+
+def _summary(entry: dict[str, Any]) -> str:
+    if run := entry["run"]:
+        return f"{run['status']} {run_result(run)}, by {source(run['source'])}"
+    if action := entry["act"]:
+        return f"{action['action']} by {action['actor']}"
+    return f"{entry['session']['brain']}: {entry['session']['reasoning']}"

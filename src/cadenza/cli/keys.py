@@ -1,11 +1,11 @@
-"""`cadenza keys`: the keys that open the API."""
+"""`cadenza keys`, which open the API, and `signing-keys`, with which receivers verify calls."""
 
 from typing import Annotated, Any
 
 import typer
 
 from cadenza.cli.client import Api
-from cadenza.cli.commands import add, group
+from cadenza.cli.commands import command, group
 from cadenza.cli.context import CliContext
 from cadenza.cli.instants import from_now
 from cadenza.cli.lookup import one_of
@@ -14,8 +14,14 @@ from cadenza.domain.access import Scope
 
 KeyName = Annotated[str, typer.Argument(metavar="KEY", help="A key's name or id.")]
 ONCE = "Shown this once: keep it."
+cli = typer.Typer()
+keys = group("keys", "API keys: create (shown once), list, rotate, revoke.")
+cli.add_typer(keys)
+signing = group("signing-keys", "Signing keys: receivers verify with them that a call is ours.")
+cli.add_typer(signing)
 
 
+@command(keys, "list")
 def list_keys(api: Api, out: Output) -> None:
     """List the tenant's keys; for keys with the scope admin.
 
@@ -33,6 +39,7 @@ def list_keys(api: Api, out: Output) -> None:
     out.rows(api.get("/keys")["items"], columns, "No keys.")
 
 
+@command(keys, "create")
 def create_key(
     api: Api,
     out: Output,
@@ -56,6 +63,7 @@ def create_key(
     out.done(key, f"{key['key']}\n{ONCE}")
 
 
+@command(keys, "rotate")
 def rotate_key(
     api: Api,
     out: Output,
@@ -71,6 +79,7 @@ def rotate_key(
     out.done(key, f"{key['key']}\n{ONCE}")
 
 
+@command(keys, "revoke")
 def revoke_key(api: Api, out: Output, name: KeyName) -> None:
     """End a key: it opens nothing from now on.
 
@@ -80,6 +89,7 @@ def revoke_key(api: Api, out: Output, name: KeyName) -> None:
     out.done(key, f"Revoked the key {key['name']}.")
 
 
+@command(keys, "users")
 def list_users(api: Api, out: Output) -> None:
     """List the tenant's users, for whom keys act.
 
@@ -108,11 +118,33 @@ def _state(out: Output, key: dict[str, Any]) -> str:
     return "valid"
 
 
-def register(app: typer.Typer) -> None:
-    keys = group("keys", "API keys: create (shown once), list, rotate, revoke.")
-    add(keys, "list", list_keys)
-    add(keys, "create", create_key)
-    add(keys, "rotate", rotate_key)
-    add(keys, "revoke", revoke_key)
-    add(keys, "users", list_users)
-    app.add_typer(keys)
+@command(signing, "list")
+def list_signing_keys(api: Api, out: Output) -> None:
+    """List the tenant's signing keys; for keys with the scope admin.
+
+    Example: cadenza signing-keys list
+    """
+    times = out.times
+    columns = [
+        Column("created", lambda key: times.when(key["created_at"])),
+        Column("retires", lambda key: times.when(key["retires_at"], "has no end yet")),
+        Column("id", lambda key: key["id"], keep_whole=True),
+    ]
+    nothing = "No signing keys; calls are not signed. Make one: cadenza signing-keys create"
+    out.rows(api.get("/signing-keys")["items"], columns, nothing)
+
+
+@command(signing, "create")
+def create_signing_key(
+    api: Api,
+    out: Output,
+    overlap: Annotated[str | None, typer.Option(help="How long those before sign too.")] = None,
+    no_overlap: Annotated[bool, typer.Option("--no-overlap", help="End those before now.")] = False,
+) -> None:
+    """Make a new signing key; its secret, for receivers, is shown once.
+
+    Example: cadenza signing-keys create --overlap 7d
+    """
+    body = {"overlap": overlap} if overlap else {}
+    key = api.post("/signing-keys", {**body, "no_overlap": no_overlap})
+    out.done(key, f"{key['secret']}\nShown this once: give it to the receivers.")

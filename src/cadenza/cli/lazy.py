@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-import typer
 from typer.core import TyperCommand, TyperGroup
+from typer.main import get_group
 
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """A module with a `register(app)` that adds the command, and what help says of it."""
+    """A module whose `cli` is or has the command, and what help says of it."""
 
     module: str
     help: str
@@ -34,8 +34,5 @@ class LazyGroup(TyperGroup):
 
 
 def loaded(name: str, command: Later) -> Any:
-    holder = typer.Typer(add_completion=False)
-    holder.callback()(lambda: None)  # so that one command is a group of one
-    import_module(command.module).register(holder)
-    group: Any = typer.main.get_command(holder)
-    return group.commands[name]
+    group = get_group(import_module(command.module).cli)
+    return group if group.name == name else group.commands[name]

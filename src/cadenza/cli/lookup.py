@@ -6,9 +6,8 @@ from difflib import get_close_matches
 from typing import Any
 from uuid import UUID
 
-from cadenza.cli.api_errors import ApiError
 from cadenza.cli.client import Api
-from cadenza.cli.errors import CommandError, ExitCode, usage
+from cadenza.cli.errors import ApiError, CommandError, ExitCode, usage
 from cadenza.cli.terminal_text import plain, quoted
 
 Item = dict[str, Any]
@@ -17,8 +16,29 @@ SUGGESTED = 5
 MAX_NAME = 100
 
 
+class EndpointNames:
+    """Names by id, each asked for once."""
+
+    def __init__(self, api: Api) -> None:
+        self._api = api
+        self._known: dict[str, str] = {}
+
+    def of(self, endpoint_id: str) -> str:
+        if endpoint_id not in self._known:
+            self._known[endpoint_id] = self._ask(endpoint_id)
+        return self._known[endpoint_id]
+
+    def _ask(self, endpoint_id: str) -> str:
+        try:
+            return full_name(self._api.get(f"/endpoints/{endpoint_id}"))
+        except ApiError as error:
+            if error.status == 404:
+                return endpoint_id
+            raise
+
+
 def find_job(api: Api, name: str) -> Item:
-    job = _by_id(api, "/jobs", name) or _first(_named(api, "/jobs", name, {}))
+    job = _by_id(api, "/jobs", name) or next(_named(api, "/jobs", name, {}), None)
     if job is not None:
         return job
     known = (job["name"] for job in api.pages("/jobs", MOST_LOOKED_AT))
@@ -36,7 +56,8 @@ def find_endpoint(api: Api, name: str) -> Item:
     if several:
         candidates = _listed(full_name(endpoint) for endpoint in several)
         raise usage(f"Several endpoints are named {plain(name)!r}. Which one? {candidates}")
-    raise _unknown("endpoint", name, _endpoint_names(api), "cadenza endpoints list")
+    known = map(full_name, api.pages("/endpoints", MOST_LOOKED_AT))
+    raise _unknown("endpoint", name, known, "cadenza endpoints list")
 
 
 def job_and_name(api: Api, name: str) -> tuple[Item, str]:
@@ -72,7 +93,7 @@ def one_of(items: Iterable[Item], kind: str, name: str, command: str) -> Item:
 def _in_job(api: Api, name: str) -> Item:
     job_name, _, own = name.partition("/")
     job = find_job(api, job_name)
-    endpoint = _first(_named(api, "/endpoints", own, {"job_id": job["id"]}))
+    endpoint = next(_named(api, "/endpoints", own, {"job_id": job["id"]}), None)
     if endpoint is not None:
         return endpoint
     of_job = api.pages("/endpoints", MOST_LOOKED_AT, {"job_id": job["id"]})
@@ -94,15 +115,6 @@ def _by_id(api: Api, path: str, text: str) -> Item | None:
         if error.status == 404:
             return None
         raise
-
-
-def _first(items: Iterator[Item]) -> Item | None:
-    return next(items, None)
-
-
-def _endpoint_names(api: Api) -> Iterator[str]:
-    for endpoint in api.pages("/endpoints", MOST_LOOKED_AT):
-        yield full_name(endpoint)
 
 
 def _unknown(kind: str, name: str, known: Iterable[str], command: str) -> CommandError:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from cadenza.cli.client import Api
-from cadenza.cli.commands import add
+from cadenza.cli.commands import command
 from cadenza.cli.complete import EndpointName
 from cadenza.cli.descriptions import source
 from cadenza.cli.lookup import find_endpoint, full_name
@@ -16,8 +16,10 @@ from cadenza.cli.terminal_text import plain, quoted
 from cadenza.cli.times import Times
 
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z")
+cli = typer.Typer()
 
 
+@command(cli, "explain")
 def explain(api: Api, out: Output, name: EndpointName) -> None:
     """Say why an endpoint runs next when it does, and what would change it.
 
@@ -32,11 +34,8 @@ def _sentences(name: str, explanation: dict[str, Any], times: Times) -> list[str
     lines = [name, f"  {_in_zone(explanation['summary'], times)}"]
     for title, field in (("How it was chosen:", "because"), ("Good to know:", "would_change")):
         if explanation[field]:
-            lines += [
-                "",
-                title,
-                *(f"  {_in_zone(sentence, times)}" for sentence in explanation[field]),
-            ]
+            lines += ["", title]
+            lines += (f"  {_in_zone(sentence, times)}" for sentence in explanation[field])
     return lines
 
 
@@ -45,6 +44,7 @@ def _in_zone(sentence: str, times: Times) -> str:
     return _INSTANT.sub(lambda match: times.when(match[0]), sentence)
 
 
+@command(cli, "preview")
 def preview(
     api: Api,
     out: Output,
@@ -69,17 +69,9 @@ def preview(
         Column("by", lambda row: source(row["planned"]["source"]) if row["planned"] else ""),
         Column("baseline alone", lambda row: _upcoming(row["baseline"], out.times)),
     ]
-    out.rows(
-        rows,
-        columns,
-        f"{plain(name)} runs only when it is asked to: cadenza run {quoted(name)}",
-    )
+    nothing = f"{plain(name)} runs only when it is asked to: cadenza run {quoted(name)}"
+    out.rows(rows, columns, nothing)
 
 
 def _upcoming(run: dict[str, Any] | None, times: Times) -> str:
     return times.when(run["at"]) if run else "–"
-
-
-def register(app: typer.Typer) -> None:
-    add(app, "explain", explain)
-    add(app, "preview", preview)

@@ -77,10 +77,9 @@ def _only_endpoint(file: Path, number: int, job: JobDefinition) -> str:
 def _answered(name: str, run: dict[str, Any]) -> Answered:
     """From a run as the API shows it."""
     took = run.get("duration_ms")
-    finished_at = _instant(run.get("finished_at"))
     response = Response(
         slot_at=_instant(run.get("slot_at") or run.get("finished_at")),
-        finished_at=finished_at,
+        finished_at=_instant(run.get("finished_at")),
         status=RunStatus(run.get("status", "success")),
         body=run.get("body"),
         duration=timedelta(milliseconds=took) if took is not None else None,

@@ -1,6 +1,6 @@
 """`cadenza rules test`: what declared rules would have done with answers of the past."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +10,6 @@ from cadenza.application.ports.expressions import Expressions
 from cadenza.application.rule_judging import NOT_SO
 from cadenza.application.rule_trial import Answered, Tried, try_rules
 from cadenza.cli.client import Api
-from cadenza.cli.commands import add, group
 from cadenza.cli.context import CliContext
 from cadenza.cli.errors import CommandError, usage
 from cadenza.cli.instants import ago
@@ -25,53 +24,51 @@ from cadenza.manifest.rules import rule_document
 NO_RULES = "The file declares no rules. How to write them: docs/how-to/write-rules.md"
 
 
-def test_command(expressions: Expressions) -> Callable[..., None]:
-    def test_rules(
-        api: Api,
-        out: Output,
-        context: CliContext,
-        file: Annotated[
-            Path,
-            typer.Option(
-                "--file", "-f", readable=False, help="A file or folder with jobs and their rules."
-            ),
-        ] = Path("cadenza.yaml"),
-        endpoint: Annotated[
-            str | None, typer.Option(help="Only answers of this one: job/name.")
-        ] = None,
-        since: Annotated[str, typer.Option(help="An instant, or like 7d ago.")] = "7d",
-        limit: Annotated[
-            int, typer.Option(min=1, max=1000, help="Answers of each endpoint, the newest.")
-        ] = 200,
-        responses: Annotated[
-            Path | None,
-            typer.Option(
-                readable=False,
-                help="Take answers from this file of JSON lines; no server is asked.",
-            ),
-        ] = None,
-    ) -> None:
-        """Run the rules of a file on stored answers: what would have fired, when, and why not.
+def run_rules(
+    expressions: Expressions,
+    api: Api,
+    out: Output,
+    context: CliContext,
+    file: Annotated[
+        Path,
+        typer.Option(
+            "--file", "-f", readable=False, help="A file or folder with jobs and their rules."
+        ),
+    ] = Path("cadenza.yaml"),
+    endpoint: Annotated[
+        str | None, typer.Option(help="Only answers of this one: job/name.")
+    ] = None,
+    since: Annotated[str, typer.Option(help="An instant, or like 7d ago.")] = "7d",
+    limit: Annotated[
+        int, typer.Option(min=1, max=1000, help="Answers of each endpoint, the newest.")
+    ] = 200,
+    responses: Annotated[
+        Path | None,
+        typer.Option(
+            readable=False,
+            help="Take answers from this file of JSON lines; no server is asked.",
+        ),
+    ] = None,
+) -> None:
+    """Run the rules of a file on stored answers: what would have fired, when, and why not.
 
-        Nothing is written. A line of --responses is like
-        {"endpoint": "shop", "at": "2026-01-31T12:00:00Z", "body": {"visitors": 120}}
+    Nothing is written. A line of --responses is like
+    {"endpoint": "shop", "at": "2026-01-31T12:00:00Z", "body": {"visitors": 120}}
 
-        Example: cadenza rules test -f cadenza.yaml --endpoint shop/queue --since 7d
-        """
-        records: list[dict[str, Any]] = []
-        for job, only in _jobs(file, endpoint, context):
-            if responses is not None:
-                answers = read_answers(responses, only, job, context.now())
-            else:
-                names = [only] if only else [endpoint.name for endpoint in job.endpoints]
-                with out.working(f"Reading the answers of {job.name}"):
-                    answers = list(
-                        stored_answers(api, job, names, ago(context, "--since", since), limit)
-                    )
-            records += _records(job, answers, expressions)
-        out.rows(records, COLUMNS, NO_RULES)
-
-    return test_rules
+    Example: cadenza rules test -f cadenza.yaml --endpoint shop/queue --since 7d
+    """
+    records: list[dict[str, Any]] = []
+    for job, only in _jobs(file, endpoint, context):
+        if responses is not None:
+            answers = read_answers(responses, only, job, context.now())
+        else:
+            names = [only] if only else [endpoint.name for endpoint in job.endpoints]
+            with out.working(f"Reading the answers of {job.name}"):
+                answers = list(
+                    stored_answers(api, job, names, ago(context, "--since", since), limit)
+                )
+        records += _records(job, answers, expressions)
+    out.rows(records, COLUMNS, NO_RULES)
 
 
 def _jobs(
@@ -140,15 +137,3 @@ COLUMNS = (
     Column("would have fired", _fired),
     Column("why not", _why),
 )
-
-
-def register(app: typer.Typer, expressions: Expressions) -> None:
-    rules = group("rules", "Declared rules: tried on answers of the past.")
-
-    @rules.callback()
-    def root() -> None:
-        """Declared rules: tried on answers of the past."""
-
-    del root  # registered by its decorator
-    add(rules, "test", test_command(expressions), is_read_in_logs=True)
-    app.add_typer(rules)

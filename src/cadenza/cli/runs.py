@@ -1,26 +1,30 @@
 """`cadenza runs`: what ran, how it ended, and why it ran when it did."""
 
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
 import typer
 
 from cadenza.cli.client import Api
-from cadenza.cli.commands import add, group
+from cadenza.cli.commands import command, group
 from cadenza.cli.complete import Limit, OfEndpoint, OfJob
 from cadenza.cli.context import CliContext
+from cadenza.cli.descriptions import run_result, source
 from cadenza.cli.instants import ago
-from cadenza.cli.lookup import find_endpoint, find_job
-from cadenza.cli.output import Output
-from cadenza.cli.run_view import EndpointNames, print_run, run_columns
+from cadenza.cli.lookup import EndpointNames, find_endpoint, find_job
+from cadenza.cli.output import Column, Output
+from cadenza.cli.terminal_text import json_text, shortened
+from cadenza.cli.times import duration_text
 from cadenza.domain.plan import Source
 from cadenza.domain.run import RunStatus
 
 Since = Annotated[str | None, typer.Option("--since", help="An instant, or like 2h ago.")]
 To = Annotated[str | None, typer.Option("--to", help="Before an instant, or like 1h ago.")]
 NO_RUNS = "No runs yet. Run one now: cadenza run ENDPOINT, or wait: cadenza tail"
+cli = group("runs", "Runs: what ran, how it ended, and why it ran then.")
 
 
+@command(cli, "list")
 def list_runs(
     api: Api,
     out: Output,
@@ -45,11 +49,11 @@ def list_runs(
         "from": ago(context, "--since", since),
         "to": ago(context, "--to", to),
     }
-    fits = any(value for value in query.values())
-    nothing = "No run fits." if fits else NO_RUNS
+    nothing = "No run fits." if any(query.values()) else NO_RUNS
     out.rows(api.pages("/runs", limit, query), run_columns(out, EndpointNames(api)), nothing)
 
 
+@command(cli, "show")
 def show_run(
     api: Api,
     out: Output,
@@ -64,8 +68,42 @@ def show_run(
     print_run(out, run, name)
 
 
-def register(app: typer.Typer) -> None:
-    runs = group("runs", "Runs: what ran, how it ended, and why it ran then.")
-    add(runs, "list", list_runs)
-    add(runs, "show", show_run)
-    app.add_typer(runs)
+def run_columns(out: Output, names: EndpointNames) -> list[Column]:
+    return [
+        Column("due", lambda run: out.times.when(run["slot_at"])),
+        Column("endpoint", lambda run: names.of(run["endpoint_id"])),
+        Column("status", lambda run: run["status"]),
+        Column("answer", run_result),
+        Column("took", lambda run: duration_text(run.get("duration_ms"))),
+        Column("why", lambda run: source(run["source"])),
+        Column("id", lambda run: run["id"], keep_whole=True),
+    ]
+
+
+def print_run(out: Output, run: dict[str, Any], name: str) -> None:
+    times, body = out.times, run["body"]
+    lost = [
+        f"attempt {attempt['attempt']}, noted {times.when(attempt['noted_at'])}"
+        for attempt in run["lost_attempts"]
+    ]
+    skipped = f"{run['skipped_slots']} ({run['skipped_reason']})" if run["skipped_slots"] else ""
+    lines = [
+        ("run", run["id"]),
+        ("of", name),
+        ("status", run["status"]),
+        ("answer", run_result(run)),
+        ("error", run["error_message"]),
+        ("due", times.when(run["slot_at"])),
+        ("started", times.when(run["started_at"], "not yet")),
+        ("took", duration_text(run.get("duration_ms"))),
+        ("why then", source(run["source"])),
+        ("attempt", run["attempt"] if run["attempt"] > 1 else ""),
+        ("lost attempts", "\n".join(lost)),
+        ("late results", len(run["late_results"]) or ""),
+        ("slots skipped", skipped),
+        (
+            "body",
+            "" if body is None else shortened(body if isinstance(body, str) else json_text(body)),
+        ),
+    ]
+    out.one(run, lines)

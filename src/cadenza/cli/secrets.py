@@ -72,9 +72,6 @@ def register(app: typer.Typer, with_secrets: WithSecrets) -> None:
     app.add_typer(commands)
 
 
-# --- Rotate ---------------------------------------------------------------------------------
-
-
 def _rotation_record(rotated: Rotated) -> dict[str, Any]:
     return {
         "key_id": rotated.holdings.ids[0],
@@ -118,9 +115,6 @@ def _warn_of_unreadable(done: Resealed) -> None:
         _warn(f"  {value.row_id}: {value.why}")
     if (more := len(done.unreadable) - MOST_UNREADABLE) > 0:
         _warn(f"  and {more} more (--json lists them all)")
-
-
-# --- Status ---------------------------------------------------------------------------------
 
 
 def _holdings_record(held: Holdings) -> dict[str, Any]:

@@ -6,13 +6,12 @@ from uuid import UUID
 import typer
 
 from cadenza.cli.client import Api
-from cadenza.cli.commands import add, group
+from cadenza.cli.commands import command, group
 from cadenza.cli.complete import Limit, OfEndpoint, OfJob
 from cadenza.cli.context import CliContext
 from cadenza.cli.instants import ago
-from cadenza.cli.lookup import find_endpoint, find_job
+from cadenza.cli.lookup import EndpointNames, find_endpoint, find_job
 from cadenza.cli.output import Column, Output
-from cadenza.cli.run_view import EndpointNames
 from cadenza.cli.terminal_text import json_text, shortened
 from cadenza.cli.times import duration_text
 
@@ -25,8 +24,10 @@ NO_SUGGESTIONS = (
     "Nothing is suggested now. The planner suggests where its mode is advise: see\n"
     "planner: {mode: advise} of a job."
 )
+cli = group("sessions", "Sessions: what the planner did or wanted, and why.")
 
 
+@command(cli, "list")
 def list_sessions(
     api: Api,
     out: Output,
@@ -62,6 +63,7 @@ def list_sessions(
     out.rows(api.pages("/sessions", limit, query), columns, NO_SESSIONS)
 
 
+@command(cli, "show")
 def show_session(
     api: Api,
     out: Output,
@@ -90,6 +92,7 @@ def show_session(
     out.one(session, lines)
 
 
+@command(cli, "suggestions")
 def list_suggestions(api: Api, out: Output) -> None:
     """List what the planner suggests where it may only advise, and can be accepted now.
 
@@ -109,6 +112,7 @@ def list_suggestions(api: Api, out: Output) -> None:
     out.rows(api.get("/suggestions", {"limit": 200})["items"], columns, NO_SUGGESTIONS)
 
 
+@command(cli, "accept")
 def accept_suggestion(
     api: Api,
     out: Output,
@@ -126,12 +130,3 @@ def accept_suggestion(
 def _call(call: dict[str, Any]) -> str:
     result = shortened(json_text(call["result"]), 300)
     return f"{call['tool']} {json_text(call['arguments'])} → {result}"
-
-
-def register(app: typer.Typer) -> None:
-    sessions = group("sessions", "Sessions: what the planner did or wanted, and why.")
-    add(sessions, "list", list_sessions)
-    add(sessions, "show", show_session)
-    add(sessions, "suggestions", list_suggestions)
-    add(sessions, "accept", accept_suggestion)
-    app.add_typer(sessions)

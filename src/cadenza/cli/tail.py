@@ -5,22 +5,23 @@ from typing import Annotated, Any
 import typer
 
 from cadenza.cli.client import Api
-from cadenza.cli.commands import add
+from cadenza.cli.commands import command
 from cadenza.cli.complete import OfEndpoint, OfJob
 from cadenza.cli.context import CliContext
 from cadenza.cli.descriptions import source
 from cadenza.cli.events import Event, Stream
-from cadenza.cli.lookup import find_endpoint, find_job
+from cadenza.cli.lookup import EndpointNames, find_endpoint, find_job
 from cadenza.cli.output import STYLES, Output
-from cadenza.cli.run_view import EndpointNames
 from cadenza.cli.terminal_text import json_text, plain
 from cadenza.cli.times import Times
 
 FINISHED = ("run.finished", "run.failed")
 ABOUT_THE_STREAM = ("ready", "passed", "closed")
 COLOURS = {"green": typer.colors.GREEN, "red": typer.colors.RED, "yellow": typer.colors.YELLOW}
+cli = typer.Typer()
 
 
+@command(cli, "tail")
 def tail(
     api: Api,
     out: Output,
@@ -48,7 +49,8 @@ def tail(
     try:
         for event in stream.events():
             if event.kind in ABOUT_THE_STREAM:
-                _greet(out, event)
+                if event.kind == "ready" and not out.as_json:
+                    out.note("Following; Ctrl-C ends it.")
                 continue
             times = Times(context.now(), context.local)
             typer.echo(json_text(event.data) if out.as_json else _line(event, names, times))
@@ -58,11 +60,6 @@ def tail(
                     return
     except KeyboardInterrupt:
         return  # that is how it ends
-
-
-def _greet(out: Output, event: Event) -> None:
-    if event.kind == "ready" and not out.as_json:
-        out.note("Following; Ctrl-C ends it.")
 
 
 def _line(event: Event, names: EndpointNames, times: Times) -> str:
@@ -85,7 +82,3 @@ def _run(data: dict[str, Any]) -> str:
 def _change(kind: str, data: dict[str, Any]) -> str:
     filled = {name: value for name, value in data.items() if value not in (None, "", [], {})}
     return f"{kind} {json_text(filled)}" if filled else kind
-
-
-def register(app: typer.Typer) -> None:
-    add(app, "tail", tail)

@@ -5,21 +5,21 @@ from typing import Annotated, Any
 import typer
 
 from cadenza.cli.client import AdminApi
-from cadenza.cli.commands import add, group
+from cadenza.cli.commands import command, group
 from cadenza.cli.complete import Limit
 from cadenza.cli.errors import usage
+from cadenza.cli.lookup import one_of
 from cadenza.cli.output import Column, Output
-from cadenza.cli.tenant_users import (
-    TenantName,
-    create_key,
-    create_user,
-    delete_user,
-    find_tenant,
-    list_users,
-)
 from cadenza.cli.terminal_text import quoted
+from cadenza.domain.access import Scope
+
+MOST_TENANTS = 100_000
+TenantName = Annotated[str, typer.Argument(metavar="TENANT", help="A tenant's name or id.")]
+UserName = Annotated[str, typer.Argument(metavar="USER", help="A user's name or id.")]
+cli = group("tenants", "Tenants and their users, with the admin's key.")
 
 
+@command(cli, "list")
 def list_tenants(api: AdminApi, out: Output, limit: Limit = 50) -> None:
     """List tenants.
 
@@ -35,6 +35,7 @@ def list_tenants(api: AdminApi, out: Output, limit: Limit = 50) -> None:
     out.rows(api.pages("/tenants", limit), columns, nothing)
 
 
+@command(cli, "show")
 def show_tenant(api: AdminApi, out: Output, name: TenantName) -> None:
     """Show one tenant.
 
@@ -50,6 +51,7 @@ def show_tenant(api: AdminApi, out: Output, name: TenantName) -> None:
     out.one(tenant, lines)
 
 
+@command(cli, "create")
 def create_tenant(
     api: AdminApi,
     out: Output,
@@ -68,6 +70,7 @@ def create_tenant(
     out.done(tenant, f"Created the tenant {tenant['name']}. Next: {following}")
 
 
+@command(cli, "delete")
 def delete_tenant(
     api: AdminApi,
     out: Output,
@@ -96,14 +99,76 @@ def _retention(tenant: dict[str, Any]) -> str:
     return "as the installation" if days is None else f"{days} days"
 
 
-def register(app: typer.Typer) -> None:
-    tenants = group("tenants", "Tenants and their users, with the admin's key.")
-    add(tenants, "list", list_tenants)
-    add(tenants, "show", show_tenant)
-    add(tenants, "create", create_tenant)
-    add(tenants, "delete", delete_tenant)
-    add(tenants, "users", list_users)
-    add(tenants, "create-user", create_user)
-    add(tenants, "delete-user", delete_user)
-    add(tenants, "create-key", create_key)
-    app.add_typer(tenants)
+def find_tenant(api: AdminApi, name: str) -> dict[str, Any]:
+    return one_of(api.pages("/tenants", MOST_TENANTS), "tenant", name, "cadenza tenants list")
+
+
+@command(cli, "users")
+def list_users(api: AdminApi, out: Output, tenant: TenantName) -> None:
+    """List the users of a tenant.
+
+    Example: cadenza tenants users acme
+    """
+    columns = [
+        Column("name", lambda user: user["name"]),
+        Column("created", lambda user: out.times.relative(user["created_at"])),
+        Column("id", lambda user: user["id"], keep_whole=True),
+    ]
+    nothing = f"No users yet. Create one: cadenza tenants create-user {quoted(tenant)} NAME"
+    out.rows(api.get(_users_path(api, tenant))["items"], columns, nothing)
+
+
+@command(cli, "create-user")
+def create_user(
+    api: AdminApi,
+    out: Output,
+    tenant: TenantName,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Unique in the tenant.")],
+) -> None:
+    """Create a user of a tenant.
+
+    Example: cadenza tenants create-user acme ada
+    """
+    user = api.create(_users_path(api, tenant), {"name": name})
+    following = f"cadenza tenants create-key {quoted(tenant)} {quoted(user['name'])}"
+    out.done(user, f"Created the user {user['name']}. Next: {following}")
+
+
+@command(cli, "delete-user")
+def delete_user(api: AdminApi, out: Output, tenant: TenantName, user: UserName) -> None:
+    """Delete a user with their keys.
+
+    Example: cadenza tenants delete-user acme ada
+    """
+    path, name = _find_user(api, tenant, user)
+    out.done(api.delete(path), f"Deleted the user {name} and their keys.")
+
+
+@command(cli, "create-key")
+def create_key(
+    api: AdminApi,
+    out: Output,
+    tenant: TenantName,
+    user: UserName,
+    name: Annotated[str, typer.Option(help="What the key is for.")] = "first",
+    scope: Annotated[list[Scope] | None, typer.Option(help="admin unless given; several.")] = None,
+) -> None:
+    """Create a key for a user; it is shown once.
+
+    Example: cadenza tenants create-key acme ada --scope operate
+    """
+    path, _ = _find_user(api, tenant, user)
+    key = api.post(f"{path}/keys", {"name": name, "scopes": scope or [Scope.ADMIN]})
+    out.done(key, f"{key['key']}\nShown this once: keep it.")
+
+
+def _users_path(api: AdminApi, tenant: str) -> str:
+    return f"/tenants/{find_tenant(api, tenant)['id']}/users"
+
+
+def _find_user(api: AdminApi, tenant: str, name: str) -> tuple[str, str]:
+    """The user's path and name."""
+    path = _users_path(api, tenant)
+    listing = f"cadenza tenants users {quoted(tenant)}"
+    user = one_of(api.get(path)["items"], "user", name, listing)
+    return f"{path}/{user['id']}", user["name"]

@@ -33,10 +33,9 @@ def shortened(text: str, longest: int = _LONGEST) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
-def json_text(value: Any, indent: int | None = None) -> str:
+def json_text(value: Any) -> str:
     """JSON that reads back as the same value, and is as harmless."""
-    written = json.dumps(value, ensure_ascii=False, indent=indent)
-    return _DANGEROUS.sub(lambda match: match[0] if match[0] == "\n" else _json(match[0]), written)
+    return _DANGEROUS.sub(_json, json.dumps(value, ensure_ascii=False))
 
 
 def _escaped(match: "re.Match[str]") -> str:
@@ -46,8 +45,8 @@ def _escaped(match: "re.Match[str]") -> str:
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-def _json(char: str) -> str:
-    code = ord(char)
+def _json(match: "re.Match[str]") -> str:
+    code = ord(match[0])
     if code < 0x10000:
         return f"\\u{code:04x}"
     high, low = divmod(code - 0x10000, 0x400)

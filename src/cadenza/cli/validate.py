@@ -1,8 +1,7 @@
-"""`cadenza validate`: what is wrong with a file, and where; it needs no server."""
+"""`cadenza validate` and `cadenza schema`: what a file may hold, checked without a server."""
 
 import json
 import sys
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,45 +9,47 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from cadenza.manifest.checking import Checks
+from cadenza.cli.complete import ManifestFile
+from cadenza.cli.context import CliContext
 from cadenza.manifest.files import Manifest, read_manifest
+from cadenza.manifest.models import manifest_schema
 from cadenza.manifest.problems import Problem
 
 MOST_SHOWN = 200
+cli = typer.Typer()
 
 
-def register(
-    app: typer.Typer, checks: Callable[[], Checks], environment: Mapping[str, str]
+@cli.command()
+def schema() -> None:
+    """Print the JSON schema of cadenza.yaml; with it an editor completes and checks as you type.
+
+    Example: cadenza schema > cadenza.schema.json
+    """
+    typer.echo(json.dumps(manifest_schema(), indent=2, ensure_ascii=False))
+
+
+@cli.command()
+def validate(
+    ctx: typer.Context,
+    file: ManifestFile = Path("cadenza.yaml"),
+    secrets: Annotated[
+        bool,
+        typer.Option("--secrets", help="Also see that every ${NAME} of a secret is set."),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    @app.command()
-    def validate(
-        file: Annotated[
-            Path,
-            typer.Option(
-                "--file",
-                "-f",
-                readable=False,
-                help="A file, a folder of *.yaml and *.yml, or - (stdin).",
-            ),
-        ] = Path("cadenza.yaml"),
-        secrets: Annotated[
-            bool,
-            typer.Option("--secrets", help="Also see that every ${NAME} of a secret is set."),
-        ] = False,
-        as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    ) -> None:
-        """Check a file or a folder of schedules with no server; ends with 1 where one is wrong.
+    """Check a file or a folder of schedules with no server; ends with 1 where one is wrong.
 
-        Example: cadenza validate -f schedules/
-        """
-        manifest = read_manifest(file, checks(), environment if secrets else None)
-        if as_json:
-            typer.echo(json.dumps(_record(manifest), ensure_ascii=False))
-        else:
-            _show(manifest)
-        raise typer.Exit(1 if manifest.problems else 0)
-
-    del validate  # registered by its decorator
+    Example: cadenza validate -f schedules/
+    """
+    context: CliContext = ctx.obj
+    environment = context.environment if secrets else None
+    manifest = read_manifest(file, context.checks(), environment)
+    if as_json:
+        typer.echo(json.dumps(_record(manifest), ensure_ascii=False))
+    else:
+        _show(manifest)
+    raise typer.Exit(1 if manifest.problems else 0)
 
 
 def _record(manifest: Manifest) -> dict[str, Any]:

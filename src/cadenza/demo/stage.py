@@ -12,19 +12,20 @@ from cadenza.adapters.cron.cronsim import CronsimCron
 from cadenza.adapters.expressions.cel import CelExpressions
 from cadenza.adapters.http.addresses import AddressPolicy, parse_networks
 from cadenza.adapters.http.dispatcher import HttpDispatcher
-from cadenza.adapters.memory.analysis_queue import MemoryAnalysisQueue
-from cadenza.adapters.memory.endpoints import MemoryEndpointStore
-from cadenza.adapters.memory.quota import MemoryQuota
-from cadenza.adapters.memory.run_queue import MemoryRunQueue
-from cadenza.adapters.memory.tables import Tables, Topic
+from cadenza.adapters.memory.stores import MemoryStores
+from cadenza.adapters.memory.tables import Tables
 from cadenza.adapters.system.clock import SystemClock
 from cadenza.adapters.system.ids import new_id
+from cadenza.application.finishing import ClaimedRuns
 from cadenza.application.planner import Planner
+from cadenza.application.population import populate
 from cadenza.application.ports.brain import Brain
 from cadenza.application.ports.events import Event
+from cadenza.application.ports.store import Channel
+from cadenza.application.quotas import Quotas
 from cadenza.application.scheduler import Scheduler
 from cadenza.domain.definition import EndpointDefinition, JobDefinition
-from cadenza.domain.endpoint import PLATFORM_MIN_INTERVAL, Endpoint, Every, Job
+from cadenza.domain.endpoint import PLATFORM_MIN_INTERVAL, Endpoint, Every
 from cadenza.domain.rule import Rule, RuleAction
 from cadenza.domain.run import Run
 from cadenza.domain.target import HttpTarget
@@ -58,30 +59,28 @@ class Stage:
         self, job: JobDefinition, brain: Brain, address: str, tell: Callable[[Event], None]
     ) -> None:
         self.clock = SystemClock()
-        self.tables = Tables(self.clock, CronsimCron(), new_id)
-        self._definition = job
+        self.tables = Tables(self.clock, new_id)
+        endpoints = tuple(_served_at(address, endpoint) for endpoint in job.endpoints)
+        self._definition = replace(job, endpoints=endpoints)
         self._brain = brain
-        self._address = address
         self._events = Heard(tell)
-        self._job = Job(new_id(), new_id(), job.name, job.description, rules=job.rules)
-        self._endpoints = MemoryEndpointStore(self.tables)
 
     @asynccontextmanager
     async def playing(self) -> AsyncGenerator[None]:
-        await self._endpoints.add_job(self._job)
-        for each in self._definition.endpoints:
-            await self._add(each)
+        memory, cron = MemoryStores(self.tables), CronsimCron()
+        store, analysis_queue = memory.store, memory.analysis_queue
+        await populate(store, cron, new_id, self._definition)
         http = HttpDispatcher(
             AddressPolicy(parse_networks("loopback")), Unsigned(), self.clock, CelExpressions()
         )
-        worker = Scheduler("demo", MemoryRunQueue(self.tables), http, self.clock, self._events)
+        queue = ClaimedRuns(memory.claims, store, cron)
+        worker = Scheduler("demo", queue, http, self.clock, self._events)
         planner = Planner(
-            self._brain, self._endpoints, MemoryAnalysisQueue(self.tables),
-            MemoryQuota(self.tables),
-            self.clock, self._events, new_id,
-        )  # fmt: skip
-        self.tables.listen(Topic.DUE, worker.wake)
-        self.tables.listen(Topic.FINISHED, planner.wake)
+            *(self._brain, store, analysis_queue, Quotas(store, new_id)),
+            *(self.clock, cron, self._events, new_id),
+        )
+        self.tables.listen(Channel.DUE, worker.wake)
+        self.tables.listen(Channel.FINISHED, planner.wake)
         tasks = [asyncio.create_task(worker.run()), asyncio.create_task(planner.run())]
         try:
             yield
@@ -96,25 +95,16 @@ class Stage:
 
     def runs(self, endpoint: Endpoint) -> list[Run]:
         """Those that have ended, oldest first."""
-        runs = (self.tables.runs[each] for each in self.tables.runs_of[endpoint.id])
+        ids = self.tables.runs_of[endpoint.id].values()
+        runs = (self.tables.runs[run_id] for run_id in ids)
         return [run for run in runs if run.finished_at is not None]
 
-    async def _add(self, definition: EndpointDefinition) -> None:
-        target = definition.target
-        assert isinstance(target, HttpTarget)
-        endpoint = Endpoint(
-            id=new_id(),
-            tenant_id=self._job.tenant_id,
-            job_id=self._job.id,
-            name=definition.name,
-            baseline=definition.baseline,
-            created_at=self.clock.now(),
-            min_interval=definition.min_interval,
-            max_interval=definition.max_interval,
-            spread=timedelta(0),
-        )
-        here = self._address + urlsplit(target.url).path
-        await self._endpoints.add_endpoint(endpoint, replace(target, url=here))
+
+def _served_at(address: str, endpoint: EndpointDefinition) -> EndpointDefinition:
+    """The same paths, of the targets that the demo brings along."""
+    target = endpoint.target
+    assert isinstance(target, HttpTarget)
+    return replace(endpoint, target=replace(target, url=address + urlsplit(target.url).path))
 
 
 def scaled(job: JobDefinition, factor: float) -> JobDefinition:

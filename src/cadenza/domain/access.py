@@ -56,9 +56,7 @@ class ApiKey:
 
     def opens_with(self, token: str, now: datetime) -> bool:
         """Whether this is the key that the token was made for, and it is still in force."""
-        if not compare_digest(self.hash, hash_of(token)):
-            return False
-        return self.in_force(now)
+        return compare_digest(self.hash, hash_of(token)) and self.in_force(now)
 
     def in_force(self, now: datetime) -> bool:
         return self.revoked_at is None and (self.expires_at is None or self.expires_at > now)
@@ -71,9 +69,8 @@ class Actor(NamedTuple):
     public_name: str
 
 
-INSTALLATION_ADMIN = Actor(
-    "operator", "operator"
-)  # the word that audit logs have had from the start
+# The word that audit logs have had from the start.
+INSTALLATION_ADMIN = Actor("operator", "operator")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +98,12 @@ def allows(scopes: Collection[Scope], wanted: Scope) -> bool:
 
 
 def token_of(key_id: UUID, secret: str) -> str:
-    """What is shown once: where the key is found, and the secret that proves it."""
+    """What its owner sees once: the key's id, and the secret that proves it."""
     return f"{PREFIX}{key_id.hex}_{secret}"
 
 
 def key_id_of(token: str) -> UUID | None:
-    """Where to look for a key; None for what cannot be one."""
+    """The id of the key that a token is of; None for what cannot be a token."""
     if len(token) != _TOKEN_LENGTH or not token.isascii() or not token.startswith(PREFIX):
         return None
     try:

@@ -12,17 +12,17 @@ from cadenza.domain.health import Health
 from cadenza.domain.rule import Mode
 from cadenza.domain.run import Body, RunStatus
 
-RECENT_RESPONSES = 49  # half hours, back to the same one of yesterday: else each peak is news
-_WELL = RunStatus.SUCCESS  # asked for by the hundred in a look, and an enum takes its time
+RECENT_RESPONSES = 49  # half hours: a day and one more, so that a daily peak is not news
+_WELL = RunStatus.SUCCESS  # hundreds of uses in an analysis, and looking up an enum is slow
 LONGEST_RECENT_BODY = 8_000  # characters of JSON: a batch of hundreds must fit in memory
 
 
 class Attention(StrEnum):
-    """How often a brain wants to look."""
+    """When a brain wants to analyse an endpoint."""
 
     EVERY_RUN = "every-run"  # after each run of the endpoint or a sibling: cheap brains
     OWN_RUNS = "own-runs"  # after each run of the endpoint itself
-    ON_CHANGE = "on-change"  # when something happened, or the brain asked to look again
+    ON_CHANGE = "on-change"  # when something happened, or the brain asked for another analysis
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class AnalysisContext:
-    """Everything a brain is shown before it asks for more."""
+    """Everything a brain gets to see before it asks for more."""
 
     now: datetime
     endpoint: Endpoint
@@ -79,7 +79,7 @@ class AnalysisContext:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What decides whether an endpoint needs a look."""
+    """What decides whether an endpoint needs an analysis."""
 
     last_finished_at: datetime | None = None
     last_failed_at: datetime | None = None
@@ -109,16 +109,15 @@ def _state(endpoint: Endpoint) -> tuple[object, ...]:
 
 
 def reason_to_analyse(facts: Facts, attention: Attention, now: datetime) -> str | None:
-    """Why a brain should look at an endpoint now, or None."""
     if _since_look(facts.asked_at, facts):
         return "a person asked for it"
-    if attention is Attention.OWN_RUNS:
-        return "it ran" if _since_look(facts.last_finished_at, facts) else None
-    if attention is Attention.EVERY_RUN:
-        if _since_look(facts.last_finished_at, facts):
-            return "it ran"
-        return "a sibling ran" if _since_look(facts.sibling_finished_at, facts) else None
-    return _reason_on_change(facts, now)
+    if attention is Attention.ON_CHANGE:
+        return _reason_on_change(facts, now)
+    if _since_look(facts.last_finished_at, facts):
+        return "it ran"
+    if attention is Attention.EVERY_RUN and _since_look(facts.sibling_finished_at, facts):
+        return "a sibling ran"
+    return None
 
 
 def _reason_on_change(facts: Facts, now: datetime) -> str | None:

@@ -1,4 +1,4 @@
-"""How failures and herds move a schedule. Chance comes from ids, so the same slot moves alike."""
+"""How failures and crowds move a schedule. Jitter comes from ids, so a slot always has the same."""
 
 from datetime import datetime, timedelta
 from hashlib import blake2b

@@ -1,5 +1,6 @@
 """What a brain may do at most, whatever it says."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -21,7 +22,7 @@ MAX_NEXT_ANALYSIS = timedelta(milliseconds=86_400_000)
 
 @dataclass(frozen=True, slots=True)
 class Bounded:
-    """A duration brought within its bounds; `clamped` says so where it had to be."""
+    """A duration within its bounds; `clamped` says how it was changed, if it was."""
 
     value: timedelta
     clamped: str | None = None
@@ -45,9 +46,7 @@ def _baseline_interval(endpoint: Endpoint, now: datetime, cron: Cron) -> timedel
     if isinstance(baseline, Every):
         return baseline.interval
     if isinstance(baseline, CronLine):
-        try:
+        with suppress(InvalidCron):
             first = cron.next_after(baseline.expression, baseline.timezone, now)
             return cron.next_after(baseline.expression, baseline.timezone, first) - first
-        except InvalidCron:
-            return timedelta(0)
     return timedelta(0)

@@ -50,7 +50,5 @@ class Breaker:
         return Breaker(failures, now + max(asked, min(doubled, LONGEST_REST)), None, reason)
 
     def answered(self, now: datetime) -> "Breaker":
-        """The provider answered; late news from before the failure does not end the rest."""
-        if self.rest_until is not None and now < self.rest_until:
-            return self
-        return Breaker()
+        """The provider answered; an answer to a request from before the failure changes nothing."""
+        return self if self.rest_until is not None and now < self.rest_until else Breaker()

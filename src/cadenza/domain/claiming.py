@@ -1,7 +1,7 @@
 """What a worker may claim, and how a claim is shared out among tenants and hosts.
 
-The memory store runs this code. PostgreSQL says the same in one statement, and a contract test
-holds the two against each other on random data.
+The memory store runs this code. PostgreSQL does the same in one statement, and a contract test
+compares the two on random data.
 """
 
 from collections import Counter
@@ -53,10 +53,17 @@ def slot_to_claim(
 
 
 def fair_shares(candidates: Iterable[Candidate], limits: Limits) -> list[Candidate]:
-    """Every tenant's first slot before anybody's second, within the limits of tenant and host."""
+    """Every tenant's first slot before anybody's second, within the limits of tenant and host.
+
+    A tenant or host that has no room left is passed over, and takes nothing from the others.
+    """
     tenants, hosts = Counter(limits.busy_tenants), Counter(limits.busy_hosts)
+    full_tenants = {tenant_id for tenant_id, busy in tenants.items() if busy >= limits.per_tenant}
+    full_hosts = {host for host, busy in hosts.items() if busy >= limits.per_host}
     ranked: list[tuple[int, datetime, UUID, Candidate]] = []
-    for candidate in sorted(candidates, key=lambda each: (each.slot_at, each.endpoint_id)):
+    for candidate in sorted(candidates, key=lambda due: (due.slot_at, due.endpoint_id)):
+        if candidate.tenant_id in full_tenants or candidate.host in full_hosts:
+            continue
         tenants[candidate.tenant_id] += 1
         hosts[candidate.host] += 1
         rank = tenants[candidate.tenant_id]

@@ -1,6 +1,6 @@
 """Definitions: what an owner declares about a job and its endpoints, and what is wrong with it."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -16,7 +16,6 @@ from cadenza.domain.target_validation import check_http_target, check_shell_targ
 LONGEST_INTERVAL = timedelta(days=366)
 MAX_NAME = 100
 MAX_DESCRIPTION = 10_000
-_GAPS_LOOKED_AT = 50  # of a cron, when its gaps are held against the guardrails
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,7 @@ class JobDefinition:
 
 @dataclass(frozen=True, slots=True)
 class ValidationPolicy:
-    """What the operator decides about targets, and how an expression is read."""
+    """What the admin allows for targets, and how expressions are checked (field, expression)."""
 
     closed_ports: frozenset[int] = frozenset()
     shell_allowed: bool = False
@@ -52,11 +51,10 @@ def check_job(definition: JobDefinition) -> None:
     check_name("name", definition.name)
     _check_text("description", definition.description, MAX_DESCRIPTION)
     seen: set[str] = set()
-    for place, endpoint in enumerate(definition.endpoints):
+    for index, endpoint in enumerate(definition.endpoints):
         if endpoint.name in seen:
-            raise InvalidInput(
-                f"endpoints[{place}].name", endpoint.name, "another endpoint of the job has it"
-            )
+            path = f"endpoints[{index}].name"
+            raise InvalidInput(path, endpoint.name, "another endpoint of the job has it")
         seen.add(endpoint.name)
 
 
@@ -78,33 +76,28 @@ def with_declared(job: Job, wanted: JobDefinition) -> Job:
     )
 
 
-def rule_errors(rules: Sequence[Rule], door: ValidationPolicy) -> Iterator[InvalidInput]:
-    """What is wrong with declared rules: names given twice, expressions that cannot be read."""
+def rule_errors(rules: Sequence[Rule], policy: ValidationPolicy) -> Iterator[InvalidInput]:
+    """What is wrong with declared rules: duplicate names, expressions that cannot be read."""
     seen: set[str] = set()
-    for place, rule in enumerate(rules):
+    for index, rule in enumerate(rules):
+        path = f"rules[{index}]"
         if rule.name in seen:
-            yield InvalidInput(f"rules[{place}].name", rule.name, "another rule of the job has it")
+            yield InvalidInput(f"{path}.name", rule.name, "another rule of the job has it")
         seen.add(rule.name)
-        yield from _name_errors(rule, f"rules[{place}]")
-        for field, expression in (("when", rule.when), ("then.run_at", rule.then.at)):
-            if expression is None or door.check_rule is None:
-                continue
-            try:
-                door.check_rule(f"rules[{place}].{field}", expression)
-            except InvalidInput as error:
-                yield error
+        names = {"name": rule.name, "endpoint": rule.endpoint, "then.endpoint": rule.then.endpoint}
+        yield from _field_errors(path, names, check_name)
+        if policy.check_rule is not None:
+            expressions = {"when": rule.when, "then.run_at": rule.then.at}
+            yield from _field_errors(path, expressions, policy.check_rule)
 
 
-def _name_errors(rule: Rule, path: str) -> Iterator[InvalidInput]:
-    names = (
-        ("name", rule.name),
-        ("endpoint", rule.endpoint),
-        ("then.endpoint", rule.then.endpoint),
-    )
-    for field, name in names:
+def _field_errors(
+    path: str, values: Mapping[str, str | None], check: Callable[[str, str], None]
+) -> Iterator[InvalidInput]:
+    for field, value in values.items():
         try:
-            if name is not None:
-                check_name(f"{path}.{field}", name)
+            if value is not None:
+                check(f"{path}.{field}", value)
         except InvalidInput as error:
             yield error
 
@@ -126,22 +119,22 @@ def _names_of(rule: Rule) -> Iterator[str]:
 
 
 def check_endpoint(
-    definition: EndpointDefinition, rules: ValidationPolicy, now: datetime, cron: Cron
+    definition: EndpointDefinition, policy: ValidationPolicy, now: datetime, cron: Cron
 ) -> None:
     """InvalidInput with the field, the value and the fix, for the first thing that is wrong."""
-    for error in errors_in(definition, rules, now, cron):
+    for error in errors_in(definition, policy, now, cron):
         raise error
 
 
 def errors_in(
-    definition: EndpointDefinition, rules: ValidationPolicy, now: datetime, cron: Cron
+    definition: EndpointDefinition, policy: ValidationPolicy, now: datetime, cron: Cron
 ) -> Iterator[InvalidInput]:
     """What is wrong with name, baseline, guardrails and target: the first thing of each."""
     checks: tuple[Callable[[], None], ...] = (
         lambda: check_name("name", definition.name),
         lambda: _check_baseline(definition.baseline, now, cron),
         lambda: _check_guardrails(definition.min_interval, definition.max_interval),
-        lambda: _check_target(definition.target, rules),
+        lambda: _check_target(definition.target, policy),
     )
     for check in checks:
         try:
@@ -151,7 +144,7 @@ def errors_in(
 
 
 def check_name(field: str, name: str) -> None:
-    """A name stands in addresses, tables and commands."""
+    """A name is part of addresses, tables and commands."""
     _check_text(field, name, MAX_NAME)
     if not name or name != name.strip():
         raise InvalidInput(field, name, f"1 to {MAX_NAME} characters, no space at either end")
@@ -162,25 +155,21 @@ def check_name(field: str, name: str) -> None:
 
 
 def warnings_of(definition: EndpointDefinition, now: datetime, cron: Cron) -> list[str]:
-    """Where baseline and guardrails fight each other: allowed, but hardly what was meant."""
-    found: list[str] = []
+    """Where baseline and guardrails contradict each other: allowed, but hardly what was meant."""
+    warnings: list[str] = []
     least, most = definition.min_interval, definition.max_interval
-    if least is None and most is None:
-        return found
-    gaps = _gaps(definition.baseline, now, cron)
-    if not gaps:
-        return found
-    if least is not None and least > min(gaps):
-        found.append(
+    gaps = _gaps(definition.baseline, now, cron) if least or most else []
+    if gaps and least is not None and least > min(gaps):
+        warnings.append(
             f"min_interval {humanize(least)} is longer than the baseline's {humanize(min(gaps))}: "
             "it will run less often than the baseline says"
         )
-    if most is not None and most < max(gaps):
-        found.append(
+    if gaps and most is not None and most < max(gaps):
+        warnings.append(
             f"max_interval {humanize(most)} is shorter than the baseline's {humanize(max(gaps))}: "
             "it will run more often than the baseline says"
         )
-    return found
+    return warnings
 
 
 def _check_text(field: str, text: str, most: int) -> None:
@@ -217,26 +206,27 @@ def _check_interval(field: str, interval: timedelta) -> None:
         raise InvalidInput(field, str(interval), "milliseconds are the finest there is")
 
 
-def _check_target(target: Target, rules: ValidationPolicy) -> None:
+def _check_target(target: Target, policy: ValidationPolicy) -> None:
     if isinstance(target, HttpTarget):
         check_http_target(
-            target, closed_ports=rules.closed_ports, check_expression=rules.check_expression
+            target, closed_ports=policy.closed_ports, check_expression=policy.check_expression
         )
         return
-    if not rules.shell_allowed:
+    if not policy.shell_allowed:
         fix = "commands are not allowed here; the operator can set CADENZA_SHELL_ALLOWED=true"
         raise InvalidInput("command", list(target.command), fix)
     check_shell_target(target)
 
 
 def _gaps(baseline: Baseline, now: datetime, cron: Cron) -> list[timedelta]:
+    """The times between two runs; of a cron, those between its next fifty."""
     if isinstance(baseline, Every):
         return [baseline.interval]
     if not isinstance(baseline, CronLine):
         return []
     occurrences = [now]
     try:
-        for _ in range(_GAPS_LOOKED_AT):
+        for _ in range(50):
             last_at = occurrences[-1]
             occurrences.append(cron.next_after(baseline.expression, baseline.timezone, last_at))
     except InvalidCron:  # 29 February has one every four years, and none around 2100

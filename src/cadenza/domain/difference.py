@@ -1,4 +1,4 @@
-"""From what is stored to what is wanted: computed once, then shown and written as it is."""
+"""From what is stored to what is wanted: computed once, then displayed and written as it is."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -55,7 +55,9 @@ def difference(
 def _secrets_missing(
     stored: Sequence[JobDefinition], wanted: Sequence[JobDefinition]
 ) -> Iterator[InvalidInput]:
-    targets = {(job.name, each.name): each.target for job in stored for each in job.endpoints}
+    targets = {
+        (job.name, endpoint.name): endpoint.target for job in stored for endpoint in job.endpoints
+    }
     for job_index, job in enumerate(wanted):
         for index, endpoint in enumerate(job.endpoints):
             path = f"jobs[{job_index}].endpoints[{index}].secret_headers"
@@ -69,7 +71,7 @@ def _job_changes(
     job = after or before
     assert job is not None
     yield _change(job.name, None, _own_fields(before), _own_fields(after))
-    stored = {each.name: each for each in before.endpoints} if before else {}
+    stored = {endpoint.name: endpoint for endpoint in before.endpoints} if before else {}
     for endpoint in after.endpoints if after else ():
         present = stored.pop(endpoint.name, None)
         target = keeping_secrets(endpoint.target, present.target if present else None)

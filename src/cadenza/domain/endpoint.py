@@ -90,7 +90,6 @@ class Endpoint:
 def fresh_hints(
     endpoint: Endpoint, now: datetime
 ) -> tuple[IntervalHint | None, OneShotHint | None]:
-    """The hints that have not expired."""
     interval, one_shot = endpoint.interval_hint, endpoint.one_shot_hint
     if interval is not None and interval.expires_at <= now:
         interval = None

@@ -1,7 +1,7 @@
 """Every error that Cadenza raises on purpose.
 
 CadenzaError
-├── InvalidInput        a value somebody gave: names the field, the value and the fix
+├── InvalidInput        a value that cannot be accepted: names the field, the value and the fix
 │   ├── InvalidCron     a cron expression or zone that can never be scheduled
 │   ├── AlreadyThere    a name that is taken
 │   └── NothingThere    an expression asks for a field or element that the values do not have
@@ -12,8 +12,8 @@ CadenzaError
 │   └── NotAllowed      the key may not do this
 ├── NotFound            no such thing for this tenant
 ├── BrainFailed         an analysis that could not go on, with a reason that holds no secret
-│   └── ProviderFailed  what the brain asks is away: the next sessions would most likely fail alike
-└── InstallationError       something around us is wrong (database, disk): says what to do
+│   └── ProviderFailed  the provider is away or refuses: the next sessions would likely fail, too
+└── InstallationError     something around us is wrong (database, disk): says what to do
     ├── SecretUnreadable  a sealed value does not open: its key is missing, or it was moved
     └── StoreUnavailable  the database does not answer now; trying again may help
 """
@@ -27,13 +27,11 @@ class CadenzaError(Exception):
 
 
 class InvalidInput(CadenzaError):
-    """A value that cannot be accepted: what was given, what was expected."""
-
     def __init__(self, field: str, value: object, fix: str) -> None:
         self.field = field
         self.value = value
         self.fix = fix
-        super().__init__(f"{field}: {_shown(value)} is not valid: {fix}")
+        super().__init__(f"{field}: {_quoted(value)} is not valid: {fix}")
 
 
 class InvalidCron(InvalidInput):
@@ -49,8 +47,6 @@ class NothingThere(InvalidInput):
 
 
 class InvalidFields(CadenzaError):
-    """Several values that cannot be accepted."""
-
     def __init__(self, problems: Sequence[InvalidInput]) -> None:
         self.problems = problems
         super().__init__("; ".join(str(problem) for problem in problems[:5]))
@@ -77,16 +73,12 @@ class NotFound(CadenzaError):
 
 
 class BrainFailed(CadenzaError):
-    """An analysis could not go on. The reason is for a person, and holds no secret."""
-
     def __init__(self, reason: str) -> None:
         self.reason = reason
         super().__init__(reason)
 
 
 class ProviderFailed(BrainFailed):
-    """What the brain asks is away or refuses, and may have said for how long."""
-
     def __init__(self, reason: str, retry_after: timedelta | None = None) -> None:
         self.retry_after = retry_after
         super().__init__(reason)
@@ -97,8 +89,6 @@ class InstallationError(CadenzaError):
 
 
 class SecretUnreadable(InstallationError):
-    """A sealed value does not open: its key is missing, or it is not what was sealed there."""
-
     def __init__(self, message: str, missing_key_id: str | None = None) -> None:
         self.missing_key_id = missing_key_id
         super().__init__(message)
@@ -108,7 +98,7 @@ class StoreUnavailable(InstallationError):
     """The database does not answer now; what was asked of it may or may not have happened."""
 
 
-def _shown(value: object) -> str:
+def _quoted(value: object) -> str:
     try:
         text = repr(value)
     except ValueError:  # Python does not write out integers of thousands of digits

@@ -1,4 +1,4 @@
-"""What happened, for whoever follows a tenant; written with the change that it tells of."""
+"""Events for those who follow a tenant, written in the transaction of the change."""
 
 from dataclasses import dataclass, field
 from typing import Any

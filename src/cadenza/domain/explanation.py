@@ -1,6 +1,6 @@
 """Why an endpoint runs next when it does, and what would change it, in sentences.
 
-What would be otherwise is not guessed: the governor is asked, with that one thing changed.
+What would be otherwise is not guessed: the governor plans it with that one thing changed.
 """
 
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from cadenza.domain.backoff import backed_off
 from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import PLATFORM_MIN_INTERVAL, CronLine, Endpoint, Every
 from cadenza.domain.governor import plan_next_run
-from cadenza.domain.hint import Author, IntervalHint, OneShotHint
+from cadenza.domain.hint import Author, Hint, IntervalHint
 from cadenza.domain.instants import FOREVER, humanize, iso
 from cadenza.domain.outcome import fresh_hints
 from cadenza.domain.plan import Candidate, Plan, Source
@@ -63,35 +63,32 @@ def _summary(endpoint: Endpoint, now: datetime) -> str:
     return f"{due}: {_CHOSEN[plan.source]} decided."
 
 
-# --- How it was chosen ----------------------------------------------------------------------
-
-
 def _because(endpoint: Endpoint) -> list[str]:
     plan = endpoint.plan
     if plan is None or endpoint.archived_at is not None:
         return []
-    said = [_candidate(each, plan) for each in plan.candidates]
-    said += [_clamp(each, endpoint) for each in plan.clamps]
+    sentences = [_candidate(candidate, plan) for candidate in plan.candidates]
+    sentences += [_clamp(clamp, endpoint) for clamp in plan.clamps]
     inputs = plan.inputs
     if inputs.failure_count and isinstance(endpoint.baseline, Every):
-        said.append(_backoff(endpoint.baseline, inputs.failure_count, inputs.jitter))
+        sentences.append(_backoff(endpoint.baseline, inputs.failure_count, inputs.jitter))
     if inputs.overrun:
-        said.append(
+        sentences.append(
             "The last run took longer than the time to the next, so that it was counted from its "
             "end."
         )
     if plan.source is Source.PAUSED:
-        said.append("A pause holds it back.")
+        sentences.append("A pause holds it back.")
     if plan.note:
-        said.append(f"Its baseline cannot be followed: {plan.note}.")
-    return said
+        sentences.append(f"Its baseline cannot be followed: {plan.note}.")
+    return sentences
 
 
 def _candidate(candidate: Candidate, plan: Plan) -> str:
-    told = f"{_CHOSEN[candidate.source].capitalize()} asked for {iso(candidate.at)}"
+    sentence = f"{_CHOSEN[candidate.source].capitalize()} asked for {iso(candidate.at)}"
     if candidate.excluded is not None:
-        return f"{told}, which was no candidate: {candidate.excluded}."
-    return f"{told}, and was chosen." if candidate.source is plan.winner else f"{told}."
+        return f"{sentence}, which was no candidate: {candidate.excluded}."
+    return f"{sentence}, and was chosen." if candidate.source is plan.winner else f"{sentence}."
 
 
 def _clamp(clamp: Source, endpoint: Endpoint) -> str:
@@ -113,23 +110,18 @@ def _backoff(baseline: Every, failures: int, jitter: timedelta) -> str:
     return f"After {runs} in a row its interval of {plain} has become {interval}{drift}."
 
 
-# --- What would change it -------------------------------------------------------------------
-
-
 def _would_change(endpoint: Endpoint, now: datetime, cron: Cron) -> list[str]:
     if endpoint.archived_at is not None:
         return []
-    said = _pauses(endpoint, now, cron)
-    interval, one_shot = fresh_hints(endpoint, now)
-    if interval is not None:
-        said.append(_interval_hint(endpoint, interval, now, cron))
-    if one_shot is not None:
-        said.append(_one_shot_hint(endpoint, one_shot, now, cron))
+    sentences = _pauses(endpoint, now, cron)
+    for hint in fresh_hints(endpoint, now):
+        if hint is not None:
+            sentences.append(_hint(endpoint, hint, now, cron))
     if endpoint.failure_count and isinstance(endpoint.baseline, Every):
-        said.append(_success(endpoint, endpoint.baseline))
+        sentences.append(_success(endpoint, endpoint.baseline))
     if endpoint.not_before_at is not None and endpoint.not_before_at > now:
-        said.append(f"The target wants no request before {iso(endpoint.not_before_at)}.")
-    return [*said, *_limits(endpoint)]
+        sentences.append(f"The target wants no request before {iso(endpoint.not_before_at)}.")
+    return [*sentences, *_limits(endpoint)]
 
 
 def _pauses(endpoint: Endpoint, now: datetime, cron: Cron) -> list[str]:
@@ -138,51 +130,36 @@ def _pauses(endpoint: Endpoint, now: datetime, cron: Cron) -> list[str]:
         ("The planner", endpoint.planner_pause.until_at if endpoint.planner_pause else None),
         ("The pause of its job", endpoint.job_paused_until),
     )
-    said = [
+    sentences = [
         f"{who} holds it back {_until(until_at)}."
         for who, until_at in pauses
         if until_at is not None and until_at > now
     ]
-    if said and not endpoint.in_flight:
+    if sentences and not endpoint.in_flight:
         free = replace(endpoint, person_pause=None, planner_pause=None, job_paused_until=None)
-        said.append(f"Without a pause {_then(free, now, cron)}.")
-    return said
+        sentences.append(f"Without a pause {_then(free, now, cron)}.")
+    return sentences
 
 
 def _until(until_at: datetime) -> str:
     return "until it is resumed" if until_at >= FOREVER else f"until {iso(until_at)}"
 
 
-def _interval_hint(endpoint: Endpoint, hint: IntervalHint, now: datetime, cron: Cron) -> str:
-    told = (
-        f"{_author(hint)} asks for a run every {humanize(hint.interval)} until "
-        f"{iso(hint.expires_at)}{_reason(hint)}"
-    )
-    return told + _without(replace(endpoint, interval_hint=None), now, cron)
-
-
-def _one_shot_hint(endpoint: Endpoint, hint: OneShotHint, now: datetime, cron: Cron) -> str:
-    told = (
-        f"{_author(hint)} asks for one run at {iso(hint.run_at)}, if it can be before "
-        f"{iso(hint.expires_at)}{_reason(hint)}"
-    )
-    return told + _without(replace(endpoint, one_shot_hint=None), now, cron)
-
-
-def _without(endpoint: Endpoint, now: datetime, cron: Cron) -> str:
-    return "." if endpoint.in_flight else f"; without that {_then(endpoint, now, cron)}."
-
-
-def _author(hint: IntervalHint | OneShotHint) -> str:
-    return "A person" if hint.author is Author.PERSON else "The planner"
-
-
-def _reason(hint: IntervalHint | OneShotHint) -> str:
-    return f" ({hint.reason})" if hint.reason else ""
+def _hint(endpoint: Endpoint, hint: Hint, now: datetime, cron: Cron) -> str:
+    author = "A person" if hint.author is Author.PERSON else "The planner"
+    if isinstance(hint, IntervalHint):
+        wish = f"asks for a run every {humanize(hint.interval)} until"
+        without = replace(endpoint, interval_hint=None)
+    else:
+        wish = f"asks for one run at {iso(hint.run_at)}, if it can be before"
+        without = replace(endpoint, one_shot_hint=None)
+    reason = f" ({hint.reason})" if hint.reason else ""
+    otherwise = "" if endpoint.in_flight else f"; without that {_then(without, now, cron)}"
+    return f"{author} {wish} {iso(hint.expires_at)}{reason}{otherwise}."
 
 
 def _then(changed: Endpoint, now: datetime, cron: Cron) -> str:
-    """What the governor would say of it, were it planned anew."""
+    """What the governor would decide if it were planned anew."""
     plan = plan_next_run(now, replace(changed, plan=None), cron, after_run=False)
     if plan.next_run_at is None or plan.source is None:
         return "nothing would ask for a run"
@@ -203,11 +180,12 @@ def _success(endpoint: Endpoint, baseline: Every) -> str:
 
 
 def _limits(endpoint: Endpoint) -> list[str]:
-    said: list[str] = []
+    sentences: list[str] = []
     if endpoint.min_interval is not None:
         least = humanize(endpoint.min_interval)
-        said.append(f"Nothing but a person brings two runs closer together than {least}.")
+        sentences.append(f"Nothing but a person brings two runs closer together than {least}.")
     if endpoint.max_interval is not None and not isinstance(endpoint.baseline, CronLine):
         most = humanize(endpoint.max_interval)
-        said.append(f"Nothing but a pause or the target keeps two runs further apart than {most}.")
-    return said
+        limit = f"keeps two runs further apart than {most}"
+        sentences.append(f"Nothing but a pause or the target {limit}.")
+    return sentences

@@ -1,4 +1,4 @@
-"""What the end of a run comes to, for whoever stores it."""
+"""The end of a run, as it is stored."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -9,7 +9,7 @@ from cadenza.domain.plan import Plan
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """An endpoint after a run, its next plan, and what the run must say of slots it missed."""
+    """An endpoint after a run, its next plan, and the slots that were skipped meanwhile."""
 
     settled: Endpoint
     plan: Plan

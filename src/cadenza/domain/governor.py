@@ -69,7 +69,7 @@ def after_last_slot(endpoint: Endpoint) -> datetime | None:
 
 @dataclass(frozen=True, slots=True)
 class _Situation:
-    """One look at an endpoint: measured from its anchor, or from now after an overrun."""
+    """An endpoint at an instant, measured from its anchor, or from now after an overrun."""
 
     now: datetime
     endpoint: Endpoint
@@ -104,7 +104,7 @@ def _decide(situation: _Situation) -> _Decision:
     interval = _interval_candidate(situation)
     one_shot = _one_shot_candidate(situation)
     baseline, drift = _baseline_candidate(situation, interval)
-    considered = tuple(each for each in (baseline, interval, one_shot) if each is not None)
+    considered = tuple(filter(None, (baseline, interval, one_shot)))
     chosen = _choose(baseline, _if_open(interval), _if_open(one_shot))
     if chosen is None:
         return _Decision(None, None, None, (), considered, drift)

@@ -44,7 +44,8 @@ def health_of(runs: Iterable[Run], failure_streak: int, now: datetime) -> Health
     mean = sum(durations, timedelta(0)) / len(durations) if durations else None
     ends = [(run.finished_at or now, run.status is _WELL) for run in counted]
     windows = tuple(_window(ends, length, now) for length in WINDOWS)
-    outages, changed_at = _changes(counted, now) if _is_mixed(windows[-1]) else (0, None)
+    is_mixed = 0 < windows[-1].successes < windows[-1].runs
+    outages, changed_at = _changes(counted, now) if is_mixed else (0, None)
     return Health(windows, mean, failure_streak, outages, changed_at)
 
 
@@ -54,10 +55,6 @@ def _window(
     oldest = now - length
     inside = [is_well for ended_at, is_well in ends if ended_at > oldest]
     return HealthWindow(length, len(inside), sum(inside))
-
-
-def _is_mixed(window: HealthWindow) -> bool:
-    return 0 < window.successes < window.runs
 
 
 def _changes(runs: list[Run], now: datetime) -> tuple[int, datetime | None]:

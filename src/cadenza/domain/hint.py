@@ -1,7 +1,7 @@
 """Hints and pauses: advice about the schedule that expires, with who wrote it as data.
 
 A person's has the user's id; a planner's has the kind of its brain, the declared rule that asked
-for it, if one did, and the session it was written in. Nothing is ever read from a reason's text.
+for it, if one did, and the session it was written in. A reason's text is never parsed.
 """
 
 from dataclasses import dataclass

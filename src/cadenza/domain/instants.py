@@ -1,4 +1,4 @@
-"""Instants that mean something, and how they are written."""
+"""Instants and durations: special ones, and how they are written."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 FOREVER = datetime(9999, 1, 1, tzinfo=UTC)
 
 TICK = timedelta(microseconds=1)
-_MILLISECOND = timedelta(milliseconds=1)
 
 
 def iso(instant: datetime) -> str:
@@ -24,13 +23,11 @@ def from_iso(text: str) -> datetime:
 
 
 def milliseconds(duration: timedelta) -> int:
-    return duration // _MILLISECOND
+    return duration // timedelta(milliseconds=1)
 
 
 def latest(*instants: datetime | None) -> datetime | None:
-    """The latest of those that are given."""
-    given = [instant for instant in instants if instant is not None]
-    return max(given) if given else None
+    return max((instant for instant in instants if instant is not None), default=None)
 
 
 def humanize(duration: timedelta) -> str:

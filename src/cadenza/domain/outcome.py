@@ -13,7 +13,7 @@ from cadenza.domain.instants import latest
 from cadenza.domain.run import FinishedRun, Outcome, RunStatus
 
 MAX_RETRY_AFTER = timedelta(hours=1)
-MAX_COUNTED_CRON_SKIPS = 100  # walking a cron costs; beyond this a count tells nobody more
+MAX_COUNTED_CRON_SKIPS = 100  # walking a cron is slow, and nobody needs to know more
 
 
 def finish_run(endpoint: Endpoint, finished: FinishedRun, now: datetime, cron: Cron) -> Finish:
@@ -73,13 +73,13 @@ def _not_before(outcome: Outcome, now: datetime) -> datetime | None:
     return now + min(outcome.retry_after, MAX_RETRY_AFTER)
 
 
-# --- Missed slots: never run in a burst, always declared ------------------------------------
-
-
 def skipped_slots(
     endpoint: Endpoint, finished: FinishedRun, now: datetime, cron: Cron
 ) -> tuple[int, str | None]:
-    """How many slots passed while this one waited for a worker or ran, and which of the two."""
+    """How many slots passed while this one waited for a worker or ran, and which of the two.
+
+    Missed slots are never run in a burst, and always reported.
+    """
     slot_at, started_at = finished.claim.slot_at, finished.first_started_at
     ended_at = max(now, started_at)
     in_all = _occurrences(endpoint, slot_at, ended_at, cron)
@@ -111,9 +111,7 @@ def _count_intervals(interval: timedelta, after: datetime, until: datetime) -> i
     if until <= after or interval <= timedelta(0):
         return 0
     count = (until - after) // interval
-    if after + count * interval == until:
-        count -= 1
-    return count
+    return count - 1 if after + count * interval == until else count
 
 
 def _count_cron(line: CronLine, after: datetime, until: datetime, cron: Cron) -> int:

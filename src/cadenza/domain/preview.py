@@ -23,28 +23,25 @@ class Upcoming:
 
 
 def next_runs(endpoint: Endpoint, now: datetime, cron: Cron, count: int) -> list[Upcoming]:
-    """The next runs under everything that is in force now, hints that expire included."""
-    if endpoint.running_slot_at is not None:
-        # Taken to have begun in time, and to end now.
-        endpoint = _after_run(
-            endpoint, endpoint.running_slot_at, endpoint.running_slot_at, now, cron
-        )
-    found: list[Upcoming] = []
-    while len(found) < count and endpoint.plan is not None:
+    """The next runs with everything that is in force now, hints that expire included."""
+    running_slot_at = endpoint.running_slot_at
+    if running_slot_at is not None:  # assume that it began in time and ends now
+        endpoint = _after_run(endpoint, running_slot_at, running_slot_at, now, cron)
+    upcoming: list[Upcoming] = []
+    while len(upcoming) < count and endpoint.plan is not None:
         at, source = endpoint.plan.next_run_at, endpoint.plan.source
         if at is None or source is None or at >= FOREVER:
             break
-        started_at = max(at, now)
-        found.append(Upcoming(started_at, source))
-        now = started_at
-        endpoint = _after_run(endpoint, at, started_at, now, cron)
-    return found
+        now = max(at, now)
+        upcoming.append(Upcoming(now, source))
+        endpoint = _after_run(endpoint, at, now, now, cron)
+    return upcoming
 
 
 def next_runs_by_baseline(
     endpoint: Endpoint, now: datetime, cron: Cron, count: int
 ) -> list[Upcoming]:
-    """The same if nobody had given a hint, and no planner had paused it."""
+    """The same without any hint, and without a pause of the planner."""
     plain = replace(endpoint, interval_hint=None, one_shot_hint=None, planner_pause=None)
     if not plain.in_flight:
         plain = replace(plain, plan=plan_next_run(now, plain, cron, after_run=False))

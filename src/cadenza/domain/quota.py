@@ -4,8 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-WARN_AT = (80, 100)  # percent of a limit
-
 
 def month_of(now: datetime) -> str:
     return f"{now:%Y-%m}"
@@ -35,9 +33,10 @@ class Allowance:
 
     def reserve(self, tokens: int, cost: float = 0.0) -> "Allowance | None":
         """None where that much is not left, so that parallel sessions cannot overspend."""
-        if self.left is not None and tokens > self.left:
+        if self.limit is not None and self.used + self.reserved + tokens > self.limit:
             return None
-        if self.cost_left is not None and cost > self.cost_left:
+        spent = self.cost_used + self.cost_reserved
+        if self.cost_limit is not None and spent + cost > self.cost_limit:
             return None
         return replace(
             self, reserved=self.reserved + tokens, cost_reserved=self.cost_reserved + cost
@@ -66,7 +65,7 @@ class QuotaWarning:
 
 
 def warnings_of(after: Allowance, used: int, cost: float) -> tuple[QuotaWarning, ...]:
-    """The shares that this use has crossed: each is told once, by the session that crossed it."""
+    """The shares that this use has crossed; only the session that crosses one reports it."""
     return (
         *_crossed("tokens", after.used, used, after.limit),
         *_crossed("money", after.cost_used, cost, after.cost_limit),
@@ -76,7 +75,7 @@ def warnings_of(after: Allowance, used: int, cost: float) -> tuple[QuotaWarning,
 def _crossed(of: str, total: float, used: float, limit: float | None) -> Iterator[QuotaWarning]:
     if limit is None or limit <= 0:
         return
-    for percent in WARN_AT:
+    for percent in (80, 100):
         mark = limit * percent / 100
         if total - used < mark <= total:
             yield QuotaWarning(of, percent, total, limit)

@@ -1,6 +1,6 @@
 """Redaction: secrets that a target sends back are masked, in every spelling that it may use.
 
-It finds a secret as it is, its credential without the scheme (`Bearer …`, `Basic …`), and both as
+It masks a secret as it is, its credential without the scheme (`Bearer …`, `Basic …`), and both as
 base64 (also in the middle of a longer base64 text), percent-encoded, or escaped for JSON and HTML.
 """
 
@@ -25,10 +25,8 @@ T = TypeVar("T")
 
 def redacted(value: T, secrets: Collection[Secret]) -> T:
     """The same text or JSON value without these secrets; a number that is one becomes the mask."""
-    values = frozenset(each.value for each in secrets if each.value.strip())
-    if not values:
-        return value
-    return cast("T", _Spellings.of(values).masked(value))
+    values = frozenset(secret.value for secret in secrets if secret.value.strip())
+    return cast("T", _Spellings.of(values).masked(value)) if values else value
 
 
 class _Spellings:
@@ -38,7 +36,7 @@ class _Spellings:
         plain = {form for value in values for form in _credentials(value)}
         self._words = tuple(sorted(form for form in plain if len(form) < SHORT))
         self._plain = tuple(sorted(form for form in plain if len(form) >= SHORT))
-        self._forms = tuple(sorted({form for each in self._plain for form in _forms(each)}))
+        self._forms = tuple(sorted({form for value in self._plain for form in _forms(value)}))
         self._shortest = min(map(len, (*self._words, *self._forms)))
         self._numbers = any(_is_number(form) for form in plain)
 
@@ -48,58 +46,57 @@ class _Spellings:
         return _Spellings(values)
 
     def masked(self, value: Any) -> Any:
-        """Without recursion, for a body may be nested as deeply as its parser bore."""
+        """Without recursion: a body may be nested more deeply than Python can recurse."""
         out: list[Any] = [None]
         waiting: list[tuple[Any, Any, Any]] = [(out, 0, value)]
         while waiting:
-            holder, place, each = waiting.pop()
-            if isinstance(each, dict):
-                fresh: dict[Any, Any] = {}
-                for key, inner in cast("dict[Any, Any]", each).items():
-                    name = self._leaf(key)
-                    fresh[name] = None  # keeps the order, which the stack turns around
-                    waiting.append((fresh, name, inner))
-                holder[place] = fresh
-            elif isinstance(each, list):
-                items = cast("list[Any]", each)
-                holder[place] = fresh_list = [None] * len(items)
-                waiting.extend((fresh_list, index, inner) for index, inner in enumerate(items))
+            holder, key, original = waiting.pop()
+            if isinstance(original, dict):
+                holder[key] = fields = dict[Any, Any]()
+                for field, inner in cast("dict[Any, Any]", original).items():
+                    name = self._leaf(field)
+                    fields[name] = None  # keeps the order, which the stack reverses
+                    waiting.append((fields, name, inner))
+            elif isinstance(original, list):
+                elements = cast("list[Any]", original)
+                holder[key] = masked = [None] * len(elements)
+                waiting.extend((masked, index, inner) for index, inner in enumerate(elements))
             else:
-                holder[place] = self._leaf(each)
+                holder[key] = self._leaf(original)
         return out[0]
 
     def _leaf(self, value: Any) -> Any:
         if isinstance(value, str):
             return self._text(value)
         if self._numbers and isinstance(value, int | float) and not isinstance(value, bool):
-            shown = json.dumps(value)
-            return value if self._text(shown) == shown else MASK
+            text = json.dumps(value)
+            return value if self._text(text) == text else MASK
         return value
 
     def _text(self, text: str) -> str:
         spans = sorted(self._spans(text)) if len(text) >= self._shortest else ()
         if not spans:
             return text
-        kept: list[str] = []
+        pieces: list[str] = []
         end = 0
         for begins, ends in spans:
-            if begins > end or not kept:  # overlapping finds are one mask, with nothing in between
-                kept += [text[end:begins], MASK]
+            if begins > end or not pieces:  # overlapping spans are one mask
+                pieces += [text[end:begins], MASK]
             end = max(end, ends)
-        return "".join([*kept, text[end:]])
+        return "".join([*pieces, text[end:]])
 
     def _spans(self, text: str) -> Iterator[tuple[int, int]]:
         for form in self._forms:
-            yield from _found(text, form)
+            yield from _occurrences(text, form)
         for word in self._words:
-            for begins, ends in _found(text, word):
+            for begins, ends in _occurrences(text, word):
                 if _is_word(text, begins, ends):
                     yield begins, ends
         for form in self._plain:
             yield from _cut_off(text, form)
 
 
-def _found(text: str, form: str) -> Iterator[tuple[int, int]]:
+def _occurrences(text: str, form: str) -> Iterator[tuple[int, int]]:
     begins = text.find(form)
     while begins >= 0:
         yield begins, begins + len(form)
@@ -107,11 +104,11 @@ def _found(text: str, form: str) -> Iterator[tuple[int, int]]:
 
 
 def _cut_off(text: str, form: str) -> Iterator[tuple[int, int]]:
-    """The text may have been cut in the middle of it: its beginning is then the text's end."""
+    """The text may have been cut in the middle of a secret, so that it ends with its beginning."""
     head = form[:LEAST_CUT_OFF]
-    begins = (
-        text.find(head, max(0, len(text) - len(form) + 1)) if len(head) == LEAST_CUT_OFF else -1
-    )
+    if len(head) < LEAST_CUT_OFF:
+        return
+    begins = text.find(head, max(0, len(text) - len(form) + 1))
     while begins >= 0:
         if form.startswith(text[begins:]):
             yield begins, len(text)
@@ -162,7 +159,7 @@ def _small_hex(encoded: str) -> str:
 
 
 def _in_base64(raw: bytes, alphabet: bytes, shift: int) -> Iterator[str]:
-    """The characters that do not depend on what stands before and after it."""
+    """The characters that do not depend on what comes before and after it."""
     encoded = base64.b64encode(bytes(shift) + raw, altchars=alphabet).decode()
     begins = -(-shift * 8 // 6)
     ends = (shift + len(raw)) * 8 // 6

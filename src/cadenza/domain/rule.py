@@ -14,13 +14,11 @@ from uuid import UUID
 MAX_RULES = 50
 MAX_RUNS = 30
 DEFAULT_TTL = timedelta(hours=1)
-# What an expression may speak of.
-NAMES = ("response", "health", "endpoint", "siblings", "now")
-
+NAMES = ("response", "health", "endpoint", "siblings", "now")  # that an expression may use
 
 SIBLINGS = re.compile(r"(?<![.\w])siblings\b")
-_SELDOM = frozenset(("health", "endpoint"))
-_SPOKEN_OF = re.compile(r"(?<![.\w])(health|endpoint)\b")
+_SELDOM_USED = frozenset(("health", "endpoint"))
+_USED = re.compile(r"(?<![.\w])(health|endpoint)\b")
 _RESPONSE = re.compile(r"(?<![.\w])response\b")
 _NAMED_SIBLING = re.compile(
     r"""(?<![.\w])siblings\s*(?:\.\s*([A-Za-z_]\w*)\b(?!\s*\()|\[\s*(["'])([^"'\\]*)\2\s*\])"""
@@ -28,19 +26,18 @@ _NAMED_SIBLING = re.compile(
 
 
 def siblings_in(expression: str) -> list[str]:
-    """The siblings that it names, as `siblings.name` or `siblings["name"]`."""
+    """The siblings that an expression names, as `siblings.name` or `siblings["name"]`."""
     return [dotted or quoted for dotted, _, quoted in _NAMED_SIBLING.findall(expression)]
 
 
 @lru_cache(maxsize=10_000)
 def is_about_siblings(when: str) -> bool:
-    """And not of the endpoint's own response: it is judged when a sibling has answered, too."""
+    """Whether it uses siblings but not the endpoint's own response: it is then judged when a
+    sibling has answered, too."""
     return bool(SIBLINGS.search(when)) and not _RESPONSE.search(when)
 
 
 class Mode(StrEnum):
-    """What a planner may do with a job."""
-
     OFF = "off"
     ADVISE = "advise"  # it says what it would do; a person accepts
     ACT = "act"
@@ -48,7 +45,7 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Modes:
-    """What a tenant lets each kind of brain do with a job that says nothing of it."""
+    """What a tenant lets each kind of brain do with a job that has no mode of its own."""
 
     rules: Mode = Mode.ACT
     llm: Mode = Mode.ADVISE  # until its owner says otherwise
@@ -85,7 +82,7 @@ class Rule:
     ttl: timedelta = DEFAULT_TTL
     cooldown: timedelta = timedelta(0)
     reason: str = ""
-    # Given when it is stored, and kept when it is renamed. The same rule with another id is equal.
+    # Set when it is stored, and unchanged by a rename. The same rule with another id is equal.
     id: UUID | None = field(default=None, compare=False)
 
 
@@ -106,10 +103,10 @@ def with_ids(
 
 
 def left_out(rules: Iterable[Rule]) -> frozenset[str]:
-    """Of `health` and `endpoint`, what none of them speaks of, so that it need not be told."""
-    return _SELDOM.intersection(*(_left_out(each.when, each.then.at) for each in rules))
+    """Of `health` and `endpoint`, what none of the rules uses, so that it need not be computed."""
+    return _SELDOM_USED.intersection(*(_left_out(rule.when, rule.then.at) for rule in rules))
 
 
 @lru_cache(maxsize=10_000)
 def _left_out(when: str, at: str | None) -> frozenset[str]:
-    return _SELDOM.difference(_SPOKEN_OF.findall(f"{when} {at}"))
+    return _SELDOM_USED.difference(_USED.findall(f"{when} {at}"))

@@ -12,7 +12,7 @@ from cadenza.domain.target import Target
 
 MAX_LOST_ATTEMPTS = 3
 
-# A response body: whatever JSON can say, or text.
+# A response body: any JSON value, or text.
 Body = dict[str, Any] | list[Any] | str | int | float | bool | None
 
 
@@ -70,21 +70,15 @@ class Claim:
 
     @property
     def must_close(self) -> bool:
-        """A slot whose worker was lost is sent again, unless that helps nobody any more."""
+        """A slot whose worker was lost is sent again, unless that is of no use any more."""
         lost_attempts = self.attempt - 1
-        if lost_attempts == 0:
-            return False
-        return (
-            lost_attempts >= MAX_LOST_ATTEMPTS
-            or self.is_manual
-            or self.is_paused
-            or self.is_archived
-        )
+        is_unwanted = self.is_manual or self.is_paused or self.is_archived
+        return lost_attempts >= MAX_LOST_ATTEMPTS or (lost_attempts > 0 and is_unwanted)
 
 
 @dataclass(frozen=True, slots=True)
 class FinishedRun:
-    """What a worker has to say of a claim: `started_at` is None where nothing was sent."""
+    """A worker's report of a claim: `started_at` is None where nothing was sent."""
 
     claim: Claim
     outcome: Outcome
@@ -101,8 +95,6 @@ class FinishedRun:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """The record of a slot."""
-
     id: UUID
     endpoint_id: UUID
     tenant_id: UUID
@@ -141,7 +133,7 @@ class LostAttempt:
 
 @dataclass(frozen=True, slots=True)
 class LateResult:
-    """A result that came with an old epoch: kept to be seen, never applied."""
+    """A result that came with an old epoch: recorded, never applied."""
 
     run_id: UUID
     endpoint_id: UUID

@@ -19,7 +19,7 @@ class SessionEnd(StrEnum):
 @dataclass(frozen=True, slots=True)
 class ToolCall:
     tool: str
-    arguments: Any  # as they came, cut and cleaned: nobody promises that they are an object
+    arguments: Any  # as they came, cut and cleaned; not necessarily an object
     result: dict[str, Any]
     took_effect: bool = False
     suggested: bool = False  # it would have taken effect, had the planner been allowed to act
@@ -46,18 +46,18 @@ class Session:
     cost: float = 0.0
     warnings: tuple[str, ...] = ()
     next_analysis_at: datetime | None = None
-    prompt_version: str | None = None  # of a brain that is told in words what to do
+    prompt_version: str | None = None  # of a brain that has a prompt
     fired: tuple[UUID, ...] = ()  # the declared rules that did something
-    forgotten: tuple[UUID, ...] = ()  # rules that once did, and that the job has no more
+    forgotten: tuple[UUID, ...] = ()  # rules that once did, and that the job no longer has
 
     @property
     def kind(self) -> str:
-        """Of its brain: what is remembered of an endpoint outlives a change of the model."""
+        """The kind of its brain: what is known of an endpoint outlives a change of the model."""
         return kind_of(self.brain)
 
     @property
     def worth_keeping(self) -> bool:
-        """A look that cost nothing and wanted nothing is counted, not stored."""
+        """An analysis that cost nothing and wanted nothing is counted, not stored."""
         wanted = any(call.tool not in IDLE_TOOLS and not call.repeated for call in self.tool_calls)
         ended_badly = self.end in (SessionEnd.OUT_OF_CALLS, SessionEnd.FAILED)
         return wanted or ended_badly or self.tokens > 0 or bool(self.warnings)

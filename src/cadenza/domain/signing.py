@@ -16,7 +16,6 @@ from cadenza.domain.target import Secret
 
 PREFIX = "whsec_"
 SECRET_BYTES = 32
-FEWEST_BYTES, MOST_BYTES = 24, 64  # as Standard Webhooks has it
 DEFAULT_OVERLAP = timedelta(days=1)
 MAX_OVERLAP = timedelta(days=30)
 
@@ -25,7 +24,7 @@ MAX_OVERLAP = timedelta(days=30)
 class SigningKey:
     id: UUID
     tenant_id: UUID
-    secret: Secret  # `whsec_` and base64, as receivers are given it
+    secret: Secret  # `whsec_` and base64, as receivers get it
     created_at: datetime
     retires_at: datetime | None = None  # signs until then; None: until another takes its place
 
@@ -58,20 +57,4 @@ def retirement(ends: Sequence[datetime | None], now: datetime, overlap: timedelt
 
 
 def secret_from(raw: bytes) -> Secret:
-    """A signing secret as receivers are given it."""
     return Secret(PREFIX + base64.b64encode(raw).decode())
-
-
-def checked_secret(text: str) -> Secret:
-    """A secret that somebody brought along; the InvalidInput where it is none does not quote it."""
-    secret = Secret(text)
-    wanted = f"{PREFIX} and base64 of {FEWEST_BYTES} to {MOST_BYTES} random bytes"
-    if not text.startswith(PREFIX):
-        raise InvalidInput("secret", secret, wanted)
-    try:
-        raw = base64.b64decode(text.removeprefix(PREFIX), validate=True)
-    except ValueError as error:
-        raise InvalidInput("secret", secret, wanted) from error
-    if not FEWEST_BYTES <= len(raw) <= MOST_BYTES:
-        raise InvalidInput("secret", secret, wanted)
-    return secret

@@ -5,7 +5,6 @@ from datetime import timedelta
 from math import inf
 
 DAY = timedelta(days=1)
-SLOWEST = 2  # times the calm interval, where the day's runs are spent
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,10 +12,10 @@ class Budget:
     """How much the owner lets detectors spend, as a multiple of what the baseline would use."""
 
     factor: float = 1.0  # at most so many times the baseline's runs within a day
-    relax: float = 1.25  # how far a calm endpoint is slowed down, which is what bursts live on
+    relax: float = 1.25  # how far a calm endpoint is slowed down, which pays for bursts
 
     def left(self, pace: timedelta, runs_of_day: int, age: timedelta) -> float:
-        """What is left of a day's runs; one who is younger than a day has earned only a part."""
+        """What is left of a day's runs; an endpoint younger than a day has only a part of them."""
         return self.factor * (min(age, DAY) / pace) - runs_of_day - 1  # one is planned already
 
     def calm(self, pace: timedelta, most: timedelta | None) -> timedelta:
@@ -31,6 +30,6 @@ def affordable(
     """The interval that a day's budget allows: the less of it is left, the longer the wait."""
     if left == inf:
         return wanted
-    slowest = SLOWEST * budget.calm(pace, most)
+    slowest = 2 * budget.calm(pace, most)  # where the day's runs are spent
     allowed = pace / left if left * slowest > pace else slowest
     return max(wanted, allowed if most is None else min(allowed, most))

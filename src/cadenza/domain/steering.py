@@ -36,9 +36,8 @@ def suggest_run_at(endpoint: Endpoint, hint: OneShotHint, now: datetime, cron: C
     _check_may_replace(endpoint.one_shot_hint, hint.author)
     hint = replace(hint, run_at=max(hint.run_at, now))
     _check_can_run_in_time(endpoint, hint)
-    came_from_one_shot = endpoint.plan is not None and endpoint.plan.winner is Source.AI_ONESHOT
     hinted = replace(endpoint, one_shot_hint=hint)
-    if came_from_one_shot:
+    if endpoint.plan is not None and endpoint.plan.winner is Source.AI_ONESHOT:
         return _planned_anew(hinted, now, cron)
     return _nudged(hinted, now, cron)
 
@@ -46,12 +45,11 @@ def suggest_run_at(endpoint: Endpoint, hint: OneShotHint, now: datetime, cron: C
 def clear_hints(endpoint: Endpoint, author: Author, now: datetime, cron: Cron) -> Endpoint:
     """Drop the hints that this author may drop, and plan anew; with none to drop, do nothing."""
     fresh = _without_expired_hints(endpoint, now)
-    keep_interval = _belongs_to_a_person(fresh.interval_hint, author)
-    keep_one_shot = _belongs_to_a_person(fresh.one_shot_hint, author)
+    interval, one_shot = fresh.interval_hint, fresh.one_shot_hint
     cleared = replace(
         fresh,
-        interval_hint=fresh.interval_hint if keep_interval else None,
-        one_shot_hint=fresh.one_shot_hint if keep_one_shot else None,
+        interval_hint=interval if _belongs_to_a_person(interval, author) else None,
+        one_shot_hint=one_shot if _belongs_to_a_person(one_shot, author) else None,
     )
     return endpoint if cleared == fresh else _planned_anew(cleared, now, cron)
 
@@ -114,7 +112,6 @@ def edit(
     now: datetime,
     cron: Cron,
 ) -> Endpoint:
-    """Change baseline and guardrails, and plan anew where they differ."""
     edited = replace(
         endpoint, baseline=baseline, min_interval=min_interval, max_interval=max_interval
     )
@@ -165,9 +162,8 @@ def counted_for_planner(before: Endpoint, after: Endpoint, now: datetime) -> End
         return after
     recent = tuple(at for at in before.planner_changes if at > now - timedelta(hours=1))
     if len(recent) >= MAX_CHANGES_PER_HOUR:
-        raise Refused(
-            f"{MAX_CHANGES_PER_HOUR} changes within an hour; the next from {_hour(recent)}"
-        )
+        next_at = iso(recent[0] + timedelta(hours=1))
+        raise Refused(f"{MAX_CHANGES_PER_HOUR} changes within an hour; the next from {next_at}")
     return replace(after, planner_changes=(*recent, now))
 
 
@@ -176,13 +172,6 @@ def _is_renewal(before: Endpoint, after: Endpoint) -> bool:
     if old is None or new is None or old.interval != new.interval:
         return False
     return replace(before, interval_hint=new, plan=after.plan) == after
-
-
-def _hour(recent: tuple[datetime, ...]) -> str:
-    return iso(recent[0] + timedelta(hours=1))
-
-
-# --- What the transitions have in common ----------------------------------------------------
 
 
 def _without_expired_hints(endpoint: Endpoint, now: datetime) -> Endpoint:
@@ -199,36 +188,26 @@ def _planned_anew(endpoint: Endpoint, now: datetime, cron: Cron) -> Endpoint:
 
 
 def _nudged(endpoint: Endpoint, now: datetime, cron: Cron) -> Endpoint:
-    """Planned anew, but kept only if that is earlier than the present plan."""
+    """Planned anew where that is earlier than the present plan, else unchanged."""
     planned = _planned_anew(endpoint, now, cron)
     if planned.next_run_at is None:
         return endpoint
-    if endpoint.next_run_at is None or planned.next_run_at < endpoint.next_run_at:
-        return planned
-    return endpoint
+    is_earlier = endpoint.next_run_at is None or planned.next_run_at < endpoint.next_run_at
+    return planned if is_earlier else endpoint
 
 
 def _resumed(endpoint: Endpoint, now: datetime, cron: Cron) -> Endpoint:
     """`every` is due at once, within its floor; everything else returns to its plan."""
     planned = _planned_anew(endpoint, now, cron)
     at_once = isinstance(endpoint.baseline, Every) and endpoint.archived_at is None
-    if endpoint.in_flight or planned.plan is None or not at_once:
-        return planned
-    if endpoint.paused_until(now) is not None:
+    is_paused = endpoint.paused_until(now) is not None
+    if endpoint.in_flight or planned.plan is None or not at_once or is_paused:
         return planned
     floor = floor_at(endpoint, endpoint.last_run_at)
     due_at = latest(now, floor[0] if floor else None, after_last_slot(endpoint))
     clamps = (floor[1],) if floor is not None and floor[0] > now else ()
-    resumed = Source.RESUMED
-    plan = replace(
-        planned.plan,
-        next_run_at=due_at,
-        source=resumed,
-        winner=resumed,
-        clamps=clamps,
-        session_id=None,
-    )
-    return replace(planned, plan=plan)
+    plan = replace(planned.plan, next_run_at=due_at, clamps=clamps, session_id=None)
+    return replace(planned, plan=replace(plan, source=Source.RESUMED, winner=Source.RESUMED))
 
 
 def _check_may_replace(present: Hint | None, author: Author) -> None:
@@ -241,13 +220,11 @@ def _belongs_to_a_person(hint: Hint | None, author: Author) -> bool:
 
 
 def _check_can_run_in_time(endpoint: Endpoint, hint: OneShotHint) -> None:
-    anchor_at = endpoint.last_run_at
+    anchor_at, expiry = endpoint.last_run_at, iso(hint.expires_at)
     if endpoint.running_slot_at is not None and not endpoint.running_is_manual:
         anchor_at = endpoint.running_slot_at  # what is in flight starts the next cooldown
     if hint.run_at >= hint.expires_at:
-        raise Refused(
-            f"its time {iso(hint.run_at)} is not before its expiry {iso(hint.expires_at)}"
-        )
+        raise Refused(f"its time {iso(hint.run_at)} is not before its expiry {expiry}")
     last_slot_at = endpoint.last_slot_at
     if last_slot_at is not None and last_slot_at >= hint.expires_at:
         raise Refused(f"it had a slot at {iso(last_slot_at)} already, and slots only go forward")
@@ -255,7 +232,7 @@ def _check_can_run_in_time(endpoint: Endpoint, hint: OneShotHint) -> None:
     if floor is None or max(hint.run_at, floor[0]) < hint.expires_at:
         return
     what = "the target asked to wait" if floor[1] is Source.RETRY_AFTER else "cooling down"
-    raise Refused(f"{what} until {iso(floor[0])}, the hint expires at {iso(hint.expires_at)}")
+    raise Refused(f"{what} until {iso(floor[0])}, the hint expires at {expiry}")
 
 
 def _until(instant: datetime) -> str:

@@ -11,13 +11,12 @@ from cadenza.domain.errors import Refused
 from cadenza.domain.instants import iso
 
 NEARLY = 0.2  # numbers this close ask for the same thing
-ASIDE = "reason"  # said in other words, it is still the same
 
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
     session_id: UUID
-    call: int  # its place among the calls of the session, from 0
+    call: int  # its index among the calls of the session, from 0
     endpoint_id: UUID
     endpoint_name: str
     brain: str
@@ -40,17 +39,17 @@ class Suggestion:
 
 
 def is_waiting(tool: str, arguments: Any, waiting: Iterable[Waiting]) -> bool:
-    """Whether the same, or nearly the same, has been suggested and nobody has accepted it yet."""
-    return any(each.tool == tool and _alike(each.arguments, arguments) for each in waiting)
+    """Whether nearly the same has been suggested and nobody has accepted it yet."""
+    return any(other.tool == tool and _alike(other.arguments, arguments) for other in waiting)
 
 
 def _alike(old: Any, new: Any) -> bool:
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         before, after = cast("Mapping[str, Any]", old), cast("Mapping[str, Any]", new)
-        names = (before.keys() | after.keys()) - {ASIDE}
-        return all(name in before and name in after for name in names) and all(
-            _alike(before[name], after[name]) for name in names
-        )
+        names = before.keys() - {"reason"}  # in other words, it is still the same
+        if names != after.keys() - {"reason"}:
+            return False
+        return all(_alike(before[name], after[name]) for name in names)
     if isinstance(old, int | float) and isinstance(new, int | float):
         return abs(old - new) <= NEARLY * max(abs(old), abs(new))
     return old == new

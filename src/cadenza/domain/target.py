@@ -9,13 +9,12 @@ from cadenza.domain.errors import InvalidInput
 
 DEFAULT_TIMEOUT = timedelta(seconds=30)
 MAX_TIMEOUT = timedelta(minutes=30)
-KEPT = "***"  # in place of a secret: the one that is stored
-_WRITE_IT = "write the secret, or ${NAME}"
+KEPT = "***"  # in place of a secret: keep the one that is stored
 
 
 @dataclass(frozen=True, slots=True)
 class Secret:
-    """A value that is shown to nobody: encrypted at rest, masked wherever it is printed."""
+    """A value that nobody gets to see: encrypted at rest, masked wherever it is printed."""
 
     value: str
 
@@ -35,7 +34,7 @@ class HttpTarget:
     body: str | None = None
     timeout: timedelta = DEFAULT_TIMEOUT
     max_redirects: int = 0
-    success_statuses: tuple[int, ...] = ()  # none given: every 2xx
+    success_statuses: tuple[int, ...] = ()  # empty: every 2xx
     success_when: str | None = None  # a CEL expression over `status` and `body`
 
     @property
@@ -65,7 +64,7 @@ def secrets_of(target: Target | None) -> Mapping[str, Secret]:
 
 
 def masking_secrets(target: Target) -> Target:
-    """That there are secrets, and under which names."""
+    """With the names of its secrets, but not their values."""
     if not isinstance(target, HttpTarget) or not target.secret_headers:
         return target
     return replace(target, secret_headers=dict.fromkeys(target.secret_headers, Secret(KEPT)))
@@ -82,8 +81,9 @@ def keeping_secrets(wanted: Target, stored: Target | None, path: str = "secret_h
     if not isinstance(wanted, HttpTarget) or not wanted.secret_headers:
         return wanted
     present = secrets_of(stored)
-    secrets = {name: _to_write(name, each, present) for name, each in wanted.secret_headers.items()}
-    return replace(wanted, secret_headers=secrets)
+    secrets = wanted.secret_headers.items()
+    written = {name: _to_write(name, secret, present) for name, secret in secrets}
+    return replace(wanted, secret_headers=written)
 
 
 def secrets_missing(wanted: Target, stored: Target | None, path: str) -> Iterator[InvalidInput]:
@@ -94,11 +94,13 @@ def secrets_missing(wanted: Target, stored: Target | None, path: str) -> Iterato
             continue
         other = _in_another_case(name, present)
         if other is None:
-            fix = f"there is no stored secret to keep; {_WRITE_IT}"
-            yield InvalidInput(f"{path}.{name}", Secret(""), fix)
+            fix = "there is no stored secret to keep"
         elif other.value == KEPT:  # sealed for the other spelling, and nobody can open it
-            fix = f"the stored secret cannot be read, so its header keeps its case; {_WRITE_IT}"
-            yield InvalidInput(f"{path}.{name}", Secret(""), fix)
+            fix = "the stored secret cannot be read, so its header keeps its case"
+        else:
+            continue
+        fix = f"{fix}; write the secret, or ${{NAME}}"
+        yield InvalidInput(f"{path}.{name}", Secret(""), fix)
 
 
 def _to_write(name: str, wanted: Secret, stored: Mapping[str, Secret]) -> Secret:
@@ -109,4 +111,5 @@ def _to_write(name: str, wanted: Secret, stored: Mapping[str, Secret]) -> Secret
 
 def _in_another_case(name: str, secrets: Mapping[str, Secret]) -> Secret | None:
     """Upper and lower case are the same in the name of a header."""
-    return next((each for other, each in secrets.items() if other.lower() == name.lower()), None)
+    matches = (secret for other, secret in secrets.items() if other.lower() == name.lower())
+    return next(matches, None)

@@ -1,6 +1,6 @@
-"""Targets at the door: what nobody may ask us to call, and why.
+"""Checks of a target before it is stored: what may not be called, and why.
 
-Only what a target says is judged here. Where its address leads is judged when it is called.
+Only the text of a target is judged here. Where its address leads is judged when it is called.
 """
 
 import re
@@ -14,8 +14,6 @@ from cadenza.domain.instants import humanize
 from cadenza.domain.target import MAX_TIMEOUT, HttpTarget, Secret, ShellTarget
 
 _USER_INFO = re.compile(r"//[^/?#]*@")  # may hold a password, which no error shows
-# (field, expression): InvalidInput where the expression cannot be read.
-CheckExpression = Callable[[str, str], None]
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 WITHOUT_BODY = ("GET", "HEAD")
@@ -32,7 +30,6 @@ MAX_STATUSES = 100
 MAX_ARGUMENTS = 256
 MAX_COMMAND = 64 * 1024
 MAX_FOLDER = 1024
-LEAST_TIMEOUT = timedelta(milliseconds=1)
 
 _TOKEN = frozenset("!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
 _HOST = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_.")
@@ -54,7 +51,7 @@ def check_http_target(
     target: HttpTarget,
     *,
     closed_ports: Collection[int] = (),
-    check_expression: CheckExpression | None = None,
+    check_expression: Callable[[str, str], None] | None = None,
 ) -> None:
     """InvalidInput with the field, the value and the reason, for the first thing that is wrong."""
     _check_url(target.url, closed_ports)
@@ -68,15 +65,15 @@ def check_http_target(
 
 
 def check_shell_target(target: ShellTarget) -> None:
-    """Whether a command may be stored; whether commands may run at all is the operator's say."""
+    """Whether a command may be stored; whether commands may run at all is the admin's decision."""
     command = target.command
     if not command or not command[0]:
         raise InvalidInput("command", command, "name a program, as the first of the list")
     if len(command) > MAX_ARGUMENTS:
-        count = len(command)
-        raise InvalidInput("command", command, f"{count} arguments; {MAX_ARGUMENTS} are the most")
-    for place, argument in enumerate(command):
-        _check_storable(f"command[{place}]", argument)
+        fix = f"{len(command)} arguments; {MAX_ARGUMENTS} are the most"
+        raise InvalidInput("command", command, fix)
+    for index, argument in enumerate(command):
+        _check_storable(f"command[{index}]", argument)
     size = sum(len(argument.encode()) for argument in command)
     if size > MAX_COMMAND:
         raise InvalidInput("command", command, f"{size} bytes; {MAX_COMMAND} are the most")
@@ -86,9 +83,6 @@ def check_shell_target(target: ShellTarget) -> None:
             fix = f"give a path of 1 to {MAX_FOLDER} characters, or leave it out"
             raise InvalidInput("folder", target.folder, fix)
     _check_timeout(target.timeout)
-
-
-# --- URL ------------------------------------------------------------------------------------
 
 
 def _check_url(url: str, closed_ports: Collection[int]) -> None:
@@ -141,22 +135,19 @@ def _check_port(url: str, netloc: str, closed_ports: Collection[int]) -> None:
     if not (port.isascii() and port.isdigit() and len(port) <= 5 and 0 < int(port) < 65536):
         _bad_url(url, "its port must be a number from 1 to 65535")
     if int(port) in closed_ports:
-        _bad_url(url, f"the operator has closed port {int(port)}")
+        _bad_url(url, f"the installation's admin has closed port {int(port)}")
 
 
 def _bad_url(url: str, fix: str) -> NoReturn:
     raise InvalidInput("url", _USER_INFO.sub("//***@", url), fix)
 
 
-# --- Method, headers, body ------------------------------------------------------------------
-
-
 def _check_method(target: HttpTarget) -> None:
     if target.method not in METHODS:
         raise InvalidInput("method", target.method, f"use one of {', '.join(METHODS)}")
     if target.body is not None and target.method in WITHOUT_BODY:
-        shown = target.body[:40]
-        raise InvalidInput("body", shown, f"a {target.method} has none: leave it out, or use POST")
+        fix = f"a {target.method} has none: leave it out, or use POST"
+        raise InvalidInput("body", target.body[:40], fix)
 
 
 def _check_headers(headers: Mapping[str, str], secret_headers: Mapping[str, Secret]) -> None:
@@ -165,24 +156,18 @@ def _check_headers(headers: Mapping[str, str], secret_headers: Mapping[str, Secr
         raise InvalidInput("headers", f"{count} of them", f"{MAX_HEADERS} are the most")
     seen: set[str] = set()
     size = 0
-    for field, name, value, shown in _each_header(headers, secret_headers):
+    plain = [("headers", name, value) for name, value in headers.items()]
+    secret = [("secret_headers", name, value) for name, value in secret_headers.items()]
+    for field, name, value in (*plain, *secret):
         _check_header_name(field, name)
         if name.lower() in seen:
             raise InvalidInput(field, name, "it is given twice; upper and lower case are the same")
         seen.add(name.lower())
-        _check_header_value(f"{field}.{name}", value, shown)
-        size += len(name) + len(value)
+        text = value.value if isinstance(value, Secret) else value
+        _check_header_value(f"{field}.{name}", text, value)
+        size += len(name) + len(text)
     if size > MAX_HEADERS_SIZE:
         raise InvalidInput("headers", f"{size} bytes", f"{MAX_HEADERS_SIZE} are the most")
-
-
-def _each_header(
-    headers: Mapping[str, str], secret_headers: Mapping[str, Secret]
-) -> list[tuple[str, str, str, object]]:
-    """Field, name, value, and what may be shown of the value."""
-    plain = [("headers", name, value, value) for name, value in headers.items()]
-    hidden = [("secret_headers", name, each.value, each) for name, each in secret_headers.items()]
-    return [*plain, *hidden]
 
 
 def _check_header_name(field: str, name: str) -> None:
@@ -194,16 +179,16 @@ def _check_header_name(field: str, name: str) -> None:
         raise InvalidInput(field, name, "this header is Cadenza's to set, or of the connection")
 
 
-def _check_header_value(field: str, value: str, shown: object) -> None:
-    if len(value) > MAX_HEADER_VALUE:
-        fix = f"{len(value)} characters; {MAX_HEADER_VALUE} are the most"
-        raise InvalidInput(field, shown, fix)
-    for char in value:
+def _check_header_value(field: str, text: str, value: str | Secret) -> None:
+    """Errors quote the value, which masks itself where it is a secret."""
+    if len(text) > MAX_HEADER_VALUE:
+        raise InvalidInput(field, value, f"{len(text)} characters; {MAX_HEADER_VALUE} are the most")
+    for char in text:
         if char != "\t" and (char < " " or "\x7f" <= char < "\xa0" or char > "\xff"):
             fix = f"it holds U+{ord(char):04X}; letters of ISO-8859-1, spaces and tabs are allowed"
-            raise InvalidInput(field, shown, fix)
-    if isinstance(shown, Secret) and not value.strip():
-        raise InvalidInput(field, shown, "a secret cannot be empty")
+            raise InvalidInput(field, value, fix)
+    if isinstance(value, Secret) and not text.strip():
+        raise InvalidInput(field, value, "a secret cannot be empty")
 
 
 def _check_body(body: str | None) -> None:
@@ -225,21 +210,17 @@ def _check_storable(field: str, text: str) -> None:
         raise InvalidInput(field, text[:40], "it holds half of a character pair") from error
 
 
-# --- Time and answer ------------------------------------------------------------------------
-
-
 def _check_timeout(timeout: timedelta) -> None:
-    if not LEAST_TIMEOUT <= timeout <= MAX_TIMEOUT:
-        fix = f"from 1 ms to {humanize(MAX_TIMEOUT)}"
-        raise InvalidInput("timeout", str(timeout), fix)
+    if not timedelta(milliseconds=1) <= timeout <= MAX_TIMEOUT:
+        raise InvalidInput("timeout", str(timeout), f"from 1 ms to {humanize(MAX_TIMEOUT)}")
 
 
 def _check_answer(target: HttpTarget) -> None:
     if not 0 <= target.max_redirects <= MAX_REDIRECTS:
         raise InvalidInput("max_redirects", target.max_redirects, f"from 0 to {MAX_REDIRECTS}")
     if len(target.success_statuses) > MAX_STATUSES:
-        shown = f"{len(target.success_statuses)} of them"
-        raise InvalidInput("success_statuses", shown, f"{MAX_STATUSES} are the most")
+        count = f"{len(target.success_statuses)} of them"
+        raise InvalidInput("success_statuses", count, f"{MAX_STATUSES} are the most")
     for status in target.success_statuses:
         if not 100 <= status <= 599:
             raise InvalidInput("success_statuses", status, "a status is from 100 to 599")

@@ -27,14 +27,11 @@ def parse_duration(written: int | str) -> timedelta:
     text = written.strip().lower()
     if len(text) > _MAX_LENGTH or not text.isascii() or _WHOLE.fullmatch(text) is None:
         raise ValueError(EXPECTED)
-    parts = [(int(count), unit) for count, unit in _PART.findall(text)]
-    sizes = [_UNITS[unit] for _, unit in parts]
+    counts = [(int(count), _UNITS[unit]) for count, unit in _PART.findall(text)]
+    sizes = [size for _, size in counts]
     if sizes != sorted(set(sizes), reverse=True):
         raise ValueError(f"each unit once, the largest first: {EXPECTED}")
-    total_ms = sum(
-        count * (size // _UNITS["ms"]) for (count, _), size in zip(parts, sizes, strict=True)
-    )
-    return parse_duration(total_ms)
+    return parse_duration(sum(count * (size // _UNITS["ms"]) for count, size in counts))
 
 
 def format_duration(duration: timedelta) -> str:

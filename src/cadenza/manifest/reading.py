@@ -74,7 +74,7 @@ def contradictions_of(document: EndpointDocument) -> list[InvalidInput]:
 
 
 def merged(present: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
-    """A document after a JSON merge patch; another baseline or target takes the old one's place."""
+    """A document after a JSON merge patch; another baseline or target replaces the present one."""
     replaced: set[str] = set()
     if any(patch.get(field) for field in OF_BASELINE):
         replaced.update(OF_BASELINE, () if patch.get("cron") else ("timezone",))
@@ -111,7 +111,7 @@ def _other_headers(present: Mapping[str, Any], patch: Mapping[str, Any]) -> dict
 def errors_of(error: ValidationError, location: Location = ()) -> list[InvalidInput]:
     """Each field that is wrong, as a person wrote it, with the fix."""
     errors = error.errors(include_url=False, include_context=False)
-    return field_errors({**each, "loc": (*location, *each["loc"])} for each in errors)
+    return field_errors({**line, "loc": (*location, *line["loc"])} for line in errors)
 
 
 def field_errors(errors: Iterable[Any]) -> list[InvalidInput]:
@@ -222,7 +222,7 @@ def path_of(location: Location) -> str:
 
 
 def _value(error: Any) -> object:
-    """What was given, but never a secret; an object or a list may hold one further down."""
+    """What is wrong, but never a secret; an object or a list may hold one further down."""
     if any("secret" in str(part).lower() for part in error["loc"]):
         return Secret("")
     if error["type"] == "missing":

@@ -31,7 +31,7 @@ def _read_rule(document: RuleDocument, path: str) -> Rule:
 
 
 def _read_then(document: ThenDocument, path: str) -> Then:
-    actions = [each for each in RuleAction if getattr(document, each) not in (None, False)]
+    actions = [name for name in RuleAction if getattr(document, name) not in (None, False)]
     if len(actions) != 1:
         names = " and ".join(actions) or "none of them"
         fix = f"give exactly one of {', '.join(RuleAction)}"

@@ -28,7 +28,7 @@ def expand(raw: object, environment: Mapping[str, str]) -> list[InvalidInput]:
 
 
 def warnings_on(raw: object) -> Iterator[tuple[str, str]]:
-    """Secrets that stand in the file, and those that only look like a variable, with their paths.
+    """Secrets written in the file, and those that only look like a variable, with their paths.
 
     To be called before `expand`, which replaces the variables.
     """

@@ -55,7 +55,7 @@ _ADVICE = {
 
 @dataclass(slots=True)
 class Tree:
-    """What a file says, with the location of each path, like `jobs[0].endpoints[2].url`."""
+    """The content of a file, with the location of each path, like `jobs[0].endpoints[2].url`."""
 
     file: str
     value: Any = None
@@ -67,13 +67,13 @@ class Tree:
     def location_of(self, path: str, *, of_key: bool = False) -> SourceLocation:
         """Of a field, or of the nearest thing around it that was written."""
         locations = self.keys if of_key else self.values
-        for each in _upwards(path):
-            if location := locations.get(each) or locations.get(f"{each}_ms"):
+        for outer in _upwards(path):
+            if location := locations.get(outer) or locations.get(f"{outer}_ms"):
                 return location
         return self.values.get("", SourceLocation(self.file, 1, 1))
 
     def is_broken(self, path: str) -> bool:
-        return any(each in self.broken for each in _upwards(path))
+        return any(outer in self.broken for outer in _upwards(path))
 
 
 def _upwards(path: str) -> Iterator[str]:

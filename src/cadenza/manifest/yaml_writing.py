@@ -1,12 +1,10 @@
-"""Definitions as YAML that a person likes to read, and that reads back as the same definitions."""
+"""Documents of jobs as YAML that a person likes to read, and that reads back as the same."""
 
 from collections.abc import Sequence
 from typing import Any
 
 import yaml
 
-from cadenza.domain.definition import JobDefinition
-from cadenza.manifest.writing import job_document
 from cadenza.manifest.yaml_scalars import reads_as_text
 
 _represent: Any = yaml.SafeDumper.represent_scalar  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
@@ -15,12 +13,8 @@ _OTHER_LINE_ENDS = frozenset("\r\x85\u2028\u2029")
 HEAD = "version: 1\njobs:"
 
 
-def to_yaml(jobs: Sequence[JobDefinition]) -> str:
-    """In this order, with a blank line between two jobs; secrets are masked."""
-    return documents_to_yaml([job_document(job) for job in jobs])
-
-
 def documents_to_yaml(documents: Sequence[dict[str, Any]]) -> str:
+    """In the order given, a blank line between two jobs."""
     if not documents:
         return f"{HEAD} []\n"
     return f"{HEAD}\n" + "\n".join(map(_job_to_yaml, documents))

@@ -12,7 +12,7 @@ import typer
 
 from cadenza.application.ports.brain import Brain
 from cadenza.cli.client import Api
-from cadenza.cli.commands import add
+from cadenza.cli.commands import command
 from cadenza.cli.context import CliContext
 from cadenza.cli.errors import CommandError, usage
 from cadenza.cli.instants import ago
@@ -143,4 +143,4 @@ def _draw(comparisons: list[Comparison], svg: Path) -> None:
 
 
 def register(app: typer.Typer, open_brain: OpenBrain) -> None:
-    add(app, "replay", partial(replay, open_brain), is_read_in_logs=True)
+    command(app, "replay", is_read_in_logs=True)(partial(replay, open_brain))

@@ -1,22 +1,22 @@
 """A life that is lived again: the real planner, tools and governor, with answers of the past."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import islice
 
 from cadenza.adapters.cron.cronsim import CronsimCron
-from cadenza.adapters.memory.analysis_queue import MemoryAnalysisQueue
-from cadenza.adapters.memory.endpoints import MemoryEndpointStore
-from cadenza.adapters.memory.quota import MemoryQuota
-from cadenza.adapters.memory.run_queue import MemoryRunQueue
+from cadenza.adapters.memory.stores import MemoryStores
 from cadenza.adapters.memory.tables import Tables
 from cadenza.adapters.simulated.log import EventLog
 from cadenza.adapters.system.ids import new_id
+from cadenza.application.finishing import ClaimedRuns
 from cadenza.application.planner import Planner
+from cadenza.application.population import populate
 from cadenza.application.ports.brain import Brain
 from cadenza.application.ports.claims import ClaimRequest
+from cadenza.application.quotas import Quotas
 from cadenza.domain.definition import JobDefinition
-from cadenza.domain.endpoint import Endpoint, Job
 from cadenza.domain.errors import BrainFailed, InstallationError
 from cadenza.domain.rule import Mode
 from cadenza.domain.run import Claim, FinishedRun, Outcome, RunStatus
@@ -71,13 +71,15 @@ async def relive(
     It ends sooner where the purse is empty.
     """
     clock = SetClock(begin)
-    tables = Tables(clock, CronsimCron(), new_id)
-    store, queue = MemoryEndpointStore(tables), MemoryRunQueue(tables)
-    await _populate(job, store, begin)
+    tables, cron = Tables(clock, new_id), CronsimCron()
+    memory = MemoryStores(tables)
+    queue = ClaimedRuns(memory.claims, memory.store, cron)
+    await populate(memory.store, cron, new_id, _replayed(job))
     planner = None
     if brain is not None:
-        analysis_queue, quota = MemoryAnalysisQueue(tables), purse or MemoryQuota(tables)
-        planner = Planner(brain, store, analysis_queue, quota, clock, EventLog(), new_id)
+        quota = purse or Quotas(memory.store, new_id)
+        stores = (memory.store, memory.analysis_queue, quota)
+        planner = Planner(brain, *stores, clock, cron, EventLog(), new_id)
     failures = 0
     for _ in range(MOST_ROUNDS):
         due = [row.endpoint.next_run_at for row in tables.endpoints.values()]
@@ -92,36 +94,17 @@ async def relive(
             done = await planner.run_once()
             if done.over_quota:
                 return _life(tables, clock.at, is_cut=True)
-            failures = _failures(failures, tables.sessions[known:])
+            failures = _failures(failures, list(islice(tables.sessions.values(), known, None)))
     raise InstallationError(
         "The replay is too long: take a shorter --since, or one --job at a time"
     )
 
 
-async def _populate(job: JobDefinition, store: MemoryEndpointStore, begin: datetime) -> None:
-    stored = Job(
-        new_id(),
-        new_id(),
-        job.name,
-        job.description,
-        rules=job.rules,
-        planner_mode=Mode.ACT,  # one that only advises is asked what would come of its advice
-        probe_budget=job.probe_budget,
-    )
-    await store.add_job(stored)
-    for each in job.endpoints:
-        endpoint = Endpoint(
-            id=new_id(),
-            tenant_id=stored.tenant_id,
-            job_id=stored.id,
-            name=each.name,
-            baseline=each.baseline,
-            created_at=begin,
-            min_interval=each.min_interval,
-            max_interval=each.max_interval,
-            spread=timedelta(0),
-        )
-        await store.add_endpoint(endpoint, HttpTarget("http://replay.invalid/"))
+def _replayed(job: JobDefinition) -> JobDefinition:
+    """It calls nobody, and one that only advises is asked what would come of its advice."""
+    target = HttpTarget("http://replay.invalid/")
+    endpoints = tuple(replace(endpoint, target=target) for endpoint in job.endpoints)
+    return replace(job, endpoints=endpoints, planner_mode=Mode.ACT)
 
 
 def _finished(claim: Claim, histories: Mapping[str, History], now: datetime) -> FinishedRun:
@@ -150,6 +133,5 @@ def _failures(before: int, sessions: Sequence[Session]) -> int:
 def _life(tables: Tables, end: datetime, *, is_cut: bool) -> Life:
     probes: dict[str, list[datetime]] = {}
     for row in tables.endpoints.values():
-        ids = tables.runs_of[row.endpoint.id]
-        probes[row.endpoint.name] = sorted(tables.runs[each].slot_at for each in ids)
-    return Life(end, is_cut, probes, list(tables.sessions))
+        probes[row.endpoint.name] = sorted(tables.runs_of[row.endpoint.id])
+    return Life(end, is_cut, probes, list(tables.sessions.values()))

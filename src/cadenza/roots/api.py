@@ -23,15 +23,13 @@ from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.dispatcher import Dispatcher
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.domain.access import hash_of
-from cadenza.roots.database import opened_database
 from cadenza.roots.dispatch import dispatcher, words
 from cadenza.roots.first_start import first_key
-from cadenza.roots.program import collect_less_often, run_program, start_program
+from cadenza.roots.program import collect_less_often, opened_database, run_program, start_program
 from cadenza.roots.secrets import secret_box
-from cadenza.roots.serving import Server, server_config
+from cadenza.roots.serving import Server, opened_streams, server_config
 from cadenza.roots.settings import Settings
 from cadenza.roots.stores import api_stores
-from cadenza.roots.streams import opened_streams
 from cadenza.roots.validation_policy import validation_policy
 from cadenza.web.api.app import create_app
 from cadenza.web.api.dependencies import Dependencies, Stores, Surroundings
@@ -39,19 +37,19 @@ from cadenza.web.api.rate_limit import RateLimit
 from cadenza.web.api.streams import Streams
 
 log = structlog.get_logger()
+cli = typer.Typer()
 
 
-def register(app: typer.Typer) -> None:
-    @app.command(epilog="Example: CADENZA_DATABASE_URL=postgresql://cadenza@db/cadenza cadenza api")
-    def api(
-        host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-        port: Annotated[int, typer.Option(min=0, max=65535, help="The port.")] = 8080,
-    ) -> None:
-        """Serve the REST API."""
-        settings = start_program()
-        check_can_listen("api", host, port)
-        collect_less_often()
-        run_program(settings, lambda url: _serve(settings, url, host, port))
+@cli.command(epilog="Example: CADENZA_DATABASE_URL=postgresql://cadenza@db/cadenza cadenza api")
+def api(
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port.")] = 8080,
+) -> None:
+    """Serve the REST API."""
+    settings = start_program()
+    check_can_listen("api", host, port)
+    collect_less_often()
+    run_program(settings, lambda url: _serve(settings, url, host, port))
 
 
 async def _serve(settings: Settings, url: str, host: str, port: int) -> None:

@@ -40,7 +40,7 @@ def _local(instant: datetime) -> datetime:
 
 
 def _checks() -> "Checks":
-    from cadenza.roots.files import checks  # noqa: PLC0415 - it loads cron and expressions
+    from cadenza.roots.validation_policy import checks  # noqa: PLC0415 - it loads cron and expressions
 
     return checks()
 

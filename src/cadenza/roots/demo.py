@@ -6,6 +6,5 @@ from cadenza.demo import command
 from cadenza.roots.brain import rules_brain
 from cadenza.roots.examples import example_job
 
-
-def register(app: typer.Typer) -> None:
-    command.register(app, rules_brain, lambda: example_job("demo.yaml"))
+cli = typer.Typer()
+command.register(cli, rules_brain, lambda: example_job("demo.yaml"))

@@ -6,7 +6,7 @@ import cadenza
 from cadenza.domain.definition import JobDefinition
 from cadenza.domain.errors import InstallationError
 from cadenza.manifest.files import read_manifest
-from cadenza.roots.files import checks
+from cadenza.roots.validation_policy import checks
 
 _PACKAGE = Path(cadenza.__file__).parent
 _FOLDERS = (_PACKAGE / "examples", _PACKAGE.parents[1] / "examples")

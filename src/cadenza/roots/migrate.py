@@ -10,10 +10,13 @@ from rich.table import Table
 
 from cadenza.adapters.postgres import migrate as migrations
 from cadenza.domain.instants import iso_or_none
-from cadenza.roots.database import database_url, opened_database
+from cadenza.roots.program import database_url, opened_database
 from cadenza.roots.settings import Settings, read_settings
 
+cli = typer.Typer()
 
+
+@cli.command()
 def migrate(
     status: Annotated[
         bool, typer.Option("--status", help="Only show what has been applied, change nothing.")
@@ -57,7 +60,3 @@ async def _show(settings: Settings, url: str, *, as_json: bool) -> None:
     for number, name, applied_at in rows:
         table.add_row(number, name, applied_at or "not yet")
     Console().print(table)
-
-
-def register(app: typer.Typer) -> None:
-    app.command()(migrate)

@@ -27,20 +27,17 @@ from cadenza.application.ports.brain import Brain
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.application.quotas import Quotas
 from cadenza.roots.brain import llm_brain, rules_brain
-from cadenza.roots.database import opened_database
-from cadenza.roots.program import run_program, start_program
+from cadenza.roots.program import opened_database, run_program, start_program
 from cadenza.roots.secrets import secret_box
 from cadenza.roots.settings import Settings
 from cadenza.roots.worker import run_worker, worker_name
 
 GIVES_WAY = 5  # to the scheduler, where they share a machine
 log = structlog.get_logger()
+cli = typer.Typer()
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(planner)
-
-
+@cli.command()
 def planner() -> None:
     """Run a planner worker: look at what has run, and advise or act within each owner's limits.
 

@@ -1,17 +1,21 @@
-"""How every program that goes on until it is stopped begins."""
+"""What every program begins with: settings, logs, and its database or an embedded one."""
 
 import asyncio
 import gc
+import logging
 import os
-from collections.abc import Callable, Coroutine
+import sys
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
+import structlog
 import uvloop
 
-from cadenza.roots.database import database_url
-from cadenza.roots.logging import set_up_logs
+from cadenza.adapters.postgres.database import Database, open_database
+from cadenza.adapters.postgres.embedded import EmbeddedPostgres
 from cadenza.roots.settings import Settings, read_settings
-from cadenza.up.parent import end_with_parent
+from cadenza.up.supervisor import end_with_parent
 
 
 def start_program() -> Settings:
@@ -35,3 +39,43 @@ def collect_less_often() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
+
+
+@contextmanager
+def database_url(settings: Settings) -> Generator[str]:
+    """Its address; an embedded server ends with the block."""
+    if settings.database_url is not None:
+        yield settings.database_url.get_secret_value()
+        return
+    with EmbeddedPostgres(settings.data_folder / "postgres") as url:
+        yield url
+
+
+@asynccontextmanager
+async def opened_database(settings: Settings, url: str) -> AsyncGenerator[Database]:
+    database = await open_database(
+        url, connections=settings.connections, pooler=settings.database_pooler
+    )
+    try:
+        yield database
+    finally:
+        await database.close()
+
+
+def set_up_logs(*, as_json: bool) -> None:
+    last: structlog.types.Processor = (
+        structlog.processors.JSONRenderer()
+        if as_json
+        else structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+    )
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            last,
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
+        logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
+        cache_logger_on_first_use=True,
+    )

@@ -12,10 +12,6 @@ from cadenza.roots.brain import llm_brain, rules_brain
 from cadenza.roots.settings import read_settings
 
 
-def register(app: typer.Typer) -> None:
-    command.register(app, _opened_brain)
-
-
 @asynccontextmanager
 async def _opened_brain(kind: ReplayBrain) -> AsyncGenerator[Brain]:
     if kind is ReplayBrain.RULES:
@@ -26,3 +22,7 @@ async def _opened_brain(kind: ReplayBrain) -> AsyncGenerator[Brain]:
         yield model
     finally:
         await model.close()
+
+
+cli = typer.Typer()
+command.register(cli, _opened_brain)

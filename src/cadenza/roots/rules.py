@@ -1,10 +1,10 @@
 """`cadenza rules`, with the expressions that it judges by."""
 
-import typer
+from functools import partial
 
 from cadenza.adapters.expressions.cel import CelExpressions
-from cadenza.cli import rules
+from cadenza.cli.commands import command, group
+from cadenza.cli.rules import run_rules
 
-
-def register(app: typer.Typer) -> None:
-    rules.register(app, CelExpressions())
+cli = group("rules", "Declared rules: tried on answers of the past.")
+command(cli, "test", is_read_in_logs=True)(partial(run_rules, CelExpressions()))

@@ -13,16 +13,15 @@ from cadenza.adapters.postgres.listener import Listener
 from cadenza.adapters.postgres.maintenance import Maintenance
 from cadenza.adapters.postgres.migrate import migrate
 from cadenza.adapters.postgres.signing_keys import PostgresSigningKeys
-from cadenza.adapters.system.clock_check import warn_if_off
+from cadenza.adapters.system.clock import warn_if_off
 from cadenza.adapters.system.events import LoggedEvents
 from cadenza.adapters.system.worker_program import log_trouble
 from cadenza.application.ports.dispatcher import Dispatcher
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.application.repeat import repeat
 from cadenza.application.scheduler import Scheduler, SchedulerOptions
-from cadenza.roots.database import opened_database
 from cadenza.roots.dispatch import dispatcher
-from cadenza.roots.program import collect_less_often, run_program, start_program
+from cadenza.roots.program import collect_less_often, opened_database, run_program, start_program
 from cadenza.roots.secrets import secret_box
 from cadenza.roots.settings import Settings
 from cadenza.roots.stores import claimed_runs
@@ -30,12 +29,10 @@ from cadenza.roots.worker import run_worker, worker_name
 
 MAINTENANCE_EVERY = timedelta(hours=1)
 log = structlog.get_logger()
+cli = typer.Typer()
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(scheduler)
-
-
+@cli.command()
 def scheduler() -> None:
     """Run a scheduler worker: claim what is due, execute it, plan the next run.
 

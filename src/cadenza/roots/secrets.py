@@ -10,10 +10,10 @@ from cadenza.adapters.postgres.migrate import migrate
 from cadenza.adapters.postgres.secrets import SealedValues
 from cadenza.adapters.secrets.box import AesGcmBox
 from cadenza.adapters.secrets.key_file import KeyFile
-from cadenza.adapters.secrets.keys import GivenKeys
+from cadenza.adapters.secrets.keys import ConfiguredKeys
 from cadenza.application.secret_rotation import Secrets
 from cadenza.cli import secrets as commands
-from cadenza.roots.database import database_url, opened_database
+from cadenza.roots.program import database_url, opened_database
 from cadenza.roots.settings import Settings, read_settings
 
 KEY_FILE = "master.key"
@@ -24,15 +24,11 @@ def secret_box(settings: Settings, warn: Callable[[str], None]) -> AesGcmBox:
     return AesGcmBox(_master_keys(settings, warn))
 
 
-def _master_keys(settings: Settings, warn: Callable[[str], None]) -> GivenKeys | KeyFile:
+def _master_keys(settings: Settings, warn: Callable[[str], None]) -> ConfiguredKeys | KeyFile:
     """From the setting; where it is not set from a file, which is made at the first start."""
     if settings.master_key is not None:
-        return GivenKeys(settings.master_key.get_secret_value())
+        return ConfiguredKeys(settings.master_key.get_secret_value())
     return KeyFile(settings.data_folder / KEY_FILE, warn)
-
-
-def register(app: typer.Typer) -> None:
-    commands.register(app, _with_secrets)
 
 
 def _with_secrets(use: Callable[[Secrets], Awaitable[T]], warn: Callable[[str], None]) -> T:
@@ -48,3 +44,7 @@ def _with_secrets(use: Callable[[Secrets], Awaitable[T]], warn: Callable[[str], 
 
     with database_url(settings) as url:
         return asyncio.run(run(url))
+
+
+cli = typer.Typer()
+commands.register(cli, _with_secrets)

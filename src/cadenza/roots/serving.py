@@ -1,10 +1,20 @@
 """How the API is served: uvicorn, with its limits and an end for event streams."""
 
 import asyncio
+import time
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from types import FrameType
 
 import uvicorn
 from fastapi import FastAPI
+
+from cadenza.adapters.postgres.listener import Listener
+from cadenza.application.ports.event_log import EventLog
+from cadenza.application.waiting import end_all
+from cadenza.web.api.streams import Pace, Streams
+
+CHANNEL = "cadenza_events"
 
 
 class Server(uvicorn.Server):
@@ -30,3 +40,15 @@ def server_config(app: FastAPI, host: str, port: int) -> uvicorn.Config:
         timeout_graceful_shutdown=10,
         h11_max_incomplete_event_size=64 * 1024,
     )
+
+
+@asynccontextmanager
+async def opened_streams(log: EventLog, url: str | None) -> AsyncGenerator[Streams]:
+    """Woken by NOTIFY where there is a database to listen to."""
+    streams = Streams(log, time.monotonic, Pace())
+    beside = [asyncio.create_task(Listener(url, {CHANNEL: streams.wake}).run())] if url else []
+    try:
+        yield streams
+    finally:
+        streams.end()
+        await end_all(beside)

@@ -12,7 +12,10 @@ from rich.text import Text
 
 from cadenza.roots.settings import Settings, read_settings, variables_of
 
+cli = typer.Typer()
 
+
+@cli.command()
 def settings(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -44,7 +47,3 @@ def _row(name: str, value: object) -> dict[str, Any]:
     in_force = {variable.upper() for variable, value in os.environ.items() if value}
     origin = "default" if in_force.isdisjoint(variables) else "environment"
     return {"variable": variables[0], "value": value, "from": origin}
-
-
-def register(app: typer.Typer) -> None:
-    app.command()(settings)

@@ -7,6 +7,5 @@ from cadenza.roots.examples import example_job
 from cadenza.sim import command
 from cadenza.sim.scenarios import DeclaredRules
 
-
-def register(app: typer.Typer) -> None:
-    command.register(app, DeclaredRules(rules_brain, example_job))
+cli = typer.Typer()
+command.register(cli, DeclaredRules(rules_brain, example_job))

@@ -13,15 +13,12 @@ import typer
 
 from cadenza.adapters.postgres.maintenance import Maintenance
 from cadenza.adapters.postgres.migrate import migrate
-from cadenza.adapters.system.client_file import ADMIN_KEY_FILE, CLIENT_FILE
+from cadenza.adapters.system.client_file import ADMIN_KEY_FILE, CLIENT_FILE, write_private
 from cadenza.adapters.system.listening import address_of, check_can_listen
-from cadenza.adapters.system.private_file import write_private
 from cadenza.adapters.system.worker_program import stop_on_signals
 from cadenza.application.ports.secret_box import SecretBox
-from cadenza.roots.database import opened_database
 from cadenza.roots.first_start import key_at_hand
-from cadenza.roots.logging import set_up_logs
-from cadenza.roots.program import run_program
+from cadenza.roots.program import opened_database, run_program, set_up_logs
 from cadenza.roots.secrets import secret_box
 from cadenza.roots.settings import Settings, read_settings
 from cadenza.up.sample_service import sample_service
@@ -33,12 +30,10 @@ SAMPLE_PORT = 8081
 WORKERS = ("scheduler", "planner")
 CADENZA = (sys.executable, "-m", "cadenza.roots.main")
 log = structlog.get_logger()
+cli = typer.Typer()
 
 
-def register(app: typer.Typer) -> None:
-    app.command()(up)
-
-
+@cli.command()
 def up(
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535, help="The port.")] = 8080,

@@ -40,7 +40,8 @@ async def play(world: World) -> list[Check]:
 
 async def play_on_rules(world: World, brain: Brain, job: JobDefinition) -> list[Check]:
     """The same life with the rules brain, and endpoints and rules as they stand in a file."""
-    world.job = replace(world.job, name=job.name, rules=job.rules)
+    rules = tuple(replace(rule, id=world.chance.id_of(rule.name)) for rule in job.rules)
+    world.job = replace(world.job, name=job.name, rules=rules)
     for endpoint in job.endpoints:
         await world.add(
             endpoint.name,

@@ -8,11 +8,9 @@ from cadenza.adapters.simulated.brains import FunctionBrain
 from cadenza.adapters.simulated.dispatcher import Reply
 from cadenza.application.ports.brain import Brain, Tools
 from cadenza.application.ports.claims import ClaimRequest
-from cadenza.domain import steering
 from cadenza.domain.analysis import AnalysisContext
 from cadenza.domain.definition import JobDefinition
 from cadenza.domain.endpoint import Every
-from cadenza.domain.hint import Author, IntervalHint
 from cadenza.domain.run import Claim, FinishedRun, Outcome, RunStatus
 from cadenza.sim import flash_sale, flash_sale_story
 from cadenza.sim.world import Check, World, at_minute
@@ -65,9 +63,9 @@ async def queue_spike(world: World) -> list[Check]:
 
     async with world.worker(answer):
         await world.live(12 * MINUTE)
-        hint = IntervalHint(MINUTE, at_minute(27), Author.PLANNER, "the queue jumped to 150")
-        await world.act(
-            "payment_queue", lambda ep, now, cron: steering.suggest_interval(ep, hint, now, cron)
+        reason = "the queue jumped to 150"
+        await world.steering.hint_interval(
+            world.owner, world.id_of("payment_queue"), MINUTE, 15 * MINUTE, reason
         )
         await world.live(28 * MINUTE)
     runs = world.runs("payment_queue")
@@ -166,22 +164,15 @@ async def pause(world: World) -> list[Check]:
     def answer(_claim: Claim, _now: datetime) -> Reply:
         return Reply(OK, SECOND)
 
-    async def pause_until(until_at: datetime | None) -> None:
-        await world.act(
-            "nightly_sync",
-            lambda ep, now, cron: steering.pause(ep, until_at, Author.PERSON, "", now, cron),
-        )
-
+    endpoint_id = world.id_of("nightly_sync")
     async with world.worker(answer):
         await world.live(10.5 * MINUTE)
-        await pause_until(at_minute(20))
+        await world.steering.pause(world.owner, endpoint_id, at_minute(20), "")
         await world.live(15 * MINUTE)
-        await pause_until(None)
+        await world.steering.pause(world.owner, endpoint_id, None, "")
         await world.live(10 * MINUTE)
         resumed_at = world.clock.now()
-        await world.act(
-            "nightly_sync", lambda ep, now, cron: steering.resume(ep, Author.PERSON, now, cron)
-        )
+        await world.steering.resume(world.owner, endpoint_id)
         await world.live(5 * MINUTE)
     runs = world.runs("nightly_sync")
     first_pause = [run for run in runs if at_minute(10.5) <= run.slot_at < at_minute(20)]

@@ -6,26 +6,31 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from uuid import UUID
 
 from cadenza.adapters.cron.cronsim import CronsimCron
-from cadenza.adapters.memory.analysis_queue import MemoryAnalysisQueue
-from cadenza.adapters.memory.endpoints import MemoryEndpointStore
-from cadenza.adapters.memory.quota import MemoryQuota
-from cadenza.adapters.memory.run_queue import MemoryRunQueue
-from cadenza.adapters.memory.tables import Tables, Topic
+from cadenza.adapters.memory.stores import MemoryStores
+from cadenza.adapters.memory.tables import Tables
 from cadenza.adapters.simulated.chance import SeededChance
 from cadenza.adapters.simulated.dispatcher import Reply, ScriptedDispatcher
 from cadenza.adapters.simulated.log import EventLog
 from cadenza.adapters.simulated.time import SimulatedClock
+from cadenza.application.endpoints import add_endpoint
+from cadenza.application.finishing import ClaimedRuns
 from cadenza.application.planner import Planner, PlannerOptions
 from cadenza.application.ports.brain import Brain
-from cadenza.application.ports.endpoints import Act
+from cadenza.application.ports.catalogue import StoredJob
+from cadenza.application.ports.store import Channel, Transaction
+from cadenza.application.quotas import Quotas
 from cadenza.application.scheduler import Scheduler, SchedulerOptions
+from cadenza.application.steering import Steering
+from cadenza.domain.access import Caller, Scope, Tenant
 from cadenza.domain.endpoint import Baseline, Endpoint, Job
 from cadenza.domain.run import Claim, Run
 from cadenza.domain.target import HttpTarget
 
 START = datetime(2025, 10, 29, 10, 0, tzinfo=UTC)
+CRON = CronsimCron()
 Script = Callable[[Claim, datetime], Reply]
 Progress = Callable[[float], None]
 
@@ -59,10 +64,14 @@ class World:
         self.cooldowns: dict[str, timedelta] = {}
         self.chance = SeededChance(seed)
         self.clock = SimulatedClock(START)
-        self.tables = Tables(self.clock, CronsimCron(), self.chance.new_id)
-        self.endpoints = MemoryEndpointStore(self.tables)
-        self.queue = MemoryRunQueue(self.tables)
-        self.job = Job(self.chance.id_of("job"), self.chance.id_of("tenant"), "simulated")
+        self.tables = Tables(self.clock, self.chance.new_id)
+        self._memory = MemoryStores(self.tables)
+        self._store = self._memory.store
+        self.queue = ClaimedRuns(self._memory.claims, self._store, CRON)
+        self.job = Job(self.id_of("job"), self.id_of("tenant"), "simulated")
+        self.steering = Steering(self._store, CRON)
+        ids = (self.job.tenant_id, self.id_of("owner"), self.id_of("key"))
+        self.owner = Caller(*ids, "owner", (Scope.OPERATE,))
 
     # --- Building -------------------------------------------------------------------------
 
@@ -75,9 +84,8 @@ class World:
         most: timedelta | None = None,
     ) -> Endpoint:
         """An endpoint with this baseline, min and max."""
-        await self.endpoints.add_job(self.job)
         endpoint = Endpoint(
-            id=self.chance.id_of(name),
+            id=self.id_of(name),
             tenant_id=self.job.tenant_id,
             job_id=self.job.id,
             name=name,
@@ -86,13 +94,21 @@ class World:
             min_interval=least,
             max_interval=most,
         )
-        return await self.endpoints.add_endpoint(endpoint, HttpTarget(f"http://{name}.invalid/"))
+        target = HttpTarget(f"http://{name}.invalid/")
+        async with self._store.transaction() as tx:
+            stored = await add_endpoint(tx, await self._held_job(tx), endpoint, target, CRON)
+        return stored.endpoint
 
-    async def act(self, name: str, act: Act) -> Endpoint:
-        """A person's act on an endpoint."""
-        return await self.endpoints.change_endpoint(
-            self.job.tenant_id, self.chance.id_of(name), act
-        )
+    async def _held_job(self, tx: Transaction) -> StoredJob:
+        """There from the first endpoint on."""
+        if self.job.id not in self.tables.jobs:
+            now = await tx.time()
+            await tx.insert_tenant(Tenant(self.job.tenant_id, "simulated", now))
+            await tx.insert_jobs([StoredJob(self.job, now, now)])
+        return await tx.share_job(self.job.tenant_id, self.job.id)
+
+    def id_of(self, name: str) -> UUID:
+        return self.chance.id_of(name)
 
     # --- Living ---------------------------------------------------------------------------
 
@@ -104,7 +120,7 @@ class World:
         dispatcher = ScriptedDispatcher(self.clock, script)
         at_once = SchedulerOptions(gather=timedelta(0))  # nothing is cheaper here in company
         scheduler = Scheduler(name, self.queue, dispatcher, self.clock, self.log, at_once)
-        self.tables.listen(Topic.DUE, scheduler.wake)
+        self.tables.listen(Channel.DUE, scheduler.wake)
         task = asyncio.create_task(scheduler.run())
         try:
             yield task
@@ -117,10 +133,17 @@ class World:
         self, brain: Brain, options: PlannerOptions | None = None
     ) -> AsyncGenerator[None]:
         planner = Planner(
-            brain, self.endpoints, MemoryAnalysisQueue(self.tables), MemoryQuota(self.tables),
-            self.clock, self.log, self.chance.new_id, options,
-        )  # fmt: skip
-        self.tables.listen(Topic.FINISHED, planner.wake)
+            brain,
+            self._store,
+            self._memory.analysis_queue,
+            Quotas(self._store, self.chance.new_id),
+            self.clock,
+            CRON,
+            self.log,
+            self.chance.new_id,
+            options,
+        )
+        self.tables.listen(Channel.FINISHED, planner.wake)
         task = asyncio.create_task(planner.run())
         try:
             yield
@@ -138,15 +161,15 @@ class World:
     # --- Looking back ---------------------------------------------------------------------
 
     def endpoint(self, name: str) -> Endpoint:
-        return self.tables.endpoints[self.chance.id_of(name)].endpoint
+        return self.tables.endpoints[self.id_of(name)].endpoint
 
     def names(self) -> list[str]:
         return [row.endpoint.name for row in self.tables.endpoints.values()]
 
     def runs(self, name: str) -> list[Run]:
         """By slot, oldest first."""
-        ids = self.tables.runs_of[self.chance.id_of(name)]
-        return sorted((self.tables.runs[each] for each in ids), key=lambda run: run.slot_at)
+        ids = self.tables.runs_of[self.id_of(name)].values()
+        return sorted((self.tables.runs[run_id] for run_id in ids), key=lambda run: run.slot_at)
 
     def all_runs(self) -> list[Run]:
         return sorted(self.tables.runs.values(), key=lambda run: (run.slot_at, run.endpoint_id))

@@ -1,20 +1,24 @@
 """Keeps the programs of `cadenza up` running: one that crashes is reported and started again."""
 
 import asyncio
+import os
+import signal
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from threading import Thread
 
 import structlog
 
 from cadenza.application.waiting import until_set
-from cadenza.up.parent import SUPERVISED
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 LONG_ENOUGH = 60.0  # seconds after which a program that ends is not caught in a crash loop
 STOP_SECONDS = 40.0
 log = structlog.get_logger()
+SUPERVISED = "CADENZA_SUPERVISED"
+STDIN = 0  # read past Python's own buffer, which would hold a lock at the end
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,3 +103,15 @@ class Supervisor:
 def _signal(send: Callable[[], None]) -> None:
     with suppress(ProcessLookupError):
         send()
+
+
+def end_with_parent(environment: Mapping[str, str]) -> None:
+    """The parent holds the other end of our stdin, which is closed when the parent is gone."""
+    if environment.get(SUPERVISED) == "1":
+        Thread(target=_wait_for_end, name="parent", daemon=True).start()
+
+
+def _wait_for_end() -> None:
+    while os.read(STDIN, 1024):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from cadenza.adapters.brains.rules.declared import CelRules
 from cadenza.adapters.brains.rules.proposal import Proposal, Ruling
@@ -19,7 +20,11 @@ HALF_MINUTE = Then(RuleAction.INTERVAL, seconds(30))
 
 
 def rule(when: str, then: Then = HALF_MINUTE, name: str = "mine", **fields: Any) -> Rule:
-    return Rule(name, when, then, **fields)
+    return Rule(name, when, then, **{"id": rule_id(name), **fields})
+
+
+def rule_id(name: str) -> UUID:
+    return id_of(f"rule {name}")
 
 
 def answer(body: Any, ago: timedelta = timedelta(0), **fields: Any) -> Response:
@@ -34,7 +39,7 @@ def context(
     endpoint: Endpoint | None = None,
     others: Sequence[Endpoint] = (),
     looked_at: datetime | None = None,
-    fired_at: dict[str, datetime] | None = None,
+    fired_at: dict[UUID, datetime] | None = None,
     success_rate: float | None = 1.0,
 ) -> AnalysisContext:
     """The newest body first, a minute apart; the newest came just now."""

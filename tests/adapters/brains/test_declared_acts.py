@@ -7,8 +7,17 @@ import pytest
 from cadenza.domain.endpoint import Endpoint, OnDemand
 from cadenza.domain.hint import Author, IntervalHint, Pause
 from cadenza.domain.rule import RuleAction, Then
-from tests.adapters.brains.declaring import HALF_MINUTE, RULES, context, only, rule, ruled
-from tests.factories import NOON, interval_hint, make_endpoint, minutes, one_shot, ran_at, seconds
+from tests.adapters.brains.declaring import HALF_MINUTE, RULES, context, only, rule, rule_id, ruled
+from tests.factories import (
+    NOON,
+    id_of,
+    interval_hint,
+    make_endpoint,
+    minutes,
+    one_shot,
+    ran_at,
+    seconds,
+)
 
 PERSON = Author.PERSON
 
@@ -162,15 +171,36 @@ def test_an_endpoint_is_the_rules_while_one_holds_or_what_one_wrote_is_in_force(
     assert RULES.speak_for(context([calm], {"depth": 1}))
     assert not RULES.speak_for(context([calm], {"depth": 11}))
     assert not RULES.speak_for(context([], {"depth": 1}))
-    written = IntervalHint(seconds(5), NOON + minutes(1), reason="Rule calm: it is")
+    written = IntervalHint(seconds(5), NOON + minutes(1), rule_id=rule_id("calm"))
     hinted = make_endpoint(interval_hint=written)
     assert RULES.speak_for(context([calm], {"depth": 11}, endpoint=hinted))
-    foreign = IntervalHint(seconds(5), NOON + minutes(1), reason="Rule calmer: it is")
+    foreign = IntervalHint(seconds(5), NOON + minutes(1), rule_id=rule_id("calmer"))
     assert not RULES.speak_for(
         context([calm], {"depth": 11}, endpoint=make_endpoint(interval_hint=foreign))
     )
-    paused = make_endpoint(planner_pause=Pause(NOON + minutes(1), "Rule calm"))
+    paused = make_endpoint(planner_pause=Pause(NOON + minutes(1), rule_id=rule_id("calm")))
     assert RULES.speak_for(context([calm], {"depth": 11}, endpoint=paused))
+
+
+def test_a_reason_does_not_say_who_wrote_a_hint() -> None:
+    deep = rule("response.depth > 10", Then(RuleAction.INTERVAL, seconds(5)), name="deep queue")
+    reason = "Rule deep queue: I have seen it"
+    for author, session_id in ((PERSON, None), (Author.PLANNER, id_of("session"))):
+        hint = IntervalHint(seconds(5), NOON + minutes(1), author, reason, session_id)
+        hinted = make_endpoint(interval_hint=hint)
+        assert not RULES.speak_for(context([deep], {"depth": 1}, endpoint=hinted))
+    paused = make_endpoint(person_pause=Pause(NOON + minutes(1), reason))
+    assert not RULES.speak_for(context([deep], {"depth": 1}, endpoint=paused))
+
+
+def test_a_renamed_rule_knows_what_it_wrote() -> None:
+    act = Then(RuleAction.INTERVAL, seconds(5))
+    renamed = rule("response.depth > 10", act, name="long queue", id=rule_id("deep queue"))
+    hint = IntervalHint(
+        seconds(5), NOON + minutes(1), reason="Rule deep queue", rule_id=rule_id("deep queue")
+    )
+    hinted = make_endpoint(interval_hint=hint)
+    assert RULES.speak_for(context([renamed], {"depth": 1}, endpoint=hinted))
 
 
 def test_an_on_demand_sibling_can_be_woken_and_kept_awake() -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 from typing import Any
@@ -25,9 +24,7 @@ Answer = Callable[[str, float], Any]  # the body, by the endpoint and the minute
 
 
 async def lived(bench: Bench, rules: Sequence[Rule], answer: Answer, length: float) -> None:
-    jobs = bench.tables.jobs
-    for job in list(jobs.values()):
-        jobs[job.id] = replace(job, rules=tuple(rules))
+    await bench.endpoints.set_job_rules(bench.endpoint(), *rules)
     planner = bench.planner(rules_brain())
 
     async def reply(claim: Claim) -> Outcome:
@@ -66,7 +63,7 @@ async def test_a_rule_that_goes_on_holding_makes_no_noise() -> None:
     await bench.add(baseline=Every(minutes(10)))
     await lived(bench, [BUSY], lambda _, _at: {"depth": 400}, 180)
     assert len(bench.runs("probe")) > 150
-    sessions = bench.tables.sessions
+    sessions = bench.sessions
     assert len(sessions) <= 7  # the first, and one for each half of an hour
     assert len(bench.endpoint().planner_changes) <= 1
     assert {each.reasoning for each in sessions} == {"Rule busy (it runs every 60 s for 1 h)"}
@@ -82,7 +79,7 @@ async def test_detectors_leave_alone_what_a_rule_wrote() -> None:
     count = iter(range(1000))
     await lived(bench, [once], lambda _, _at: {"count": next(count)}, 260)
     assert gaps(bench).count(minutes(1)) >= 29
-    assert "Rest" not in " ".join(each.reasoning for each in bench.tables.sessions)
+    assert "Rest" not in " ".join(each.reasoning for each in bench.sessions)
 
 
 @simulated
@@ -102,7 +99,7 @@ async def test_an_expression_without_yes_or_no_is_told_in_the_session() -> None:
     await bench.add(baseline=Every(minutes(10)))
     await lived(bench, [BUSY], lambda _, _at: {"depth": "many"}, 45)
     assert set(gaps(bench)) == {minutes(10)}
-    warnings = {each for session in bench.tables.sessions for each in session.warnings}
+    warnings = {each for session in bench.sessions for each in session.warnings}
     assert len(warnings) == 1
     assert "the rule 'busy' has no yes or no" in warnings.pop()
 
@@ -131,8 +128,6 @@ def test_no_answer_leads_a_rule_out_of_the_bounds(
                 assert hint is None or hint.expires_at <= longest
             pause = endpoint.planner_pause
             assert pause is None or pause.until_at <= bench.now + MAX_PAUSE
-        assert all(
-            session.end == "submitted" or session.warnings for session in bench.tables.sessions
-        )
+        assert all(session.end == "submitted" or session.warnings for session in bench.sessions)
 
     run_simulated(life())

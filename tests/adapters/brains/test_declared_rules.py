@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cadenza.domain.analysis import AnalysisContext
 from cadenza.domain.rule import RuleAction, Then
-from tests.adapters.brains.declaring import RULES, context, only, rule, ruled
+from tests.adapters.brains.declaring import RULES, context, only, rule, rule_id, ruled
 from tests.factories import NOON, interval_hint, make_endpoint, minutes, seconds
 
 BUSY = rule("response.depth > 300", reason="the queue is long")
@@ -41,7 +41,7 @@ def test_a_rule_that_holds_proposes_its_act(when: str, body: Any) -> None:
     proposal = only(ruled([rule(when)], body, siblings={"other": {"ready": True}}))
     assert proposal.tool == "propose_interval"
     assert proposal.arguments["interval_ms"] == 30_000
-    assert proposal.rule == "mine"
+    assert proposal.rule_id == rule_id("mine")
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_a_siblings_news_is_for_rules_that_speak_of_siblings_and_not_of_the_resp
     about = {name: getattr(old, name) for name in AnalysisContext.__slots__}
     looked = context([], looked_at=NOON - minutes(1)).last_analysis
     ruling = RULES.ruling(AnalysisContext(**{**about, "recent": stale, "last_analysis": looked}))
-    assert [each.rule for each in ruling.proposals] == ["sibling"]
+    assert [each.rule_id for each in ruling.proposals] == [rule_id("sibling")]
 
 
 # --- Several rules ------------------------------------------------------------------------------
@@ -137,7 +137,8 @@ def test_the_first_rule_that_holds_has_its_target() -> None:
     second = rule("response.depth > 300", Then(RuleAction.CLEAR), name="second")
     elsewhere = rule("true", Then(RuleAction.RUN_NOW, endpoint="other"), name="elsewhere")
     ruling = ruled([first, second, elsewhere], {"depth": 700}, others=[make_endpoint("other")])
-    assert [each.rule for each in ruling.proposals] == ["first", "elsewhere"]
+    ids = [each.rule_id for each in ruling.proposals]
+    assert ids == [rule_id("first"), rule_id("elsewhere")]
 
 
 def test_a_rule_whose_act_is_in_force_keeps_its_target_from_a_weaker_one() -> None:
@@ -150,9 +151,10 @@ def test_within_its_cooldown_a_rule_rests_and_keeps_its_target() -> None:
     resting = rule("true", cooldown=minutes(10))
     weaker = rule("true", Then(RuleAction.INTERVAL, minutes(5)), name="weaker")
     rules = [resting, weaker]
-    assert ruled(rules, {}, fired_at={"mine": NOON - minutes(9)}).proposals == ()
-    assert only(ruled(rules, {}, fired_at={"mine": NOON - minutes(10)})).rule == "mine"
-    assert only(ruled(rules, {}, fired_at={"weaker": NOON})).rule == "mine"
+    mine, other = rule_id("mine"), rule_id("weaker")
+    assert ruled(rules, {}, fired_at={mine: NOON - minutes(9)}).proposals == ()
+    assert only(ruled(rules, {}, fired_at={mine: NOON - minutes(10)})).rule_id == mine
+    assert only(ruled(rules, {}, fired_at={other: NOON})).rule_id == mine
 
 
 def test_a_target_that_the_job_does_not_have_is_passed_over() -> None:
@@ -240,4 +242,4 @@ def test_no_answer_breaks_a_rule(body: Any, other: Any, when: str, then: Then) -
 )
 def test_a_rule_sees_the_siblings_however_it_speaks_of_them(when: str) -> None:
     siblings = {"queue": {"depth": 4}, "other": {"depth": 1}}
-    assert only(ruled([rule(when)], {"ok": True}, siblings=siblings)).rule == "mine"
+    assert only(ruled([rule(when)], {"ok": True}, siblings=siblings)).rule_id == rule_id("mine")

@@ -55,7 +55,7 @@ def gaps_between(bench: Bench, begin: float, end: float) -> list[float]:
 
 
 def said(bench: Bench) -> str:
-    return " ".join(session.reasoning for session in bench.tables.sessions)
+    return " ".join(session.reasoning for session in bench.sessions)
 
 
 @simulated
@@ -105,8 +105,8 @@ async def test_stability_relaxes_within_max_and_writes_few_sessions() -> None:
     await bench.add(baseline=Every(minutes(10)), max_interval=minutes(11))
     await lived(bench, lambda _: OK, 600)
     assert max(gaps_between(bench, 0, 600)) == 11
-    assert len(bench.tables.sessions) < len(bench.runs()) / 2
-    assert bench.tables.idle_looks > len(bench.runs()) / 2
+    assert len(bench.sessions) < len(bench.runs()) / 2
+    assert bench.idle_looks > len(bench.runs()) / 2
 
 
 @simulated
@@ -114,8 +114,8 @@ async def test_with_nothing_to_do_no_session_is_written() -> None:
     bench = Bench()
     await bench.add(baseline=Every(minutes(10)), max_interval=minutes(10))
     await lived(bench, lambda _: OK, 300)
-    assert bench.tables.sessions == []
-    assert bench.tables.idle_looks >= 30
+    assert bench.sessions == []
+    assert bench.idle_looks >= 30
 
 
 @simulated
@@ -123,10 +123,9 @@ async def test_a_single_anomaly_is_said_but_changes_nothing() -> None:
     bench = Bench()
     await bench.add(baseline=Every(minutes(10)), max_interval=minutes(10))
     await lived(bench, lambda at: body({"load": 900 if at == 150 else 100}), 155)
-    look = bench.tables.looks[bench.endpoint().id, "rules"].last
-    assert look is not None
-    assert look.reasoning == "Single anomaly: load is 900; once is no reason to act"
-    assert bench.tables.sessions == []
+    analysis = bench.tables.analyses[bench.endpoint().id, "rules"]
+    assert analysis.reasoning == "Single anomaly: load is 900; once is no reason to act"
+    assert bench.sessions == []
     assert bench.endpoint().interval_hint is None
 
 
@@ -137,7 +136,7 @@ async def test_a_cooldown_in_the_answer_pauses_until_then_and_once() -> None:
     until = "2026-03-02T12:45:00Z"
     await lived(bench, lambda at: body({"cooldown_until": until} if at < 45 else {}), 70)
     assert [int(at) for at in slots(bench)[:3]] == [0, 45, 55]
-    pauses = [c for s in bench.tables.sessions for c in s.tool_calls if c.tool == "pause_until"]
+    pauses = [c for s in bench.sessions for c in s.tool_calls if c.tool == "pause_until"]
     assert len(pauses) == 1
 
 
@@ -162,7 +161,7 @@ async def test_a_hint_of_a_person_is_left_alone() -> None:
     await bench.act("probe", lambda ep, now, cron: steering.suggest_interval(ep, theirs, now, cron))
     await lived(bench, lambda at: FAILED if at > 100 else OK, 200)
     assert bench.endpoint().interval_hint == theirs
-    assert bench.tables.sessions == []
+    assert bench.sessions == []
 
 
 def test_a_brain_that_is_started_anew_decides_like_the_one_before() -> None:
@@ -202,7 +201,7 @@ async def test_declared_rules_come_before_the_detectors_and_know_no_budget() -> 
     await lived(bench, lambda _: OK, 60, RulesBrain(CRON, Declared(wish), Budget(factor=0.0)))
     assert gaps_between(bench, 1, 60)[-1] == 1
     assert bench.endpoint().next_source is Source.AI_INTERVAL
-    assert bench.tables.sessions[0].reasoning == "the owner says"
+    assert bench.sessions[0].reasoning == "the owner says"
 
 
 @simulated

@@ -72,7 +72,7 @@ def test_no_answer_moves_an_endpoint_out_of_its_limits(
         context = AnalysisContext(
             NOON, endpoint, job, health, ("sibling",), recent=recent, siblings=siblings
         )
-        tools = Toolbox(context, bench.endpoints, bench.analysis_queue, bench.clock)
+        tools = Toolbox(context, bench.store, bench.analysis_queue, bench.clock, CRON)
         await RulesBrain(CRON, budget=Budget(factor=factor)).analyse(context, tools)
 
         after = bench.endpoint()

@@ -1,4 +1,4 @@
-"""Which addresses may be called, in every spelling: a table, and what the operator opens."""
+"""Which addresses may be called, in every spelling: a table, and what the admin opens."""
 
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
@@ -122,13 +122,13 @@ def test_an_inner_ipv4_address_is_refused_inside_every_ipv6_address(number: int)
         address = IPv6Address(value)
         assert IPv4Address(number) in set(carried(address)), kind
         if judged is Verdict.REFUSED:
-            # Even where the operator opened all of IPv6, and not this network of IPv4.
+            # Even where the admin opened all of IPv6, and not this network of IPv4.
             assert open_wide.verdict(address) is Verdict.REFUSED, kind
         if kind != "ISATAP":
             assert CLOSED.verdict(address) is Verdict.REFUSED, kind
 
 
-# --- What the operator opens ----------------------------------------------------------------
+# --- What the admin opens -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_a_zone_is_refused_even_where_its_network_is_open() -> None:
         ("*", "'*'"),
     ],
 )
-def test_a_network_that_is_none_is_told_to_the_operator(text: str, told: str) -> None:
+def test_a_network_that_is_none_is_told_to_the_admin(text: str, told: str) -> None:
     with pytest.raises(InstallationError, match="CADENZA_ALLOWED_NETWORKS") as raised:
         parse_networks(text)
     assert told in str(raised.value)

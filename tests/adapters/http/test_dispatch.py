@@ -151,11 +151,11 @@ async def test_what_the_door_should_have_refused_ends_as_an_outcome(
     [
         ("200 OK", {}, None),
         ("299 Odd", {}, None),
-        ("302 SearchResult", {}, "status"),
-        ("404 Not SearchResult", {}, "status"),
-        ("404 Not SearchResult", {"success_statuses": (404, 200)}, None),
+        ("302 Found", {}, "status"),
+        ("404 Not Found", {}, "status"),
+        ("404 Not Found", {"success_statuses": (404, 200)}, None),
         ("200 OK", {"success_statuses": (201,)}, "status"),
-        ("302 SearchResult", {"success_statuses": (302,)}, None),
+        ("302 Found", {"success_statuses": (302,)}, None),
         ("500 Oops", {"success_when": "body.ok"}, "status"),
         ("200 OK", {"success_when": "body.ok && status == 200"}, None),
         ("200 OK", {"success_when": "body.count > 3"}, "assertion"),
@@ -240,7 +240,7 @@ async def test_a_secret_that_the_target_sends_back_is_masked() -> None:
 
 async def test_no_redirect_is_followed_unless_asked_for() -> None:
     async with both() as (target, caller):
-        target.on("/a", answering("moved", "302 SearchResult", Location="/b"))
+        target.on("/a", answering("moved", "302 Found", Location="/b"))
         outcome = await caller.call(target.url("/a"))
     assert (outcome.error_kind, outcome.status_code, outcome.body) == ("status", 302, "moved")
     assert len(target.requests) == 1
@@ -253,7 +253,7 @@ async def test_redirects_are_followed_as_often_as_was_asked() -> None:
         target.on("/c", answering('"there"'))
         far = await caller.call(target.url("/a"), max_redirects=2)
         short = await caller.call(target.url("/a"), max_redirects=1)
-        target.on("/loop", answering("", "302 SearchResult", Location="/loop"))
+        target.on("/loop", answering("", "302 Found", Location="/loop"))
         loop = await caller.call(target.url("/loop"), max_redirects=10)
     assert (far.status, far.body) == (OK, "there")
     assert (short.error_kind, short.status_code) == ("status", 307)
@@ -295,10 +295,10 @@ async def test_a_redirect_to_another_host_takes_no_secret_along() -> None:
     ("method", "status", "after"),
     [
         ("POST", "301 Moved", "GET"),
-        ("POST", "302 SearchResult", "GET"),
+        ("POST", "302 Found", "GET"),
         ("POST", "303 See", "GET"),
         ("PUT", "303 See", "GET"),
-        ("PUT", "302 SearchResult", "PUT"),
+        ("PUT", "302 Found", "PUT"),
         ("POST", "307 Go", "POST"),
         ("POST", "308 Go", "POST"),
         ("HEAD", "303 See", "HEAD"),
@@ -328,7 +328,7 @@ async def test_a_redirect_changes_the_method_as_browsers_do(
 )  # fmt: skip
 async def test_a_redirect_that_cannot_be_followed_is_an_outcome(location: str) -> None:
     async with both() as (target, caller):
-        target.on("/a", answering("", "302 SearchResult", Location=location))
+        target.on("/a", answering("", "302 Found", Location=location))
         outcome = await caller.call(target.url("/a"), max_redirects=5)
     assert outcome.status is FAILURE
     assert outcome.error_kind in ("protocol", "blocked_address")
@@ -356,9 +356,9 @@ async def test_every_hop_of_a_redirect_is_judged(location: str) -> None:
         calling(allowed="127.0.0.1", look_up=names) as caller,
     ):
         where = location.format(port=inner.port)
-        target.on("/x", answering("hint", "302 SearchResult", Location=where))
-        target.on("/xx", answering("", "302 SearchResult", Location="/x"))
-        target.on("/xxx", answering("", "302 SearchResult", Location="/xx"))
+        target.on("/x", answering("hint", "302 Found", Location=where))
+        target.on("/xx", answering("", "302 Found", Location="/x"))
+        target.on("/xxx", answering("", "302 Found", Location="/xx"))
         for path in ("/x", "/xxx"):
             outcome = await caller.call(target.url(path), max_redirects=10)
             assert (outcome.status, outcome.error_kind) == (FAILURE, "blocked_address")

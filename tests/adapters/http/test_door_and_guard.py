@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cadenza.adapters.http.request import UnusableUrl, place_of
+from cadenza.adapters.http.request import UnusableUrl, location_of
 from cadenza.domain.errors import InvalidInput
 from cadenza.domain.target import HttpTarget
 from cadenza.domain.target_validation import check_http_target
@@ -29,13 +29,13 @@ def test_what_the_door_admits_leads_to_the_host_that_it_saw(rest: str) -> None:
         return
     seen = urlsplit(url)
     try:
-        place = place_of(url)
+        location = location_of(url)
     except UnusableUrl:
         return  # refused later; as an outcome, not as an accident
-    assert place.port == (seen.port or 80)
+    assert location.port == (seen.port or 80)
     if seen.hostname is not None and seen.hostname.isascii():
         host = seen.hostname
-        assert place.host == host or ":" in host
+        assert location.host == host or ":" in host
 
 
 @settings(max_examples=400, derandomize=True, deadline=None, database=None)
@@ -43,12 +43,12 @@ def test_what_the_door_admits_leads_to_the_host_that_it_saw(rest: str) -> None:
 def test_any_text_is_a_place_or_unusable(text: str) -> None:
     for url in (text, f"http://{text}", f"https://example.com{text}"):
         try:
-            place = place_of(url)
+            location = location_of(url)
         except UnusableUrl:
             continue
-        assert place.host
-        assert 0 < place.port < 65536
-        assert place.url.scheme in ("http", "https")
+        assert location.host
+        assert 0 < location.port < 65536
+        assert location.url.scheme in ("http", "https")
 
 
 @pytest.mark.parametrize(
@@ -71,4 +71,4 @@ def test_well_known_disagreements_lead_to_the_first_host_or_nowhere(
     except InvalidInput:
         assert host is None
         return
-    assert place_of(url).host == host
+    assert location_of(url).host == host

@@ -17,7 +17,7 @@ from cadenza.adapters.http.guard import (
     addresses_in,
 )
 from cadenza.adapters.http.look_up import SystemLookUp
-from cadenza.adapters.http.request import UnusableUrl, place_of
+from cadenza.adapters.http.request import UnusableUrl, location_of
 
 PUBLIC = "93.184.216.34"
 
@@ -46,8 +46,8 @@ def names(**known: str) -> Names:
 
 async def admitted(url_host: str, guard: Guard) -> list[str]:
     """The addresses that a URL with this host would be connected to."""
-    place = place_of(f"http://{url_host}/")
-    return addresses_in(await guard.admit(place.host, place.port))
+    location = location_of(f"http://{url_host}/")
+    return addresses_in(await guard.admit(location.host, location.port))
 
 
 # --- Spellings ------------------------------------------------------------------------------
@@ -122,7 +122,7 @@ async def test_no_spelling_of_an_inner_address_is_admitted(spelling: str) -> Non
         await admitted(spelling, guard)
     if isinstance(raised.value, UnknownName):
         # It was taken for a name: it must not be an address to anybody.
-        host = place_of(f"http://{spelling}/").host
+        host = location_of(f"http://{spelling}/").host
         with pytest.raises((OSError, UnicodeError)):
             socket.getaddrinfo(host, 80, flags=socket.AI_NUMERICHOST)
 
@@ -190,7 +190,7 @@ async def test_a_name_with_one_refused_address_is_refused_as_a_whole() -> None:
             await admitted(name, guard)
 
 
-async def test_where_the_operator_opened_some_addresses_only_those_are_used() -> None:
+async def test_where_the_admin_opened_some_addresses_only_those_are_used() -> None:
     look_up = names(here_example="::1 127.0.0.1", mixed_example=f"{PUBLIC} 127.0.0.1 10.0.0.1")
     guard = Guard(AddressPolicy(parse_networks("127.0.0.0/8")), look_up)
     assert await admitted("here.example", guard) == ["127.0.0.1"]

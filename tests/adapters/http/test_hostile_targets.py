@@ -16,7 +16,7 @@ import aiohttp.connector
 import pytest
 
 from cadenza.adapters.http.answer import MAX_BODY, RawBody
-from cadenza.adapters.postgres.rows import to_json
+from cadenza.adapters.postgres.storable import to_json
 from cadenza.domain.run import Outcome, RunStatus
 from tests.adapters.http.support import (
     Behaviour,
@@ -119,7 +119,7 @@ async def test_a_redirect_takes_no_time_of_its_own() -> None:
 
         async def slow_hop(talk: Talk, _: Request) -> None:
             await asyncio.sleep(0.15)
-            await talk.answer("", "302 SearchResult", Location="/")
+            await talk.answer("", "302 Found", Location="/")
 
         outcome = await caller.call(target.on("/", slow_hop), within=0.4, max_redirects=10)
     assert outcome.status is RunStatus.TIMEOUT

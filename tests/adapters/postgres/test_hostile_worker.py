@@ -20,7 +20,7 @@ HOSTILE: dict[str, Behaviour] = {
     "not UTF-8": answering(b'{"a": "\xff\xfe"}'),
     "closes in the middle": saying(HEAD, "Content-Length: 100\r\n\r\nhalf"),
     "answers twice": saying(f"{HEAD}Content-Length: 2\r\n\r\n{{}}" * 2),
-    "into the private network": answering(b"", "302 SearchResult", Location="http://10.0.0.1/"),
+    "into the private network": answering(b"", "302 Found", Location="http://10.0.0.1/"),
 }
 TIMEOUT = seconds(2)
 

@@ -5,6 +5,7 @@ import json
 import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 
@@ -17,7 +18,7 @@ from tests.adapters.postgres.support import CADENZA, World, environment
 from tests.postgres import fresh_database_url
 
 OURS = migrations()
-NUMBERS = [each.number for each in OURS]
+NUMBERS = [migration.number for migration in OURS]
 
 
 @pytest.fixture
@@ -56,10 +57,10 @@ async def test_numbers_are_unique_and_without_a_gap() -> None:
 
 async def test_an_empty_database_gets_everything_in_order(url: str) -> None:
     async with opened(url) as database:
-        assert [each.applied_at for each in await status(database)] == [None] * len(NUMBERS)
-        assert [each.number for each in await migrate(database)] == NUMBERS
+        assert [row.applied_at for row in await status(database)] == [None] * len(NUMBERS)
+        assert [migration.number for migration in await migrate(database)] == NUMBERS
         assert await ask(database, "SELECT count(*) FROM endpoints") == 0
-        assert all(each.applied_at for each in await status(database))
+        assert all(row.applied_at for row in await status(database))
 
 
 async def test_a_second_time_there_is_nothing_to_do(url: str) -> None:
@@ -76,15 +77,17 @@ async def test_many_at_once_apply_each_one_once(url: str) -> None:
             return await migrate(database)
 
     new = await asyncio.gather(*(start_one() for _ in range(8)))
-    assert sorted(each.number for applied in new for each in applied) == NUMBERS
+    assert sorted(migration.number for applied in new for migration in applied) == NUMBERS
 
 
 async def test_processes_at_once_apply_each_one_once(url: str) -> None:
     done = await asyncio.gather(
         *(asyncio.to_thread(cadenza, url, "migrate", "--json") for _ in range(3))
     )
-    assert [each.returncode for each in done] == [0, 0, 0], [each.stderr for each in done]
-    applied = [name for each in done for name in json.loads(each.stdout)["applied"]]
+    assert [process.returncode for process in done] == [0, 0, 0], [
+        process.stderr for process in done
+    ]
+    applied = [name for process in done for name in json.loads(process.stdout)["applied"]]
     assert len(applied) == len(set(applied)) == len(NUMBERS)
 
 
@@ -93,7 +96,7 @@ async def test_an_applied_migration_that_was_edited_is_refused(
 ) -> None:
     async with opened(url) as database:
         await migrate(database)
-        edited = [Migration(each.number, each.name, each.sql + " ") for each in migrations()]
+        edited = [replace(migration, sql=migration.sql + " ") for migration in migrations()]
         monkeypatch.setattr(module, "migrations", lambda: edited)
         with pytest.raises(
             InstallationError, match=r"0001 core was applied in another form.*restore"
@@ -108,9 +111,9 @@ async def test_a_database_of_a_newer_version_is_accepted(
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(module, "migrations", lambda: [*OURS, newer()])
-        assert [each.name for each in await migrate(world.database)] == ["future"]
+        assert [migration.name for migration in await migrate(world.database)] == ["future"]
     assert await migrate(world.database) == []
-    assert [each.migration.number for each in await status(world.database)] == NUMBERS
+    assert [row.migration.number for row in await status(world.database)] == NUMBERS
 
 
 async def test_the_previous_version_works_on_a_schema_that_was_expanded(world: World) -> None:
@@ -166,10 +169,10 @@ async def test_a_role_that_may_only_work_needs_no_right_to_migrate(world: World)
 
 
 def test_the_command_tells_what_is_missing_and_what_it_did(url: str) -> None:
-    shown = cadenza(url, "migrate", "--status")
-    assert (shown.returncode, shown.stderr) == (0, "")
-    assert "core" in shown.stdout
-    assert "not yet" in shown.stdout  # and it stays so: asking changes nothing
+    before = cadenza(url, "migrate", "--status")
+    assert (before.returncode, before.stderr) == (0, "")
+    assert "core" in before.stdout
+    assert "not yet" in before.stdout  # and it stays so: asking changes nothing
     done = cadenza(url, "migrate")
     assert (done.returncode, done.stderr) == (0, "")
     assert "Applied 0001 core." in done.stdout

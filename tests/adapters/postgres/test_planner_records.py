@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
@@ -15,16 +15,20 @@ from cadenza.adapters.brains.llm.options import LlmOptions, Provider
 from cadenza.adapters.brains.llm.prompt import load_prompt
 from cadenza.adapters.postgres.analysis_queue import PostgresAnalysisQueue
 from cadenza.adapters.postgres.database import Database
+from cadenza.adapters.postgres.store import PostgresStore
 from cadenza.adapters.simulated.log import EventLog
 from cadenza.adapters.system.ids import new_marker
 from cadenza.application.planner import Planner, Round
 from cadenza.application.quotas import Quotas
+from cadenza.application.sessions import record_analyses
 from cadenza.domain.endpoint import Job
+from cadenza.domain.errors import StoreUnavailable
 from cadenza.domain.session import Session, SessionEnd
 from cadenza.domain.target import HttpTarget
 from tests.adapters.brains.llm.provider import Answer, script, served
 from tests.adapters.brains.llm.support import FASTER, SUBMIT, StandingClock
-from tests.factories import NOON, id_of, make_endpoint, seconds
+from tests.adapters.postgres.support import until
+from tests.factories import CRON, NOON, id_of, make_endpoint, seconds
 from tests.postgres import BOX, StoppedClock, direct, emptied_database, quotas
 
 TENANT = id_of("tenant")
@@ -59,19 +63,15 @@ async def test_a_session_is_stored_with_the_version_of_its_prompt(records: Recor
     await store.add_endpoint(endpoint, HttpTarget("http://probe.example/"))
     ids = {"tenant_id": TENANT, "job_id": endpoint.job_id, "endpoint_id": endpoint.id}
     end = SessionEnd.FAILED
-    told: dict[str, Any] = {"tokens": 12, "cost": 0.5, "prompt_version": "1-0123456789abcdef"}
+    costs: dict[str, Any] = {"tokens": 12, "cost": 0.5, "prompt_version": "1-0123456789abcdef"}
     session = Session(uuid4(), **ids, brain="llm", started_at=NOON, duration=seconds(1), end=end)
-    for each in (session, Session(**{**_fields(session), "id": uuid4(), **told})):
-        await PostgresAnalysisQueue(records.database).record_analyses([each], "planner")
+    for recorded in (session, replace(session, id=uuid4(), **costs)):
+        await record_analyses(PostgresStore(records.database, BOX), [recorded], "planner")
     async with records.database.connection() as connection:
         rows = await connection.fetch(
             "SELECT prompt_version, tokens, cost FROM analysis_sessions ORDER BY tokens"
         )
     assert [tuple(row) for row in rows] == [(None, 0, 0), ("1-0123456789abcdef", 12, 0.5)]
-
-
-def _fields(session: Session) -> dict[str, Any]:
-    return {name: getattr(session, name) for name in Session.__dataclass_fields__}
 
 
 async def test_a_session_with_a_model_is_kept_with_all_that_it_did(records: Records) -> None:
@@ -86,9 +86,15 @@ async def test_a_session_with_a_model_is_kept_with_all_that_it_did(records: Reco
             Provider.COMPATIBLE, "llama3.1", base_url=f"{provider.url}/v1", session_tokens=1000
         )
         brain = LlmBrain(options, new_marker)
-        analysis_queue = PostgresAnalysisQueue(records.database)
         planner = Planner(
-            brain, store, analysis_queue, records.quota, StandingClock(), EventLog(), uuid4
+            brain,
+            PostgresStore(records.database, BOX),
+            PostgresAnalysisQueue(records.database),
+            records.quota,
+            StandingClock(),
+            CRON,
+            EventLog(),
+            uuid4,
         )
         assert await planner.run_once() == Round(sessions=1, acted=1)
         assert await planner.run_once() == Round()
@@ -100,13 +106,51 @@ async def test_a_session_with_a_model_is_kept_with_all_that_it_did(records: Reco
     assert tuple(await records.row("SELECT used, reserved FROM quotas")) == (1050, 0)
 
 
+async def test_an_endpoint_that_is_deleted_while_its_session_is_stored_is_tried_again_without_it(
+    records: Records,
+) -> None:
+    endpoint = make_endpoint()
+    endpoints = direct(records.database, BOX)
+    await endpoints.add_job(Job(endpoint.job_id, TENANT, "watch"))
+    await endpoints.add_endpoint(endpoint, HttpTarget("http://probe.example/"))
+    ids = {"tenant_id": TENANT, "job_id": endpoint.job_id, "endpoint_id": endpoint.id}
+    session = Session(
+        uuid4(), **ids, brain="llm", started_at=NOON, duration=seconds(1), end=SessionEnd.FAILED
+    )
+    store = PostgresStore(records.database, BOX)
+
+    async def waits() -> int:
+        waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+        return (await records.row(f"{waiting} AND datname = current_database()"))["count"]
+
+    async with records.database.transaction() as deleting:
+        await deleting.execute("DELETE FROM endpoints")
+        recording = asyncio.create_task(record_analyses(store, [session], "planner"))
+        await until(waits)
+    with pytest.raises(StoreUnavailable):  # for which a planner keeps it
+        await recording
+    await record_analyses(store, [session], "planner")
+    assert (await records.row("SELECT count(*) FROM analysis_sessions"))["count"] == 0
+
+
+async def test_one_that_has_spent_more_than_its_limit_gets_no_session_that_costs_nothing(
+    records: Records,
+) -> None:
+    reservation = await records.quota.reserve(TENANT, 10, 5.0)
+    assert reservation is not None
+    await records.quota.settle(reservation, 10, 10.5)
+    assert await records.quota.reserve(TENANT, 10, 0.0) is None
+
+
 async def test_settled_by_many_at_once_it_counts_once(records: Records) -> None:
     reservation = await records.quota.reserve(TENANT, 500, 5.0)
     assert reservation is not None
-    told = await asyncio.gather(*(records.quota.settle(reservation, 900, 9.0) for _ in range(5)))
+    warnings = await asyncio.gather(
+        *(records.quota.settle(reservation, 900, 9.0) for _ in range(5))
+    )
     row = await records.row("SELECT used, reserved, cost_used, cost_reserved FROM quotas")
     assert tuple(row) == (900, 0, 9.0, 0.0)
-    assert sorted(len(each) for each in told) == [0, 0, 0, 0, 2]
+    assert sorted(map(len, warnings)) == [0, 0, 0, 0, 2]
 
 
 async def test_what_a_planner_died_with_is_given_back_after_a_day(records: Records) -> None:

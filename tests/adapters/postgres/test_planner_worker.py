@@ -14,16 +14,18 @@ import pytest
 from cadenza.adapters.postgres.analysis_queue import PostgresAnalysisQueue
 from cadenza.adapters.postgres.clock import DatabaseClock
 from cadenza.adapters.postgres.database import open_database
+from cadenza.adapters.postgres.store import PostgresStore
 from cadenza.adapters.simulated.log import EventLog
 from cadenza.application.planner import Planner, PlannerOptions
 from cadenza.application.ports.brain import Tools
 from cadenza.domain.analysis import AnalysisContext, Attention
 from cadenza.domain.endpoint import Endpoint, Every, OnDemand
+from cadenza.domain.rule import Rule, RuleAction, Then
 from tests.adapters.brains.llm.provider import Answer, Asked, Hang, Reply, script, served
 from tests.adapters.postgres.support import CADENZA, Cable, Program, World, program, until
 from tests.application.bench import Thinker
-from tests.factories import seconds
-from tests.postgres import BOX, direct, quotas
+from tests.factories import CRON, minutes, seconds
+from tests.postgres import BOX, quotas
 
 PLANNER = (CADENZA, "planner")
 
@@ -79,10 +81,11 @@ async def planner_of(
     await clock.ask(database)
     yield Planner(
         brain,
-        direct(database, BOX),
+        PostgresStore(database, BOX),
         PostgresAnalysisQueue(database),
         quotas(database),
         clock,
+        CRON,
         EventLog(),
         uuid4,
         PlannerOptions(**options),
@@ -254,9 +257,9 @@ async def test_the_rules_remember_whom_they_have_looked_at(world: World) -> None
 async def test_a_cooldown_outlives_the_program_that_began_it(world: World, tmp_path: Path) -> None:
     probe = await world.add(baseline=Every(seconds(1)))
     woken = await world.add("woken", baseline=OnDemand())
-    then = {"run_now": True, "endpoint": "woken"}
-    rule = {"name": "busy", "endpoint": "probe", "when": "response.ok", "cooldown": "1h"}
-    await world.execute("UPDATE jobs SET rules = $1", json.dumps([{**rule, "then": then}]))
+    then = Then(RuleAction.RUN_NOW, endpoint="woken")
+    busy = Rule("busy", "response.ok", then, "probe", cooldown=minutes(60), id=uuid4())
+    await world.endpoints.set_job_rules(probe, busy)
 
     async def until_looked_at_twice_more() -> None:
         idle = "SELECT idle_looks FROM looks WHERE endpoint_id = $1 AND brain = 'rules'"
@@ -279,7 +282,8 @@ async def test_a_cooldown_outlives_the_program_that_began_it(world: World, tmp_p
             await until_looked_at_twice_more()
             assert len(await world.runs(woken)) == 1
             # An hour is long: let it pass.
-            await world.execute("""UPDATE looks SET fired = '{"busy": "2026-01-01T00:00:00Z"}'""")
+            fired = json.dumps({str(busy.id): "2026-01-01T00:00:00Z"})
+            await world.execute("UPDATE looks SET fired = $1", fired)
             await world.until_finished(woken, count=2, within=30)
             await until_looked_at_twice_more()
     assert len(await world.runs(woken)) == 2

@@ -116,7 +116,7 @@ class Queue:
 
     def sent(self, name: str) -> Statement:
         """The statement of this name, as it was sent last."""
-        (*_, last) = [each for each in self.watched.seen if each.text == query(name)]
+        (*_, last) = [sent for sent in self.watched.seen if sent.text == query(name)]
         return last
 
     async def check(self, name: str, *by: str, source: str = "") -> None:
@@ -165,8 +165,8 @@ async def plans(connection: Connection, statement: Statement) -> list[Plan]:
 
 def nodes(plan: Plan, kind: str = "") -> list[Plan]:
     """The plan and everything below it, of one kind or all."""
-    found = [plan] if plan["Node Type"].startswith(kind) else []
-    return found + [each for below in plan.get("Plans", ()) for each in nodes(below, kind)]
+    itself = [plan] if plan["Node Type"].startswith(kind) else []
+    return itself + [node for below in plan.get("Plans", ()) for node in nodes(below, kind)]
 
 
 def indexes(plan: Plan) -> set[str]:
@@ -176,11 +176,11 @@ def indexes(plan: Plan) -> set[str]:
 def check(plan: Plan, *by: str, source: str = "") -> None:
     """Endpoints are found by these indexes, and nowhere is the whole table read; by these alone
     where one CTE of the statement is meant."""
-    read_whole = [each for each in nodes(plan, "Seq Scan") if each["Relation Name"] == "endpoints"]
+    read_whole = [node for node in nodes(plan, "Seq Scan") if node["Relation Name"] == "endpoints"]
     assert not read_whole, "all endpoints are read"
     if source:
-        (plan,) = [each for each in nodes(plan) if each.get("Subplan Name") == f"CTE {source}"]
-    locked = set[str]().union(*(indexes(each) for each in nodes(plan, "LockRows")))
+        (plan,) = [node for node in nodes(plan) if node.get("Subplan Name") == f"CTE {source}"]
+    locked = set[str]().union(*(indexes(node) for node in nodes(plan, "LockRows")))
     as_wanted = set(by) == locked if source else set(by) <= locked
     assert as_wanted, f"endpoints are found by {locked}"
 
@@ -256,13 +256,13 @@ async def test_a_source_that_is_off_reads_nothing(
             is_sweep,
         )
         await transaction.rollback()
-    (plan,) = [each["Plan"] for each in json.loads(explained)]
+    plan = json.loads(explained)[0]["Plan"]
     read = {
         source["Subplan Name"].removeprefix("CTE ")
         for source in nodes(plan)
         if source.get("Subplan Name", "").startswith("CTE ")
-        for each in nodes(source, "Index") + nodes(source, "Bitmap Heap")
-        if each["Actual Loops"] and each.get("Relation Name") == "endpoints"
+        for node in nodes(source, "Index") + nodes(source, "Bitmap Heap")
+        if node["Actual Loops"] and node.get("Relation Name") == "endpoints"
     }
     assert read - {"leased", "meta"} == sources
 
@@ -308,13 +308,13 @@ async def test_what_has_just_run_is_found_by_when_it_finished(
         since = await connection.fetchval("SELECT now() - interval '3 s'")
         request = AnalysisRequest("rules", attention, "planner", 200, seconds(30), since=since)
         await analysis_queue.claim_for_analysis(request)
-        (sent,) = [each for each in watched.seen if "INSERT INTO looks" in each.text]
-        assert query("plan_for_these_values") in [each.text for each in watched.seen]
+        (sent,) = [sent for sent in watched.seen if "INSERT INTO looks" in sent.text]
+        assert query("plan_for_these_values") in [sent.text for sent in watched.seen]
         plan, _for_any = await plans(connection, sent)
-        read_whole = [each["Relation Name"] for each in nodes(plan, "Seq Scan")]
+        read_whole = [node["Relation Name"] for node in nodes(plan, "Seq Scan")]
         assert "endpoints" not in read_whole
         assert "endpoints_finished" in indexes(plan)
         async with without_index(connection, "endpoints_finished"):
             plan, _for_any = await plans(connection, sent)
-            assert "endpoints" in [each["Relation Name"] for each in nodes(plan, "Seq Scan")]
+            assert "endpoints" in [node["Relation Name"] for node in nodes(plan, "Seq Scan")]
     await database.close()

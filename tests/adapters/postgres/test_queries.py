@@ -24,7 +24,9 @@ def names_in_code() -> list[re.Pattern[str]]:
 
 def test_every_statement_is_called() -> None:
     patterns = names_in_code()
-    assert {name for name in NAMES if not any(each.fullmatch(name) for each in patterns)} == set()
+    assert {
+        name for name in NAMES if not any(pattern.fullmatch(name) for pattern in patterns)
+    } == set()
 
 
 def test_every_name_that_is_called_is_a_statement() -> None:

@@ -49,7 +49,7 @@ async def _fill(url: str) -> None:
             )
         uuid = "lpad(to_hex({}), 32, '0')::uuid"
         n, tenant, endpoint = (
-            uuid.format(each) for each in ("n", "n % 20", "100 + n % 20 + 20 * (n % 10)")
+            uuid.format(number) for number in ("n", "n % 20", "100 + n % 20 + 20 * (n % 10)")
         )
         await connection.execute(
             f"INSERT INTO tenants (id, name) SELECT {n}, n FROM generate_series(0, 19) AS n;"
@@ -83,25 +83,25 @@ async def _fill(url: str) -> None:
 async def sent_by(url: str, reader: type[Any]) -> AsyncIterator[tuple[Any, list[Plan]]]:
     """A reader; when the block ends, how everything it sent would be done."""
     database = await open_database(url, connections=2)
-    watched, found = Watched(database), list[Plan]()
-    yield reader(watched), found
+    watched, planned = Watched(database), list[Plan]()
+    yield reader(watched), planned
     async with database.connection() as connection:
         for statement in watched.seen:
-            found += await plans(connection, statement)
+            planned += await plans(connection, statement)
     await database.close()
 
 
-def check(found: list[Plan], table: str, *indexes: str) -> None:
+def check(planned: list[Plan], table: str, *indexes: str) -> None:
     """Each of the table's parts is read by one of these, and none of them from end to end."""
-    assert found
-    for plan in found:
-        reads = [each for each in nodes(plan) if each.get("Relation Name", "").startswith(table)]
-        whole = [each for each in reads if each["Node Type"] == "Seq Scan"]
+    assert planned
+    for plan in planned:
+        reads = [node for node in nodes(plan) if node.get("Relation Name", "").startswith(table)]
+        whole = [node for node in reads if node["Node Type"] == "Seq Scan"]
         # An empty default partition is read whole, which is nothing.
-        assert not [each for each in whole if each["Relation Name"] != f"{table}_default"]
-    used = {each["Index Name"] for plan in found for each in nodes(plan) if "Index Name" in each}
+        assert not [node for node in whole if node["Relation Name"] != f"{table}_default"]
+    used = {node["Index Name"] for plan in planned for node in nodes(plan) if "Index Name" in node}
     for index in indexes:
-        assert any(each.endswith(index) for each in used), f"{used} has no {index}"
+        assert any(name.endswith(index) for name in used), f"{used} has no {index}"
 
 
 @pytest.mark.parametrize(
@@ -115,9 +115,9 @@ def check(found: list[Plan], table: str, *indexes: str) -> None:
     ids=["all", "by status", "deep", "by time"],
 )
 async def test_the_runs_of_a_tenant_are_read_by_its_index(url: str, search: RunSearch) -> None:
-    async with sent_by(url, PostgresRunReads) as (reads, found):
+    async with sent_by(url, PostgresRunReads) as (reads, planned):
         await reads.search_runs(TENANT, search)
-    check(found, "runs", "tenant_id_slot_at_idx", *(() if search.is_plain else ("pkey",)))
+    check(planned, "runs", "tenant_id_slot_at_idx", *(() if search.is_plain else ("pkey",)))
 
 
 @pytest.mark.parametrize(
@@ -132,9 +132,9 @@ async def test_the_runs_of_a_tenant_are_read_by_its_index(url: str, search: RunS
 async def test_the_runs_of_an_endpoint_or_a_job_are_read_by_key(
     url: str, search: RunSearch
 ) -> None:
-    async with sent_by(url, PostgresRunReads) as (reads, found):
+    async with sent_by(url, PostgresRunReads) as (reads, planned):
         assert (await reads.search_runs(TENANT, search)).items
-    check([each for each in found if "runs" in str(each)], "runs", "pkey")
+    check([plan for plan in planned if "runs" in str(plan)], "runs", "pkey")
 
 
 @pytest.mark.parametrize("endpoint_id", [None, ENDPOINT], ids=["of all", "of an endpoint"])
@@ -142,34 +142,34 @@ async def test_failed_runs_are_read_by_their_own_indexes(
     url: str, endpoint_id: UUID | None
 ) -> None:
     search = RunSearch(endpoint_id=endpoint_id, statuses=(RunStatus.FAILURE, RunStatus.TIMEOUT))
-    async with sent_by(url, PostgresRunReads) as (reads, found):
+    async with sent_by(url, PostgresRunReads) as (reads, planned):
         assert (await reads.search_runs(TENANT, search)).items
     by = "failed_runs_of_tenant" if endpoint_id is None else "failed_runs_pkey"
-    check(found, "failed_runs", by)
-    check(found, "runs", "pkey")
+    check(planned, "failed_runs", by)
+    check(planned, "runs", "pkey")
 
 
 async def test_one_run_is_found_by_its_id(url: str) -> None:
-    async with sent_by(url, PostgresRunReads) as (reads, found):
+    async with sent_by(url, PostgresRunReads) as (reads, planned):
         assert (await reads.get_run(TENANT, UUID(int=7))).run.tenant_id == TENANT
-    check(found, "runs", "_id_idx")
+    check(planned, "runs", "_id_idx")
 
 
 async def test_health_reads_a_day_of_an_endpoint_and_no_more(url: str) -> None:
-    async with sent_by(url, PostgresRunReads) as (reads, found):
+    async with sent_by(url, PostgresRunReads) as (reads, planned):
         await reads.health_of(TENANT, ENDPOINT)
-    check(found, "runs", "pkey")
-    conditions = [each.get("Index Cond", "") for plan in found for each in nodes(plan)]
-    assert any("slot_at" in each for each in conditions)
+    check(planned, "runs", "pkey")
+    conditions = [node.get("Index Cond", "") for plan in planned for node in nodes(plan)]
+    assert any("slot_at" in condition for condition in conditions)
 
 
 async def test_usage_counts_by_the_index_of_the_tenant(url: str) -> None:
-    async with sent_by(url, PostgresUsage) as (reads, found):
+    async with sent_by(url, PostgresUsage) as (reads, planned):
         await reads.usage(TENANT)
-    check(found, "run_counts", "run_counts_pkey")
+    check(planned, "run_counts", "run_counts_pkey")
 
 
 async def test_events_are_read_by_the_index_of_their_order(url: str) -> None:
-    async with sent_by(url, PostgresEventLog) as (log, found):
+    async with sent_by(url, PostgresEventLog) as (log, planned):
         assert await log.read_after(TENANT, BEGINNING, 200)
-    check(found, "events", "events_of_tenant")
+    check(planned, "events", "events_of_tenant")

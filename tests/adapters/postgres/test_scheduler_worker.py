@@ -13,7 +13,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from cadenza.adapters.postgres import run_queue
+from cadenza.adapters.postgres import claims
 from cadenza.adapters.postgres.database import Connection, Database
 from cadenza.adapters.system.ids import new_id
 from cadenza.application.ports.claims import ClaimRequest
@@ -170,7 +170,7 @@ async def test_ids_that_a_claim_leaves_over_are_given_once(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where an endpoint is found twice, as due and as asked for."""
-    monkeypatch.setattr(run_queue, "SPARE_SECONDS", 60.0)
+    monkeypatch.setattr(claims, "SPARE_SECONDS", 60.0)
     probe = await world.add(created_at=await world.now() + AN_HOUR)
     await world.add_copies(probe, 29, apart=timedelta(0))
     made = 0
@@ -195,7 +195,7 @@ async def test_ids_that_a_claim_leaves_over_are_given_once(
 async def test_an_id_says_when_its_run_was_claimed(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run_queue, "SPARE_SECONDS", 0.2)
+    monkeypatch.setattr(claims, "SPARE_SECONDS", 0.2)
     queue = run_queue(world.database, new_id, BOX)
     request = ClaimRequest("worker", limit=10, lease=seconds(30))
     assert not (await queue.claim_due(request)).claims
@@ -269,12 +269,12 @@ async def everything_is_stored_once(world: World) -> None:
 async def test_sigterm_finishes_what_is_in_flight_and_gives_back_the_rest(
     world: World, tmp_path: Path
 ) -> None:
-    soon = await world.now() + seconds(3)
     url = world.targets.url("probe", takes=0.5)
-    probe = await world.add(created_at=soon, url=url)
-    await world.add_copies(probe, 299, apart=timedelta(milliseconds=10))
     with program(tmp_path / "log", world.url, in_flight_per_host=200) as worker:
-        await worker.until_started()
+        await worker.until_started()  # which takes seconds where the machine is busy
+        probe = await world.add(created_at=await world.now() + seconds(1), url=url)
+        await world.add_copies(probe, 299, apart=timedelta(milliseconds=40))
+        await world.execute("SELECT pg_notify('cadenza_due', '')")
         await until(lambda: len(world.targets.requests) >= 10)
         worker.send(signal.SIGTERM)
         assert await worker.until_ended() == 0, worker.said()

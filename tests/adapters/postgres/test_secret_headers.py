@@ -4,7 +4,7 @@ from hashlib import sha256
 from uuid import uuid4
 
 from cadenza.adapters.secrets.box import AesGcmBox
-from cadenza.adapters.secrets.keys import GivenKeys
+from cadenza.adapters.secrets.keys import ConfiguredKeys
 from cadenza.application.dispatch import RoutedDispatcher
 from cadenza.application.ports.claims import ClaimRequest
 from cadenza.domain.endpoint import Job
@@ -13,7 +13,7 @@ from cadenza.domain.target import HttpTarget, Secret
 from tests.factories import NOON, OK, id_of, make_endpoint, seconds
 from tests.postgres import BOX, Database, StoppedClock, direct, emptied_database, run_queue
 
-OTHER_BOX = AesGcmBox(GivenKeys(sha256(b"another key").hexdigest()))
+OTHER_BOX = AesGcmBox(ConfiguredKeys(sha256(b"another key").hexdigest()))
 SECRET = "Bearer correct-horse-battery-staple"
 
 

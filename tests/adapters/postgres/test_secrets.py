@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from time import perf_counter
@@ -16,21 +17,20 @@ import asyncpg
 import pytest
 
 from cadenza.adapters.postgres import secrets as module
-from cadenza.adapters.postgres.definitions import StoredSecrets
-from cadenza.adapters.postgres.secrets import (
-    SealedValues,
-    open_headers,
-    with_secret_headers,
-)
+from cadenza.adapters.postgres.secrets import SealedValues
 from cadenza.adapters.postgres.signing_keys import PostgresSigningKeys
+from cadenza.adapters.postgres.store import PostgresStore
+from cadenza.adapters.postgres.targets import open_headers, target_values
 from cadenza.adapters.secrets.box import AesGcmBox
 from cadenza.adapters.secrets.key_file import KeyFile
-from cadenza.adapters.secrets.keys import GivenKeys, MasterKey
+from cadenza.adapters.secrets.keys import ConfiguredKeys, MasterKey
 from cadenza.adapters.signing.standard_webhooks import new_signing_secret
 from cadenza.adapters.system.ids import new_id
 from cadenza.application.ports.claims import ClaimRequest
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.application.secret_rotation import Secrets, rotate_secrets
+from cadenza.application.signing_keys import SigningKeyRotation
+from cadenza.domain.access import INSTALLATION_ADMIN
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.errors import NotFound, Refused, SecretUnreadable
 from cadenza.domain.run import FinishedRun
@@ -48,25 +48,26 @@ HEADERS = {"Authorization": Secret("Bearer tr0ub4dor"), "X-Key": Secret("kärtch
 
 def seal_headers(
     box: SecretBox, headers: Mapping[str, Secret], *, tenant_id: UUID, endpoint_id: UUID
-) -> str | None:
+) -> str:
     target = HttpTarget("http://example.org/", secret_headers=headers)
-    return StoredSecrets(box, tenant_id, endpoint_id).sealed(target)
+    _, _, sealed, _ = target_values(box, target, tenant_id=tenant_id, endpoint_id=endpoint_id)
+    return sealed
 
 
 def box_of(*keys: str) -> AesGcmBox:
-    return AesGcmBox(GivenKeys(",".join(keys)))
+    return AesGcmBox(ConfiguredKeys(",".join(keys)))
 
 
 async def put(world: World, endpoint: Endpoint, box: AesGcmBox, **headers: str) -> None:
     """Seal headers for an endpoint, as its store does."""
-    given = {name: Secret(value) for name, value in headers.items()} or HEADERS
-    sealed = seal_headers(box, given, tenant_id=endpoint.tenant_id, endpoint_id=endpoint.id)
+    secrets = {name: Secret(value) for name, value in headers.items()} or HEADERS
+    sealed = seal_headers(box, secrets, tenant_id=endpoint.tenant_id, endpoint_id=endpoint.id)
     await world.execute(
         "UPDATE endpoints SET secret_headers = $2 WHERE id = $1", endpoint.id, sealed
     )
 
 
-async def stored(world: World, endpoint: Endpoint) -> str:
+async def stored(world: World, endpoint: Endpoint) -> str | None:
     return await world.value("SELECT secret_headers FROM endpoints WHERE id = $1", endpoint.id)
 
 
@@ -89,14 +90,15 @@ async def test_headers_are_stored_sealed_and_open_for_their_endpoint(world: Worl
     endpoint, box = await world.add(), box_of(ONE)
     await put(world, endpoint, box)
     text = await stored(world, endpoint)
+    assert text is not None
     assert set(json.loads(text)) == set(HEADERS)
     for plain in ("tr0ub4dor", "kärtchen", "k\\u00e4rtchen"):
         assert plain not in text
     assert await opened(world, endpoint, box) == HEADERS
 
 
-def test_no_headers_are_no_value() -> None:
-    assert seal_headers(box_of(ONE), {}, tenant_id=id_of("t"), endpoint_id=id_of("e")) is None
+async def test_no_headers_are_no_value(world: World) -> None:
+    assert await stored(world, await world.add()) is None
 
 
 async def test_headers_that_were_copied_to_another_endpoint_or_tenant_do_not_open(
@@ -154,17 +156,20 @@ async def test_the_database_refuses_a_signing_key_that_is_not_sealed(world: Worl
 
 
 def test_a_target_gets_its_secrets_in_a_few_microseconds() -> None:
-    box, place = box_of(ONE), {"tenant_id": id_of("t"), "endpoint_id": id_of("e")}
+    box, ids = box_of(ONE), {"tenant_id": id_of("t"), "endpoint_id": id_of("e")}
     headers = {"Authorization": Secret("Bearer tr0ub4dor")}
-    sealed = seal_headers(box, headers, **place)
-    assert sealed is not None
+    sealed = seal_headers(box, headers, **ids)
     target = HttpTarget("https://example.org/", headers={"Accept": "*/*"})
-    assert with_secret_headers(box, target, sealed, **place).secret_headers == headers
+
+    def with_secrets() -> HttpTarget:
+        return replace(target, secret_headers=open_headers(box, sealed, **ids))
+
+    assert with_secrets().secret_headers == headers
 
     def once() -> float:
         began = perf_counter()
         for _ in range(200):
-            with_secret_headers(box, target, sealed, **place)
+            with_secrets()
         return (perf_counter() - began) / 200
 
     assert min(once() for _ in range(30)) < 40e-6  # ten, where nobody else is at work
@@ -180,8 +185,7 @@ async def test_everything_moves_to_the_first_key(
     old, both, new = box_of(ONE), box_of(TWO, ONE), box_of(TWO)
     endpoints = await add_many(world, 8, old)
     await put(world, await world.add("other tenant", tenant="another"), old, X="y")
-    keys = PostgresSigningKeys(world.database, old)
-    signing = await keys.rotate(id_of("tenant"), new_signing_secret(), timedelta(0))
+    signing = await rotate_signing_key(world, old, id_of("tenant"), timedelta(0))
     values, progress = SealedValues(world.database, both), list[int]()
     assert await values.count_by_key() == {ID_OF_ONE: 18}
     report = await values.reseal(progress.append)
@@ -191,8 +195,8 @@ async def test_everything_moves_to_the_first_key(
     assert await values.count_by_key() == {ID_OF_TWO: 18}
     for endpoint in endpoints:
         assert await opened(world, endpoint, new) == HEADERS
-    [kept] = await PostgresSigningKeys(world.database, new, new_id).keys_of(id_of("tenant"))
-    assert kept == signing
+    [key] = await PostgresSigningKeys(world.database, new).keys_of(id_of("tenant"))
+    assert key == signing
     assert (await values.reseal()).values == 0  # a second time there is nothing to do
 
 
@@ -249,7 +253,7 @@ class MeddlingBox(AesGcmBox):
     """Just before it seals anew, an owner enters another value for the same header."""
 
     def __init__(self, meddle: Any) -> None:
-        super().__init__(GivenKeys(f"{TWO},{ONE}"))
+        super().__init__(ConfiguredKeys(f"{TWO},{ONE}"))
         self.meddle = meddle
 
     def seal(self, plain: str, *, tenant_id: UUID, row_id: UUID, column: str) -> str:
@@ -368,7 +372,7 @@ async def test_two_rotations_at_once_are_refused(world: World) -> None:
 
 async def test_keys_in_a_setting_are_taken_as_they_are(world: World) -> None:
     await add_many(world, 2, box_of(ONE))
-    keys = GivenKeys(f"{TWO},{ONE}")
+    keys = ConfiguredKeys(f"{TWO},{ONE}")
     secrets = Secrets(SealedValues(world.database, AesGcmBox(keys)), keys, add_key=None)
     done = await rotate_secrets(secrets)
     assert (done.made_key, done.done.values, done.complete) == (False, 4, True)
@@ -392,10 +396,7 @@ async def test_a_worker_that_runs_during_a_rotation_reads_the_new_key(
 
 # --- The command ----------------------------------------------------------------------------
 
-COMMAND = (
-    "import typer; from cadenza.roots import secrets; app = typer.Typer();"
-    " secrets.register(app); app()"
-)
+COMMAND = "from cadenza.roots.secrets import cli; cli()"
 
 
 def cadenza(url: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -424,7 +425,7 @@ async def test_the_command_makes_a_key_moves_everything_and_lists_what_can_go(
     assert said["keys"][0] == {"id": said["key_id"], "writes": True, "values": 2}
     assert await opened(world, endpoint, box) == HEADERS
 
-    # The operator puts a key of his own first: that one is taken, and none is made.
+    # The admin puts a key of their own first: that one is taken, and none is made.
     path.write_text(f"{ONE}\n{path.read_text()}")
     done = await asyncio.to_thread(cadenza, world.url, tmp_path, "rotate")
     assert done.returncode == 0
@@ -459,13 +460,22 @@ def test_the_help_shows_an_example(tmp_path: Path) -> None:
 # --- Signing keys ---------------------------------------------------------------------------
 
 
+async def rotate_signing_key(
+    world: World, box: AesGcmBox, tenant_id: UUID, overlap: timedelta
+) -> SigningKey:
+    rotation = SigningKeyRotation(PostgresStore(world.database, box), new_id)
+    return await rotation.rotate(INSTALLATION_ADMIN, tenant_id, new_signing_secret(), overlap)
+
+
 class Signing:
     """A tenant's signing keys, under a clock that the test moves."""
 
     def __init__(self, world: World, clock: StoppedClock, *keys: str) -> None:
         self.clock = clock
         self.tenant_id = id_of("tenant")
-        self.store = PostgresSigningKeys(world.database, box_of(*(keys or (ONE,))), new_id)
+        self.world = world
+        self.box = box_of(*(keys or (ONE,)))
+        self.keys = PostgresSigningKeys(world.database, self.box)
 
     @classmethod
     async def of(cls, world: World) -> "Signing":
@@ -473,10 +483,10 @@ class Signing:
         return cls(world, await StoppedClock.in_database(world.database, NOON))
 
     async def rotate(self, overlap: timedelta = timedelta(0)) -> SigningKey:
-        return await self.store.rotate(self.tenant_id, new_signing_secret(), overlap)
+        return await rotate_signing_key(self.world, self.box, self.tenant_id, overlap)
 
     async def signing(self) -> Sequence[Secret]:
-        keys = await self.store.keys_of(self.tenant_id)
+        keys = await self.keys.keys_of(self.tenant_id)
         return [key.secret for key in keys_that_sign(keys, await self.clock.now())]
 
 
@@ -530,12 +540,12 @@ async def test_secrets_of_keys_are_sealed_and_belong_to_their_tenant(world: Worl
     other = await world.add("foreign", tenant="another")
     text = await world.value("SELECT secret FROM signing_keys")
     assert key.secret.value.removeprefix("whsec_") not in text
-    assert await signing.store.keys_of(other.tenant_id) == []
+    assert await signing.keys.keys_of(other.tenant_id) == []
     await world.execute("UPDATE signing_keys SET tenant_id = $1", other.tenant_id)
     with pytest.raises(SecretUnreadable, match=r"signing_keys\.secret does not open"):
-        await signing.store.keys_of(other.tenant_id)
+        await signing.keys.keys_of(other.tenant_id)
     with pytest.raises(NotFound):
-        await signing.store.rotate(id_of("nobody"), key.secret, timedelta(0))
+        await rotate_signing_key(world, signing.box, id_of("nobody"), timedelta(0))
 
 
 async def test_after_a_lost_master_key_a_new_signing_key_heals(world: World) -> None:

@@ -19,8 +19,8 @@ WELL = [None] * 12
 
 def test_fewer_than_ten_runs_are_no_reason_to_act_and_it_says_so() -> None:
     decision = decide(case(failing(9), of=health(outages=1, changed_ago=minutes(1))))
-    assert decision.act is None
-    assert [each.said for each in decision.findings] == [
+    assert decision.action is None
+    assert [each.text for each in decision.findings] == [
         "History: it has run 9 times; fewer than 10 say too little"
     ]
 
@@ -32,45 +32,45 @@ def test_one_that_never_ran_or_waits_to_be_asked_is_left_alone() -> None:
 
 def test_long_stability_relaxes() -> None:
     decision = decide(case(WELL))
-    assert decision.act is not None
-    assert decision.act.want is Want.RELAX
-    assert decision.act.interval == 1.25 * PACE
+    assert decision.action is not None
+    assert decision.action.want is Want.RELAX
+    assert decision.action.interval == 1.25 * PACE
 
 
 @pytest.mark.parametrize("most", [minutes(11), PACE, minutes(5)])
 def test_relaxing_stops_at_max(most: timedelta) -> None:
-    act = decide(case(WELL, max_interval=most)).act
-    assert act is None or (act.interval is not None and act.interval <= max(most, PACE))
+    action = decide(case(WELL, max_interval=most)).action
+    assert action is None or (action.interval is not None and action.interval <= max(most, PACE))
 
 
 def test_a_failure_among_the_last_ten_is_no_stability() -> None:
     decision = decide(case([*WELL, failing(1)[0], None, None], of=health(outages=1)))
-    assert decision.act is None
+    assert decision.action is None
 
 
 def test_the_most_urgent_wish_is_the_one_that_counts() -> None:
     body = {"queue_depth": 500, "queue_max": 500}
     of = health(outages=3, changed_ago=minutes(1))
     decision = decide(case([body] * 12, of=of))
-    assert decision.act is not None
-    assert decision.act.detector == "State change"
+    assert decision.action is not None
+    assert decision.action.detector == "State change"
     assert {each.detector for each in decision.findings} == {"State change", "Threshold"}
 
 
 def test_a_spent_day_is_paid_back() -> None:
     of = health(runs=144, outages=1, changed_ago=minutes(1))
     decision = decide(case(failing(), of=of, budget=Budget()))
-    assert decision.act is not None
-    assert decision.act.detector == "Spending"
-    assert decision.act.interval == 2 * 1.25 * PACE
+    assert decision.action is not None
+    assert decision.action.detector == "Spending"
+    assert decision.action.interval == 2 * 1.25 * PACE
     assert {each.detector for each in decision.findings} == {"State change", "Spending"}
 
 
 def test_the_owner_can_allow_more() -> None:
     of = health(runs=144, outages=1, changed_ago=minutes(1))
-    act = decide(case(failing(), of=of, budget=Budget(factor=2.0))).act
-    assert act is not None
-    assert act.detector == "State change"
+    action = decide(case(failing(), of=of, budget=Budget(factor=2.0))).action
+    assert action is not None
+    assert action.detector == "State change"
 
 
 @given(

@@ -49,7 +49,7 @@ def test_a_queue_that_grows_is_watched_and_said() -> None:
     assert found is not None
     assert found.want is Want.WATCH
     assert found.interval == PACE / 2
-    assert found.said == "Trend: queue_depth rises from 110 to 150"
+    assert found.text == "Trend: queue_depth rises from 110 to 150"
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=12))
@@ -165,7 +165,7 @@ def test_a_limit_that_is_crossed_once_is_no_reason_to_act() -> None:
     assert threshold(case([crossed]), PACE) is None
     found = threshold(case([crossed, crossed]), PACE)
     assert found is not None
-    assert found.said == "Threshold: q is 10 and has reached q_max, which is 10"
+    assert found.text == "Threshold: q is 10 and has reached q_max, which is 10"
 
 
 def test_text_and_lists_are_no_answers_with_numbers() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from cadenza.manifest.crontab.convert import Converted, convert, to_file
 from cadenza.manifest.files import read_manifest
 from cadenza.manifest.yaml_loading import read_tree
-from tests.manifest.rules import CHECKS
+from tests.manifest.policy import CHECKS
 
 
 def converted(text: str, *, system: bool = False, timezone: str | None = "UTC") -> Converted:
@@ -24,8 +24,8 @@ def only(text: str, **options: Any) -> dict[str, Any]:
 
 
 def notes(text: str, **options: Any) -> list[str]:
-    found = converted(text, **options).notes
-    return [str(each) for each in found if not each.text.startswith("commands need")]
+    notes = converted(text, **options).notes
+    return [str(note) for note in notes if not note.text.startswith("commands need")]
 
 
 # --- Lines ----------------------------------------------------------------------------------
@@ -52,12 +52,12 @@ def test_a_zone_comes_from_cron_tz_or_from_the_option() -> None:
     assert only("@daily ls", timezone="Europe/Paris")["timezone"] == "Europe/Paris"
     text = "@daily a\nCRON_TZ=Asia/Tokyo\n@daily b\nCRON_TZ='Europe/Paris'\n@daily c"
     documents = converted(text, timezone=None).documents
-    zones = [each["endpoints"][0].get("timezone") for each in documents]
+    zones = [job["endpoints"][0].get("timezone") for job in documents]
     assert zones == [None, "Asia/Tokyo", "Europe/Paris"]
 
 
 def test_without_a_zone_it_is_said_that_times_are_taken_as_utc() -> None:
-    assert any("taken as UTC" in each for each in notes("@daily ls", timezone=None))
+    assert any("taken as UTC" in note for note in notes("@daily ls", timezone=None))
     assert notes("CRON_TZ=UTC\n@daily ls", timezone=None) == []
 
 
@@ -72,7 +72,7 @@ def test_comments_right_above_a_line_describe_it() -> None:
         "# m h  dom mon dow   command\n# Far away.\n\n# Backs up.\n#\n#  At night.\n@daily a\n"
         "# 0 5 * * * /old/one\n# Kept.\n@daily b\n@daily c\n"
     )
-    described = [each.get("description") for each in converted(text).documents]
+    described = [job.get("description") for job in converted(text).documents]
     assert described == ["Backs up.\n\nAt night.", "Kept.", None]
 
 
@@ -80,8 +80,7 @@ def test_lines_that_cannot_be_taken_over_are_told_by_number() -> None:
     text = (
         "@reboot a\n1 2 3 4\n61 * * * * b\n@fortnightly c\n0 0 30 2 * d\n0 5 * * *\n~ * * * * e\n"
     )
-    told = notes(text)
-    assert [each.partition(":")[0] for each in told] == [f"line {n}" for n in range(1, 8)]
+    assert [note.partition(":")[0] for note in notes(text)] == [f"line {n}" for n in range(1, 8)]
     assert converted(text).documents == []
 
 
@@ -93,7 +92,7 @@ def test_a_bad_zone_is_told_with_every_line_it_spoils() -> None:
 
 def test_settings_hold_for_the_lines_below_them() -> None:
     text = '@daily a\nA = "x y"\n@daily b\nSHELL=/bin/bash\nA=2\n@daily c | d\nMAILTO=""\n'
-    commands = [each["endpoints"][0]["command"] for each in converted(text).documents]
+    commands = [job["endpoints"][0]["command"] for job in converted(text).documents]
     assert commands == [["a"], ["env", "A=x y", "b"], ["env", "A=2", "/bin/bash", "-c", "c | d"]]
     assert notes(text) == []
     assert "line 1: MAILTO: output is not mailed" in notes("MAILTO=me\n@daily a")[0]
@@ -160,9 +159,7 @@ def test_secrets_stay_out_of_the_file() -> None:
     again = line.replace("a.b", "a-b")
     result = converted(line + again)
     assert "hush-4711" not in to_file(result)
-    variables = [
-        each["endpoints"][0]["secret_headers"]["Authorization"] for each in result.documents
-    ]
+    variables = [job["endpoints"][0]["secret_headers"]["Authorization"] for job in result.documents]
     assert variables == [
         "${CRON_EXAMPLE_COM_A_B_AUTHORIZATION}",
         "${CRON_EXAMPLE_COM_A_B_AUTHORIZATION_2}",
@@ -190,7 +187,7 @@ def test_a_name_comes_from_what_is_run(command: str, name: str) -> None:
 
 def test_names_are_made_unique() -> None:
     documents = converted("@daily ls -l\n@hourly ls\n@weekly /bin/ls -a\n").documents
-    assert [each["name"] for each in documents] == ["ls", "ls-2", "ls-3"]
+    assert [job["name"] for job in documents] == ["ls", "ls-2", "ls-3"]
 
 
 # --- The file -------------------------------------------------------------------------------

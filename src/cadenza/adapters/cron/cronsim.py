@@ -34,17 +34,17 @@ NICKNAMES = {
 
 
 class CronsimCron:
-    """The Cron port."""
-
     def next_after(self, expression: str, timezone: str, after: datetime) -> datetime:
         fields, zone = _five_fields(expression), _zone(timezone)
-        find = _next_elapsed if _follows_elapsed_time(fields) and zone is not UTC else _next_fixed
+        minute, hour, *_ = fields.split()
+        is_elapsed = minute.startswith("*") or hour.startswith("*")
+        find = _next_elapsed if is_elapsed and zone is not UTC else _next_fixed
         try:
             at = find(fields, zone, after)
         except CronSimError as error:
             raise InvalidCron("cron", expression, f"{error}; {_EXPECTED}".lower()) from error
         except (AssertionError, ArithmeticError, LookupError, ValueError) as error:
-            # Not documented by the library, but a hostile string must not find a new way out.
+            # Not documented by the library, but no hostile string may raise anything else.
             raise InvalidCron("cron", expression, _EXPECTED) from error
         if at is None or at - after > HORIZON:
             raise InvalidCron(
@@ -59,14 +59,6 @@ def _next_fixed(fields: str, zone: tzinfo, after: datetime) -> datetime | None:
         if at > after:
             return at
     return None
-
-
-# --- Elapsed time ---------------------------------------------------------------------------
-
-
-def _follows_elapsed_time(fields: str) -> bool:
-    minute, hour, *_ = fields.split()
-    return minute.startswith("*") or hour.startswith("*")
 
 
 def _next_elapsed(fields: str, zone: tzinfo, after: datetime) -> datetime | None:
@@ -134,7 +126,10 @@ def _zone(name: str) -> tzinfo:
     if name == "UTC":
         return UTC
     if name not in zone_names():
-        raise InvalidCron("timezone", name, _zone_advice(name))
+        close = get_close_matches(name[:64], zone_names(), n=1)
+        advice = f"; did you mean {close[0]}?" if close else ""
+        expected = "expected a name of the IANA list, like Europe/Paris"
+        raise InvalidCron("timezone", name, f"{expected}{advice}")
     *folders, leaf = name.split("/")
     package = ".".join(["tzdata.zoneinfo", *folders])
     with resources.files(package).joinpath(leaf).open("rb") as file:
@@ -144,9 +139,3 @@ def _zone(name: str) -> tzinfo:
 @lru_cache(maxsize=1)
 def zone_names() -> frozenset[str]:
     return frozenset(resources.files("tzdata").joinpath("zones").read_text().split())
-
-
-def _zone_advice(name: str) -> str:
-    close = get_close_matches(name[:64], zone_names(), n=1)
-    expected = "expected a name of the IANA list, like Europe/Paris"
-    return f"{expected}; did you mean {close[0]}?" if close else expected

@@ -1,21 +1,29 @@
 """CEL with `common-expression-language`: what cannot be read, or would take long, is refused."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import cel
 
-from cadenza.adapters.expressions.calls import check_functions, check_patterns
 from cadenza.adapters.expressions.cost import BUDGET, cost_of
-from cadenza.adapters.expressions.fields import fields_in, longest_first, only
+from cadenza.adapters.expressions.fields import fields_in, only
 from cadenza.adapters.expressions.shape import TYPES, Path, Scope, TooComplex, shape_of
 from cadenza.domain.errors import InvalidInput, NothingThere
 
 MAX_LENGTH = 1000
 MAX_REASON = 200
+FUNCTIONS = frozenset(
+    (
+        "bytes", "contains", "double", "duration", "dyn", "endsWith", "getDate", "getDayOfMonth",
+        "getDayOfWeek", "getDayOfYear", "getFullYear", "getHours", "getMilliseconds", "getMinutes",
+        "getMonth", "getSeconds", "int", "matches", "size", "startsWith", "string", "timestamp",
+        "type", "uint",
+    )
+)  # fmt: skip
+_OPERATOR = re.compile(r"\W|^_|_$")  # `_&&_`, `@in`, `!_`
 _INNER = re.compile(r'msg: "([^"]*)"')
 _POSITION = re.compile(r"<input>:(\d+):(\d+): (?:Syntax error: )?([^\n]*)")
 
@@ -24,14 +32,12 @@ _POSITION = re.compile(r"<input>:(\d+):(\d+): (?:Syntax error: )?([^\n]*)")
 class _Compiled:
     program: cel.Program
     shape: Scope
-    names: frozenset[str]  # that it takes from outside
-    paths: tuple[Path, ...]  # that have to be there
+    names: frozenset[str]  # of the values that it needs
+    paths: tuple[Path, ...]  # that have to exist
     used: tuple[Path, ...]  # the longest first
 
 
 class CelExpressions:
-    """The Expressions port."""
-
     def check(
         self,
         field: str,
@@ -40,16 +46,15 @@ class CelExpressions:
         *,
         yes_or_no: bool = True,
     ) -> None:
-        """InvalidInput with the position where it cannot be read, or where it uses a name that is
-        not one of these, or a function or pattern that there is not; or where it says the same of
-        everything, and that is no answer."""
+        """InvalidInput, with the position where it cannot be read; also where it uses an unknown
+        name, function or pattern, or uses no name and has no valid result."""
         compiled = _compiled(field, expression)
         for name in sorted(compiled.names - set(names)) if names is not None else ():
             known = ", ".join(sorted(names or ()))
             raise InvalidInput(field, expression, f"it knows no {name!r}, only: {known}")
         try:
-            check_functions(expression, compiled.program.functions())
-            check_patterns(compiled.shape)
+            _check_functions(expression, compiled.program.functions())
+            _check_patterns(compiled.shape)
             if not compiled.names:
                 (self.holds if yes_or_no else self.value)(expression, {})
         except InvalidInput as error:
@@ -84,6 +89,32 @@ class CelExpressions:
             raise InvalidInput("expression", expression, _reason(error)) from error
 
 
+def _check_functions(expression: str, called: Iterable[str]) -> None:
+    """The library reports unknown functions and patterns only when it runs the expression."""
+    for name in called:
+        if name in FUNCTIONS or _OPERATOR.search(name):
+            continue
+        match = re.search(rf"\b{re.escape(name)}\s*\(", expression)
+        before = expression[: match.start() if match else 0]
+        position = _position(before.count("\n") + 1, len(before) - before.rfind("\n"))
+        known = ", ".join(sorted(FUNCTIONS))
+        raise TooComplex(f"at {position}: there is no {name}(), only: {known}")
+
+
+def _check_patterns(shape: Scope) -> None:
+    for pattern in (pattern for scope in shape.all() for pattern in scope.patterns):
+        if pattern.units > BUDGET:
+            continue  # refused for its cost
+        try:
+            cel.compile(f"''.matches({pattern.written})").execute({})
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # a panic of the library is no Exception
+            match = re.search(r"^error: (.*?)(?:\. Check|$)", str(error), re.MULTILINE)
+            why = f": {match[1]}" if match else ""
+            raise TooComplex(f"{pattern.written[:80]} is no pattern{why}") from error
+
+
 def _compiled(field: str, expression: str) -> _Compiled:
     try:
         return _compile(expression)
@@ -109,7 +140,7 @@ def _compile(expression: str) -> _Compiled:
     names = _free_names(shape)
     elements = {scope.variable for scope in shape.all()}
     if not set(program.variables()) <= names | elements | TYPES:
-        raise TooComplex("it cannot be judged; write it more plainly")  # we read it differently
+        raise TooComplex("it cannot be judged; write it more plainly")  # we parsed it differently
     paths, used = fields_in(expression), fields_in(expression, asked_about=True)
     if not names <= {path[0] for path in used}:
         raise TooComplex("it cannot be judged; write it more plainly")
@@ -118,7 +149,7 @@ def _compile(expression: str) -> _Compiled:
         shape,
         frozenset(names),
         tuple(path for path in paths if path[0] in names),
-        longest_first(path for path in used if path[0] in names),
+        tuple(sorted((path for path in used if path[0] in names), key=len, reverse=True)),
     )
 
 
@@ -128,14 +159,18 @@ def _free_names(scope: Scope) -> set[str]:
 
 
 def _where(message: str) -> str:
-    found = _POSITION.search(message)
-    if found is None:
+    match = _POSITION.search(message)
+    if match is None:
         return f"it cannot be read: {_short(message)}"
-    line, column, what = found.groups()
-    if inner := _INNER.search(what):  # an error of the library's own, as its programmers see it
+    line, column, what = match.groups()
+    if inner := _INNER.search(what):  # an internal error of the library
         what = inner[1]
-    place = f"column {column}" if line == "1" else f"line {line}, column {column}"
-    return f"it cannot be read at {place}: {_short(what.partition(' expecting ')[0])}"
+    position = _position(int(line), int(column))
+    return f"it cannot be read at {position}: {_short(what.partition(' expecting ')[0])}"
+
+
+def _position(line: int, column: int) -> str:
+    return f"column {column}" if line == 1 else f"line {line}, column {column}"
 
 
 def _reason(error: BaseException) -> str:
@@ -145,6 +180,5 @@ def _reason(error: BaseException) -> str:
 
 
 def _short(text: str) -> str:
-    """The first sentence of the first line."""
     first = text.strip().partition("\n")[0].partition(". ")[0]
     return first[:MAX_REASON].rstrip(".")

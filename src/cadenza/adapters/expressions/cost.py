@@ -1,4 +1,4 @@
-"""How long a CEL expression may take on some values, told before it is run.
+"""How long a CEL expression may take on some values, estimated before it is run.
 
 The library cannot be interrupted and holds the interpreter's lock, and it is slow in ways that an
 expression can provoke: `map` and `filter` copy their whole result with every element, every step
@@ -30,8 +30,6 @@ def cost_of(shape: Scope, values: Mapping[str, Any]) -> float:
 
 
 class _Estimate:
-    """The work of one expression on some values."""
-
     def __init__(self, shape: Scope, values: Mapping[str, Any]) -> None:
         scopes = tuple(shape.all())
         self._values = values
@@ -40,7 +38,7 @@ class _Estimate:
         self._writes_values = any(scope.writes_values for scope in scopes)
         self._longest = self._written
         self._text = max(scope.text for scope in scopes)
-        # What one `map` makes of its elements, the next one may be given.
+        # The result of one `map` may be the input of the next.
         self._growth = prod(scope.copies for scope in scopes if scope.macro == "map")
         self._all = 0
         if shape.inner or shape.patterns:
@@ -48,7 +46,7 @@ class _Estimate:
             self._all = self._growth * (steps + sum(map(self._weigh, values.values())))
 
     def cost(self, scope: Scope, times: float, elements: float) -> float:
-        """Of evaluating it so many times, on elements that weigh so much together."""
+        """Of evaluating it so many times, on elements of this total weight."""
         outer = [self._weight(path) for path in scope.outer_paths()]
         touched = max(elements, times) + times * sum(outer)
         cost = scope.steps * scope.copies * touched
@@ -59,12 +57,12 @@ class _Estimate:
             cost += times * (pattern.units + _MATCH_STEP * steps)
         times *= scope.copies
         if scope.macro and not outer:
-            # All that its elements hold is no more than what the elements are taken from.
+            # Its elements together weigh no more than what they are taken from.
             elements *= scope.copies
             times = max(elements, times * self._written)
         else:
             times, elements = times * self._longest, times * self._all
-        return cost + sum(self.cost(each, times, elements) for each in scope.inner)
+        return cost + sum(self.cost(inner, times, elements) for inner in scope.inner)
 
     def _weight(self, path: Path) -> int:
         if path not in self._weights:
@@ -73,7 +71,7 @@ class _Estimate:
 
     def _weigh_path(self, path: Path) -> int:
         if path[0] not in self._values:  # the element of a macro further out
-            # A list that is written in the expression may have anything for an element.
+            # A list that is written in the expression may have anything as an element.
             return self._all if self._writes_values else _heaviest(self._values.values())
         value = self._values[path[0]]
         for key in path[1:]:
@@ -83,7 +81,7 @@ class _Estimate:
         return self._weigh(value)
 
     def _weigh(self, value: Any) -> int:
-        """How much it is to copy; on the way, what is longest in it."""
+        """How much it is to copy; updates the longest text and list on the way."""
         weight, waiting = 0, [value]
         while waiting:
             value = waiting.pop()
@@ -104,7 +102,7 @@ class _Estimate:
 
 
 def _most_weight(values: Mapping[str, Any]) -> float:
-    """No less than any part of them weighs, told quickly; without end where it is not only
+    """A quick upper bound for the weight of any part; infinite where there is anything else than
     objects and numbers."""
     weight, waiting = 1, [values]
     while waiting:
@@ -128,7 +126,7 @@ def _heaviest(values: Iterable[Any]) -> int:
         if isinstance(value, str):
             return 1 + len(value) // BYTES_IN_A_UNIT
         if isinstance(value, list | tuple):
-            weights = [weigh(each) for each in cast("Sequence[Any]", value)]
+            weights = list(map(weigh, cast("Sequence[Any]", value)))
             most = max(most, max(weights, default=1))
             return 1 + sum(weights)
         if isinstance(value, Mapping):

@@ -1,48 +1,42 @@
-"""The fields that an expression speaks of: `response.queue.depth` as a path of names.
+"""The fields that an expression uses: `response.queue.depth` as a path of names.
 
-The library copies every value that it is given, at every use. So it is given only the fields that
-the expression speaks of; where it speaks of a whole value, that one.
+The library copies every value at every use. So it gets only the fields that the expression uses;
+where it uses a whole value, that one.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from cadenza.adapters.expressions.shape import Path, Token, tokens_of
 
 
 def fields_in(expression: str, *, asked_about: bool = False) -> tuple[Path, ...]:
-    """Each once, in order; those in has() need not be there, and are left out unless wanted."""
+    """Each once, in order; those in has() need not exist, and are left out unless `asked_about`."""
     tokens = tokens_of(expression)
-    found = (
-        _path(tokens, at)
-        for at in _beginnings(tokens)
-        if asked_about or not _is_asked_about(tokens, at)
-    )
-    return tuple(dict.fromkeys(found))
+    begins = [at for at in _beginnings(tokens) if asked_about or not _is_asked_about(tokens, at)]
+    return tuple(dict.fromkeys(_path(tokens, at) for at in begins))
 
 
 def only(paths: Sequence[Path], values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values without what none of the paths leads to; the longest path comes first."""
-    kept: dict[str, Any] = {}
+    """The values without what none of the paths leads to.
+
+    The longest path has to come first: a shorter one, which leads to more, overwrites it.
+    """
+    fields: dict[str, Any] = {}
     for path in paths:
-        _keep(path, values, kept)
-    return kept
+        _copy(path, values, fields)
+    return fields
 
 
-def longest_first(paths: Iterable[Path]) -> tuple[Path, ...]:
-    """So that the shorter one has the last word."""
-    return tuple(sorted(paths, key=len, reverse=True))
-
-
-def _keep(path: Path, values: Mapping[str, Any], kept: dict[str, Any]) -> None:
+def _copy(path: Path, values: Mapping[str, Any], fields: dict[str, Any]) -> None:
     name = path[0]
     if name not in values:
         return
     value = values[name]
     if len(path) == 1 or not isinstance(value, Mapping):
-        kept[name] = value
-        return
-    _keep(path[1:], cast("Mapping[str, Any]", value), kept.setdefault(name, {}))
+        fields[name] = value
+    else:
+        _copy(path[1:], cast("Mapping[str, Any]", value), fields.setdefault(name, {}))
 
 
 def _beginnings(tokens: Sequence[Token]) -> Iterator[int]:

@@ -1,6 +1,6 @@
-"""The shape of a CEL expression: its macros, what they speak of, and what they may multiply.
+"""The shape of a CEL expression: its macros, the values they use, and what they may multiply.
 
-The library tells of none of this, so the expression is read once more, from its tokens.
+The library reports none of this, so the expression is read once more, from its tokens.
 """
 
 import re
@@ -33,7 +33,7 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _REPEATED = re.compile(r"\{(\d*),?(\d*)\}")
-_HIDDEN = re.compile(r"\\[xXuU0-7]")  # what a text may hide from us, and not from the library
+_HIDDEN = re.compile(r"\\[xXuU0-7]")  # escapes that the library decodes, and we do not
 _CLASS = re.compile(r"\\[a-zA-Z]|\[\^|\.")  # of characters; those of all alphabets are large
 _CLASS_UNITS = {"\\w": 2000, "\\W": 2000, "\\p": 1500, "\\P": 1500}
 
@@ -58,9 +58,9 @@ class Pattern:
 
     @staticmethod
     def of(text: str) -> "Pattern":
-        repeats = [max(int(each or 1) for each in found) for found in _REPEATED.findall(text)]
+        repeats = [max(int(count or 1) for count in pair) for pair in _REPEATED.findall(text)]
         times = prod(repeats) if "(" in text else max(repeats, default=1)
-        classes = sum(_CLASS_UNITS.get(each, 200) for each in _CLASS.findall(text))
+        classes = sum(_CLASS_UNITS.get(name, 200) for name in _CLASS.findall(text))
         units = 100 + times * (3 * len(text) + classes)
         return Pattern(len(text) * (1 + sum(repeats)), units, text)
 
@@ -73,7 +73,7 @@ class Scope:
     variable: str = ""
     steps: int = 0
     paths: list[Path] = field(default_factory=list[Path])
-    copies: int = 1  # how many times over a value may stand in the result
+    copies: int = 1  # how many times a value may be in the result
     writes_values: bool = False  # a list or map in the expression holds one of the values
     commas: int = 0
     text: int = 0  # characters of the longest that is written in it
@@ -86,18 +86,19 @@ class Scope:
 
     def all(self) -> Iterator["Scope"]:
         yield self
-        for each in self.inner:
-            yield from each.all()
+        for scope in self.inner:
+            yield from scope.all()
 
 
 def shape_of(expression: str) -> Scope:
-    """Of an expression that the library could read."""
     return _Reader(tokens_of(expression)).read()
 
 
 def tokens_of(expression: str) -> list[Token]:
-    found = _TOKEN.finditer(expression)
-    return [Token(each.lastgroup or "", each[0]) for each in found if each.lastgroup != "blank"]
+    matches = _TOKEN.finditer(expression)
+    return [
+        Token(match.lastgroup or "", match[0]) for match in matches if match.lastgroup != "blank"
+    ]
 
 
 class _Reader:
@@ -111,7 +112,8 @@ class _Reader:
             if token.text in ("(", "[", "{"):
                 self._enter(at, token.text)
             elif token.text in (")", "]", "}"):
-                self._leave()
+                if self._open:
+                    _, self._scope = self._open.pop()
             elif token.kind == "name":
                 self._name(at, token.text)
             elif token.text == ",":
@@ -156,10 +158,6 @@ class _Reader:
         if name in _WORDS:
             raise TooComplex(f"an element cannot be called {name}, which has a meaning in CEL")
         return name
-
-    def _leave(self) -> None:
-        if self._open:
-            _, self._scope = self._open.pop()
 
     def _name(self, at: int, name: str) -> None:
         if name.startswith("__"):

@@ -1,6 +1,6 @@
-"""Which addresses may be called: an explicit table, and what the operator opened.
+"""Which addresses may be called: an explicit table, and what the admin opened.
 
-Python's own `is_global` is not asked. It calls 168.63.129.16 (Azure's inner server), 192.88.99.1,
+Python's own `is_global` is not used. It calls 168.63.129.16 (Azure's inner server), 192.88.99.1,
 64:ff9b::10.0.0.1, 2002:7f00:1::, fec0::1 and ::ffff:0:10.0.0.1 global, among others.
 """
 
@@ -21,54 +21,53 @@ from cadenza.domain.errors import InstallationError
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
+
+def _networks(*networks: str) -> tuple[Network, ...]:
+    return tuple(map(ip_network, networks))
+
+
 LOOPBACK = ("127.0.0.0/8", "::1/128")
 PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")
 
-_REFUSED_V4 = tuple(
-    IPv4Network(each)
-    for each in (
-        "0.0.0.0/8",  # this network; Linux connects 0.0.0.0 to itself
-        "10.0.0.0/8",  # private
-        "100.64.0.0/10",  # carrier-grade NAT; Alibaba's metadata at 100.100.100.200
-        "127.0.0.0/8",  # loopback
-        "169.254.0.0/16",  # link-local, and nearly every cloud's metadata
-        "172.16.0.0/12",  # private
-        "192.0.0.0/24",  # protocol assignments; Oracle's metadata at 192.0.0.192
-        "192.0.2.0/24",  # documentation
-        "192.31.196.0/24",  # AS112: answers for private names
-        "192.52.193.0/24",  # AMT relays
-        "192.88.99.0/24",  # 6to4 relays
-        "192.168.0.0/16",  # private
-        "192.175.48.0/24",  # AS112
-        "198.18.0.0/15",  # benchmarking
-        "198.51.100.0/24",  # documentation
-        "203.0.113.0/24",  # documentation
-        "224.0.0.0/4",  # multicast
-        "240.0.0.0/4",  # reserved, and the broadcast address
-    )
+_REFUSED_V4 = _networks(
+    "0.0.0.0/8",  # this network; Linux connects 0.0.0.0 to itself
+    "10.0.0.0/8",  # private
+    "100.64.0.0/10",  # carrier-grade NAT; Alibaba's metadata at 100.100.100.200
+    "127.0.0.0/8",  # loopback
+    "169.254.0.0/16",  # link-local, and nearly every cloud's metadata
+    "172.16.0.0/12",  # private
+    "192.0.0.0/24",  # protocol assignments; Oracle's metadata at 192.0.0.192
+    "192.0.2.0/24",  # documentation
+    "192.31.196.0/24",  # AS112: answers for private names
+    "192.52.193.0/24",  # AMT relays
+    "192.88.99.0/24",  # 6to4 relays
+    "192.168.0.0/16",  # private
+    "192.175.48.0/24",  # AS112
+    "198.18.0.0/15",  # benchmarking
+    "198.51.100.0/24",  # documentation
+    "203.0.113.0/24",  # documentation
+    "224.0.0.0/4",  # multicast
+    "240.0.0.0/4",  # reserved, and the broadcast address
 )
 
 # Outside of it nothing is handed out to anybody on the Internet: unspecified, loopback, mapped,
 # compatible, translated and NAT64 addresses, discard, unique and site local, link-local, multicast,
-# segment routing, and what is reserved for days to come.
+# segment routing, and what is reserved for the future.
 _GLOBAL_V6 = IPv6Network("2000::/3")
-_REFUSED_V6 = tuple(
-    IPv6Network(each)
-    for each in (
-        "2001::/23",  # protocol assignments: Teredo, benchmarking, ORCHID, AMT, AS112
-        "2001:db8::/32",  # documentation
-        "2002::/16",  # 6to4
-        "2620:4f:8000::/48",  # AS112
-        "3ffe::/16",  # the 6bone of old
-        "3fff::/20",  # documentation
-    )
+_REFUSED_V6 = _networks(
+    "2001::/23",  # protocol assignments: Teredo, benchmarking, ORCHID, AMT, AS112
+    "2001:db8::/32",  # documentation
+    "2002::/16",  # 6to4
+    "2620:4f:8000::/48",  # AS112
+    "3ffe::/16",  # the 6bone of old
+    "3fff::/20",  # documentation
 )
 
 # Inner servers of clouds, some of them inside networks that a self-hoster opens with good reason.
 # Only an entry for exactly this address opens one.
 _METADATA = frozenset(
-    ip_address(each)
-    for each in (
+    ip_address(address)
+    for address in (
         "100.100.100.200",  # Alibaba
         "168.63.129.16",  # Azure
         "169.254.0.23",  # Tencent
@@ -96,14 +95,11 @@ _METADATA = frozenset(
 )
 
 # IPv6 prefixes that carry an IPv4 address in their last 32 bits.
-_CARRY_V4_AT_THE_END = tuple(
-    IPv6Network(each)
-    for each in (
-        "::/96",  # compatible
-        "::ffff:0:0/96",  # mapped
-        "::ffff:0:0:0/96",  # translated
-        "64:ff9b::/96",  # NAT64
-    )
+_CARRY_V4_AT_THE_END = _networks(
+    "::/96",  # compatible
+    "::ffff:0:0/96",  # mapped
+    "::ffff:0:0:0/96",  # translated
+    "64:ff9b::/96",  # NAT64
 )
 _UNSPECIFIED, _LOOPBACK = IPv6Address("::"), IPv6Address("::1")  # look like compatible ones
 _NAT64_LOCAL = IPv6Network("64:ff9b:1::/48")
@@ -114,20 +110,20 @@ _ISATAP = (0x00005EFE, 0x02005EFE)
 
 class Verdict(Enum):
     PUBLIC = "public"
-    OPENED = "opened"  # by the operator
+    OPENED = "opened"  # by the admin
     REFUSED = "refused"
 
 
 @dataclass(frozen=True, slots=True)
 class AddressPolicy:
-    """What may be connected to. Nothing but the public Internet, unless the operator says so."""
+    """What may be connected to: only the public Internet, unless the admin opens more."""
 
     allowed_networks: tuple[Network, ...] = ()
     closed_ports: frozenset[int] = frozenset()
 
     def verdict(self, address: Address) -> Verdict:
         if isinstance(address, IPv6Address) and address.scope_id is not None:
-            return Verdict.REFUSED  # a zone is of this machine's own interfaces
+            return Verdict.REFUSED  # a zone belongs to this machine's own interfaces
         opened = any(
             address in network
             and (address not in _METADATA or network.prefixlen == network.max_prefixlen)
@@ -170,55 +166,45 @@ def carried(address: Address) -> Iterator[IPv4Address]:
         yield IPv4Address(low)
 
 
-# --- What the operator writes ---------------------------------------------------------------
-
-_NAMED = {"loopback": LOOPBACK, "private": PRIVATE}
-_NETWORKS_SETTING = "CADENZA_ALLOWED_NETWORKS"
-_PORTS_SETTING = "CADENZA_CLOSED_PORTS"
-
-
-def parse_networks(text: str, setting: str = _NETWORKS_SETTING) -> tuple[Network, ...]:
+def parse_networks(text: str) -> tuple[Network, ...]:
     """`10.1.0.0/16, fd12::/48, 192.168.1.7`; `loopback` and `private` stand for theirs."""
-    return tuple(
-        _network(part, setting)
-        for word in text.replace(",", " ").split()
-        for part in _NAMED.get(word.lower(), (word,))
-    )
+    named = {"loopback": LOOPBACK, "private": PRIVATE}
+    words = text.replace(",", " ").split()
+    return tuple(_network(part) for word in words for part in named.get(word.lower(), (word,)))
 
 
-def _network(text: str, setting: str) -> Network:
+def _network(text: str) -> Network:
     try:
         network = ip_network(text, strict=False)
     except ValueError as error:
-        raise _no_network(text, setting, str(error)[:100]) from error
+        raise _no_network(text, str(error)[:100]) from error
     if "%" in text:
-        raise _no_network(text, setting, "a zone cannot be opened")
+        raise _no_network(text, "a zone cannot be opened")
     if int(network.network_address) != int(ip_address(text.partition("/")[0])):
-        raise _no_network(text, setting, f"the network would be {network}")
+        raise _no_network(text, f"the network would be {network}")
     return network
 
 
-def _no_network(text: str, setting: str, why: str) -> InstallationError:
+def _no_network(text: str, why: str) -> InstallationError:
     return InstallationError(
-        f"{setting}: {text[:60]!r} is not a network ({why}). Write networks like 10.1.0.0/16 or "
-        "fd12::/48, single addresses, or the words loopback and private, with commas between them."
+        f"CADENZA_ALLOWED_NETWORKS: {text[:60]!r} is not a network ({why}). Write networks like "
+        "10.1.0.0/16 or fd12::/48, single addresses, or the words loopback and private, with "
+        "commas between them."
     )
 
 
-def parse_ports(text: str, setting: str = _PORTS_SETTING) -> frozenset[int]:
+def parse_ports(text: str) -> frozenset[int]:
     """`25, 465, 6000-6010`."""
-    return frozenset(
-        port for word in text.replace(",", " ").split() for port in _ports(word, setting)
-    )
+    return frozenset(port for word in text.replace(",", " ").split() for port in _ports(word))
 
 
-def _ports(word: str, setting: str) -> range:
+def _ports(word: str) -> range:
     first, dash, last = word.partition("-")
-    numbers = [each for each in (first, last if dash else first) if _is_port(each)]
+    numbers = [number for number in (first, last if dash else first) if _is_port(number)]
     if len(numbers) != 2 or int(numbers[0]) > int(numbers[1]):
         raise InstallationError(
-            f"{setting}: {word[:60]!r} is not a port from 1 to 65535. Write ports like 25 or "
-            "6000-6010, with commas between them."
+            f"CADENZA_CLOSED_PORTS: {word[:60]!r} is not a port from 1 to 65535. Write ports like "
+            "25 or 6000-6010, with commas between them."
         )
     return range(int(numbers[0]), int(numbers[1]) + 1)
 

@@ -1,8 +1,8 @@
-"""An answer's body: so much of it as is kept, decoded within bounds, as JSON or as text.
+"""An answer's body: its first 64 KiB, decoded within bounds, as JSON or as text.
 
-Whatever a target sends ends as something that can be stored: JSON that is not JSON to everybody
+Whatever a target sends becomes something that can be stored: JSON that is not JSON to everybody
 (NaN, numbers beyond a float, lone surrogates, hundreds of levels), or that is made to fill our
-memory, stays the text that it was.
+memory, stays text.
 """
 
 import re
@@ -18,7 +18,7 @@ from cadenza.domain.run import Body
 
 MAX_BODY = 64 * 1024
 MAX_MEMORY = 768 * 1024  # of a body once it is parsed
-MAX_COMPRESSED = 2 * MAX_BODY  # what does not fill the body by then is made not to
+MAX_COMPRESSED = 2 * MAX_BODY  # more than that for 64 KiB is an attack
 ACCEPTED = "gzip, deflate"
 
 _SMALL = 8 * 1024
@@ -30,7 +30,7 @@ _LARGE_NUMBER = re.compile(r"[eE]\+?\d{3}|\d{200}")  # without one, every number
 
 
 class UnreadableAnswer(Exception):
-    """The answer came, but is not what its headers say; the text tells why."""
+    """The answer came, but is not what its headers say; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,34 +57,26 @@ async def read_body(response: ClientResponse) -> RawBody:
     return RawBody(raw, is_cut, response.headers.get("Content-Type", ""))
 
 
-# --- Bytes ----------------------------------------------------------------------------------
-
-
 def _format_of(response: ClientResponse) -> int | None:
     """How the body is compressed; only what we asked for, and only once."""
-    headers = response.headers.getall("Content-Encoding", None)
-    if headers is None:
+    headers = response.headers.getall("Content-Encoding", ())
+    names = [name.strip() for name in ",".join(headers).lower().split(",")]
+    names = [name for name in names if name not in _PLAIN]
+    if not names:
         return None
-    named = [
-        name
-        for name in (each.strip() for each in ",".join(headers).lower().split(","))
-        if name not in _PLAIN
-    ]
-    if not named:
-        return None
-    if len(named) > 1:
-        raise UnreadableAnswer(f"the answer is encoded {len(named)} times over; once is the most")
-    if named[0] not in _FORMATS:
-        shown = named[0][:40].encode("ascii", "replace").decode()
-        raise UnreadableAnswer(f"the answer is encoded as {shown!r}, which was not asked for")
-    return _FORMATS[named[0]]
+    if len(names) > 1:
+        raise UnreadableAnswer(f"the answer is encoded {len(names)} times over; once is the most")
+    if names[0] not in _FORMATS:
+        name = names[0][:40].encode("ascii", "replace").decode()
+        raise UnreadableAnswer(f"the answer is encoded as {name!r}, which was not asked for")
+    return _FORMATS[names[0]]
 
 
 async def _read(content: StreamReader, limit: int) -> tuple[bytes, bool]:
     """The first bytes, and whether there were more."""
     raw = await content.readany()
     if content.at_eof() and len(raw) <= limit:
-        return raw, False  # as nearly every answer
+        return raw, False  # nearly every answer
     parts, size = [raw], len(raw)
     while size <= limit and (raw := await content.readany()):
         parts.append(raw)
@@ -93,14 +85,14 @@ async def _read(content: StreamReader, limit: int) -> tuple[bytes, bool]:
 
 
 async def _read_compressed(content: StreamReader, wanted: int) -> tuple[bytes, bool]:
-    """Decompressed as it arrives: never more than is kept, however much is packed into it."""
+    """Decompressed as it arrives: never more than the limit, however much is packed into it."""
     inflater, parts, size, taken = None, list[bytes](), 0, 0
     while size <= MAX_BODY and (raw := await content.readany()):
         taken += len(raw)
         if taken > MAX_COMPRESSED:
             raise UnreadableAnswer("the answer is larger compressed than it may be unpacked")
         if inflater is not None and inflater.eof:
-            continue  # what stands behind the end is not looked at
+            continue  # what follows the end is ignored
         if inflater is None:
             inflater = zlib.decompressobj(_RAW if wanted == _ZLIB and _lacks_head(raw) else wanted)
         try:
@@ -117,9 +109,6 @@ async def _read_compressed(content: StreamReader, wanted: int) -> tuple[bytes, b
 def _lacks_head(raw: bytes) -> bool:
     """Some servers send bare deflate under that name; a zlib head is a multiple of 31."""
     return raw[0] & 0x0F != 8 or (len(raw) > 1 and (raw[0] << 8 | raw[1]) % 31 != 0)
-
-
-# --- Text and JSON --------------------------------------------------------------------------
 
 
 def _text(raw: bytes, is_cut: bool, content_type: str) -> str:
@@ -148,18 +137,15 @@ def _parsed(text: str) -> Body:
 
 
 def _memory(text: str) -> int:
-    """Bytes that it would take as Python's values, roughly: `[],[],[]` takes thirty times its own,
-    and hundreds of answers may wait to be stored."""
+    """Roughly its bytes as Python's values: `[],[],[]` takes thirty times its own length, and
+    hundreds of answers may wait to be stored."""
     return (
         200 * text.count("{") + 64 * text.count("[") + 32 * text.count(",") + 25 * text.count('"')
     )
 
 
-# The parser goes no deeper than 200 levels, so that these may recurse.
-
-
 def _is_finite(value: Any) -> bool:
-    """A number such as 1e999 is JSON, but no float."""
+    """A number such as 1e999 is JSON, but no float. The parser allows 200 levels: no overflow."""
     if isinstance(value, float):
         return isfinite(value)
     if isinstance(value, dict):
@@ -174,7 +160,7 @@ def _without_nul(value: Any) -> Any:
         return value.replace("\0", "\ufffd")
     if isinstance(value, dict):
         pairs = cast("dict[str, Any]", value).items()
-        return {key.replace("\0", "\ufffd"): _without_nul(each) for key, each in pairs}
+        return {key.replace("\0", "\ufffd"): _without_nul(inner) for key, inner in pairs}
     if isinstance(value, list):
-        return [_without_nul(each) for each in cast("list[Any]", value)]
+        return list(map(_without_nul, cast("list[Any]", value)))
     return value

@@ -1,8 +1,8 @@
 """Connections of the HTTP library that only reach what the guard admits, and that end in time.
 
-Three of its parts are replaced: the resolver (which reads the guard's word instead of asking for a
-name), the socket (judged once more, with the very address it is about to be connected to), and the
-protocol (which bounds what a target may send before, beside and after its answer).
+Three of its parts are replaced: the resolver (which decodes the guard's judged addresses instead of
+looking up a name), the socket (checked once more, with the very address it will be connected to),
+and the protocol (which bounds what a target may send before, beside and after its answer).
 """
 
 import socket
@@ -25,8 +25,6 @@ MAX_RECEIVED = 1024 * 1024  # for one answer, with everything around it
 MAX_MESSAGES = 16  # an answer, and what may come before it: 100 Continue, 103 Early Hints
 SLICE = 16 * 1024
 
-_AddrInfo = tuple[int, int, int, str, tuple[Any, ...]]
-
 # Whether the request of this task got a connection of its own, or one that was used before.
 made_connection: ContextVar[bool] = ContextVar("made_connection", default=False)
 
@@ -40,15 +38,15 @@ class GuardedConnector(TCPConnector):
         # The scheduler limits how much is in flight; a second limit here would only queue.
         super().__init__(  # pyright: ignore[reportUnknownMemberType]
             limit=0,
-            resolver=_WordResolver(),
+            resolver=_GuardResolver(),
             use_dns_cache=False,
             keepalive_timeout=KEEP_ALIVE,
-            socket_factory=self._judged_socket,
+            socket_factory=self._checked_socket,
         )
         self._guard = guard
         self._factory = partial(_BoundedHandler, loop=self._loop)
 
-    def _judged_socket(self, info: _AddrInfo) -> socket.socket:
+    def _checked_socket(self, info: tuple[int, int, int, str, tuple[Any, ...]]) -> socket.socket:
         family, kind, proto, _, address = info
         if not self._guard.admits(str(address[0]), int(address[1])):
             raise BlockedAddress
@@ -63,7 +61,7 @@ class GuardedConnector(TCPConnector):
         super()._release(key, protocol, should_close=should_close or too_many)
 
 
-class _WordResolver(AbstractResolver):
+class _GuardResolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
@@ -95,13 +93,13 @@ class _BoundedHandler(ResponseHandler):
         received = self._received + len(data)
         if data and received <= SLICE and not self.is_idle and not self._is_stopped:
             self._received = received
-            super().data_received(data)  # as nearly every answer
+            super().data_received(data)  # nearly every answer
         else:
             self._receive_in_parts(data)
 
     def _receive_in_parts(self, data: bytes) -> None:
         if self.is_idle and data:  # the library itself calls with nothing, to go on
-            # Nobody asked. What an idle connection says would be taken for the next answer.
+            # What an idle connection receives would be taken for the next answer.
             self.force_close()
             if self.transport is not None:
                 self.transport.close()

@@ -21,7 +21,7 @@ from cadenza.adapters.http.connections import GuardedConnector, made_connection
 from cadenza.adapters.http.failures import failure
 from cadenza.adapters.http.guard import Guard
 from cadenza.adapters.http.look_up import LookUp
-from cadenza.adapters.http.request import REDIRECTS, Request, aimed, first_request, redirected
+from cadenza.adapters.http.request import REDIRECTS, Request, first_request, redirected
 from cadenza.adapters.http.retry_after import retry_after
 from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.expressions import Expressions
@@ -35,16 +35,15 @@ from cadenza.domain.target import HttpTarget
 MAX_HEADERS = 100
 MAX_HEADER = 8190  # bytes of one header, and of the status line
 READ_AHEAD = 16 * 1024
-MAX_SHOWN = 200
-LARGE = 8 * 1024  # bytes of a body that takes a moment to look at
+LARGE = 8 * 1024  # bytes of a body that takes a moment to parse
 
 _NO_TIMEOUT = ClientTimeout(total=None, sock_connect=None)  # ours covers everything
 _SENT_AGAIN_BY_THE_LIBRARY = frozenset(("GET", "HEAD", "OPTIONS", "PUT", "DELETE"))
 
 
 @dataclass(slots=True)
-class _Seen:
-    """How far an attempt came, should it not come to its end."""
+class _Progress:
+    """How far an attempt got, should it not complete."""
 
     status_code: int | None = None
 
@@ -89,21 +88,21 @@ class HttpDispatcher:
     async def dispatch(self, claim: Claim) -> Outcome:
         target = claim.target
         assert isinstance(target, HttpTarget)
-        seen = _Seen()
+        progress = _Progress()
         try:
             async with asyncio.timeout(target.timeout.total_seconds()):
-                outcome = await self._attempt(claim, target, seen)
+                outcome = await self._attempt(claim, target, progress)
         except TimeoutError:
             message = f"no complete answer within {humanize(target.timeout)}"
-            outcome = Outcome(RunStatus.TIMEOUT, "timeout", message, seen.status_code)
+            outcome = Outcome(RunStatus.TIMEOUT, "timeout", message, progress.status_code)
         except Exception as error:  # noqa: BLE001 - what goes wrong is an outcome
-            outcome = failure(error, seen.status_code)
+            outcome = failure(error, progress.status_code)
         if target.secret_headers and outcome.error_message:
             message = redacted(outcome.error_message, target.secret_headers.values())
             return replace(outcome, error_message=message)
         return outcome
 
-    async def _attempt(self, claim: Claim, target: HttpTarget, seen: _Seen) -> Outcome:
+    async def _attempt(self, claim: Claim, target: HttpTarget, progress: _Progress) -> Outcome:
         body = None if target.body is None else target.body.encode()
         key = claim.idempotency_key
         signature = await self._signer.headers_for(
@@ -115,24 +114,23 @@ class HttpDispatcher:
             async with await self._send(request) as response:
                 location = response.headers.get("Location")
                 if not location or not redirects_left or response.status not in REDIRECTS:
-                    return await self._judge(response, target, seen)
+                    return await self._judge(response, target, progress)
             redirects_left -= 1
             request = redirected(request, response.status, location, target)
 
     async def _send(self, request: Request) -> ClientResponse:
-        place = request.place
-        word = self._guard.admitted(place.host, place.port)
+        location = request.location
+        word = self._guard.admitted(location.host, location.port)
         if word is None:
-            word = await self._guard.admit(place.host, place.port)
+            word = await self._guard.admit(location.host, location.port)
         made_connection.set(False)
-        sending = self._sending_to(word, request)
         try:
-            return await sending
+            return await self._sending_to(word, request)
         except ClientConnectorError:
             raise
         except (ServerDisconnectedError, ClientOSError):
-            # A connection that was kept may have been closed the moment we used it. The same key
-            # goes with both, so that a target that did get the first one can tell.
+            # An idle connection may have been closed the moment we used it. Both requests have the
+            # same idempotency key, so that a target that did get the first one can tell.
             if made_connection.get() or request.method in _SENT_AGAIN_BY_THE_LIBRARY:
                 raise
         return await self._sending_to(word, request)
@@ -140,28 +138,30 @@ class HttpDispatcher:
     def _sending_to(self, word: str, request: Request) -> Awaitable[ClientResponse]:
         return self._session.request(
             request.method,
-            aimed(request.place.url, word),
+            request.location.url.with_host(word),
             headers=request.headers,
             data=request.body,
             allow_redirects=False,
-            # Also without TLS: connections are kept by it, and names do not share theirs.
-            server_hostname=request.place.server_name,
+            # Also without TLS: connections are pooled by it, so that names do not share theirs.
+            server_hostname=request.location.server_name,
         )
 
-    async def _judge(self, response: ClientResponse, target: HttpTarget, seen: _Seen) -> Outcome:
-        seen.status_code = response.status
+    async def _judge(
+        self, response: ClientResponse, target: HttpTarget, progress: _Progress
+    ) -> Outcome:
+        progress.status_code = response.status
         header = response.headers.get("Retry-After")
         wait = None if header is None else retry_after(header, self._clock.now())
         body, unreadable = RawBody(), None
         try:
-            if response.status >= 200:  # below, something else than an answer would follow
+            if response.status >= 200:  # below that, it is not the final answer
                 body = await read_body(response)
         except UnreadableAnswer as error:
             unreadable = str(error)
         if len(body.raw) < LARGE:
             outcome = self._outcome(target, response.status, body, unreadable)
         else:
-            # A hundred large answers at once are looked at in turn, with others in between.
+            # Large answers are parsed one at a time, with other tasks in between.
             async with self._turn:
                 await asyncio.sleep(0)
                 outcome = self._outcome(target, response.status, body, unreadable)
@@ -190,7 +190,7 @@ class HttpDispatcher:
         try:
             if self._expressions.holds(success_when, {"status": status, "body": body}):
                 return None
-            return f"success_when is not true of the answer: {success_when[:MAX_SHOWN]}"
+            return f"success_when is not true of the answer: {success_when[:200]}"
         except InvalidInput as error:
             return f"success_when has no yes or no: {error.fix}"
 

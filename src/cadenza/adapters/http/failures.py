@@ -1,6 +1,6 @@
 """What went wrong, as one of a few kinds and a sentence of ours.
 
-The library's own texts are not used as they are: they hold addresses, and what a target sent.
+The library's own texts are not passed on: they hold addresses, and what a target sent.
 """
 
 from os import strerror
@@ -24,12 +24,10 @@ from cadenza.adapters.http.request import UnusableRedirect, UnusableUrl
 from cadenza.domain.errors import CadenzaError
 from cadenza.domain.run import Outcome, RunStatus
 
-MAX_REASON = 200
-
 
 def failure(error: Exception, status_code: int | None) -> Outcome:
     kind, message = _kind_and_message(error)
-    # Of a refused address nothing is told, not even what the host before it answered.
+    # Nothing is revealed about a refused address, not even what the host before it answered.
     code = None if kind == "blocked_address" else status_code
     return Outcome(RunStatus.FAILURE, kind, message, code)
 
@@ -88,4 +86,4 @@ def _tls_reason(error: Exception) -> str:
 def _short(text: str) -> str:
     """The first line, without anything that is not plain text."""
     first = text.strip().partition("\n")[0].strip(" :")
-    return "".join(char if " " <= char <= "~" else "?" for char in first)[:MAX_REASON]
+    return "".join(char if " " <= char <= "~" else "?" for char in first)[:200]

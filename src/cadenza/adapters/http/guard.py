@@ -1,13 +1,13 @@
 """The guard: a host becomes addresses that may be called, or nothing.
 
-A host is judged before every request, from memory for half a minute. What the HTTP library gets
-is not the name but the judged addresses, spelled as one word that only our resolver reads:
+A host is judged before every request; a judgement is cached for half a minute. What the HTTP
+library gets is not the name but the judged addresses, encoded as one word that our resolver reads:
 
-- between judgement and connection there is no second look-up, for nobody knows the name any more;
-- connections are kept by that word, so that a name whose addresses change leaves its old ones.
+- between judgement and connection there is no second look-up, because the name is gone;
+- connections are pooled by that word, so that a name whose addresses change gets new ones.
 
-A refused address spoils its whole name: a name with public and inner addresses is an attack or a
-mistake. Only where the operator opened some of them, those are used and the others passed over
+A refused address refuses its whole name: a name with public and inner addresses is an attack or a
+mistake. Only where the admin opened some of them, those are used and the others skipped
 (`localhost` is 127.0.0.1 and ::1, and one of them may be open).
 """
 
@@ -22,7 +22,7 @@ from cadenza.adapters.http.look_up import LookUp, SystemLookUp
 GOOD_FOR = 30.0  # seconds that a judgement holds
 BAD_FOR = 5.0  # seconds that a refusal, or a name that does not resolve, holds
 MAX_KNOWN = 10_000
-MAX_ADDRESSES = 8  # of one name; more help nobody
+MAX_ADDRESSES = 8  # of one name
 MAX_NAME = 253
 MAX_LABEL = 63
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_.")
@@ -33,7 +33,7 @@ _MARK = "at-"
 
 
 class BlockedAddress(OSError):
-    """Not an address that may be called. It says no more, for the one who asks may be a spy."""
+    """Not an address that may be called. It says no more: the caller may be probing the network."""
 
     def __init__(self) -> None:
         super().__init__("the address is not one that may be called")
@@ -104,7 +104,7 @@ class Guard:
         if task is None:
             task = self._asked[host] = asyncio.create_task(self._judge(host))
             task.add_done_callback(lambda _: self._asked.pop(host, None))
-        # One that gives up leaves the look-up to the others.
+        # A request that is cancelled does not cancel the look-up for the others.
         return await asyncio.shield(task)
 
     async def _judge(self, host: str) -> _Known:
@@ -123,28 +123,23 @@ class Guard:
         return known
 
     async def _addresses(self, host: str) -> Sequence[Address]:
-        literal = address_of(host)
-        if literal is not None:
+        if (literal := address_of(host)) is not None:
             return [literal]
         name = host.removesuffix(".")
         if not self._policy.allowed_networks and _is_inner(name):
-            raise BlockedAddress  # not even looked up: that would tell which inner names exist
-        found = await self._look_up(name)
+            raise BlockedAddress  # not even looked up: that would reveal which inner names exist
+        addresses = await self._look_up(name)
         try:
-            return [ip_address(each) for each in found]
+            return [ip_address(address) for address in addresses]
         except ValueError as error:
             raise BlockedAddress from error
 
     def _judged(self, addresses: Sequence[Address]) -> Sequence[Address]:
-        verdicts = [self._policy.verdict(each) for each in addresses]
+        verdicts = {address: self._policy.verdict(address) for address in addresses}
         wanted = {Verdict.PUBLIC, Verdict.OPENED}
-        if Verdict.REFUSED in verdicts:
+        if Verdict.REFUSED in verdicts.values():
             wanted = {Verdict.OPENED}
-        good = [
-            address
-            for address, verdict in zip(addresses, verdicts, strict=True)
-            if verdict in wanted
-        ]
+        good = [address for address in addresses if verdicts[address] in wanted]
         if not good:
             raise BlockedAddress
         return good[:MAX_ADDRESSES]
@@ -169,7 +164,7 @@ def address_of(host: str) -> Address | None:
         raise BlockedAddress
     if not all(0 < len(label) <= MAX_LABEL for label in labels):
         raise BlockedAddress
-    if not _is_number(labels[-1]):
+    if not (labels[-1].isdigit() or labels[-1].startswith("0x")):
         return None
     try:
         return IPv4Address(bare)
@@ -177,19 +172,13 @@ def address_of(host: str) -> Address | None:
         raise BlockedAddress from error
 
 
-def _is_number(label: str) -> bool:
-    return label.isdigit() or label.startswith("0x")
-
-
 def _is_inner(name: str) -> bool:
     _, dot, last = name.rpartition(".")
     return not dot or last in _INNER or name.endswith(".home.arpa")
 
 
-# --- Judged addresses as one word -----------------------------------------------------------
-
-
 def word_of(addresses: Sequence[Address]) -> str:
+    """Judged addresses as one word, which looks like a host name to the library."""
     return _MARK + "-".join(address.packed.hex() for address in addresses)
 
 
@@ -198,7 +187,7 @@ def addresses_in(word: str) -> list[str]:
     if not word.startswith(_MARK):
         raise BlockedAddress
     try:
-        packed = [bytes.fromhex(part) for part in word.removeprefix(_MARK).split("-")]
-        return [str(ip_address(each)) for each in packed]
+        parts = word.removeprefix(_MARK).split("-")
+        return [str(ip_address(bytes.fromhex(part))) for part in parts]
     except ValueError as error:
         raise BlockedAddress from error

@@ -1,7 +1,7 @@
 """Looking up names with the system's resolver, which blocks: one thread for each look-up.
 
-The threads are daemons and not a pool's: a name server that never answers holds neither the end
-of the program nor, as long as there is room, the look-ups of others.
+The threads are daemons and not a pool's: a name server that never answers delays neither the end
+of the program nor, as long as there is room, other look-ups.
 """
 
 import asyncio
@@ -26,9 +26,9 @@ class SystemLookUp:
         answer: asyncio.Future[Sequence[str]] = loop.create_future()
 
         def look_up() -> None:
-            found = _found(name)
+            result = _resolved(name)
             with suppress(RuntimeError):  # the loop has ended: nobody waits any more
-                loop.call_soon_threadsafe(self._tell, answer, found)
+                loop.call_soon_threadsafe(self._deliver, answer, result)
 
         await self._room.acquire()
         try:
@@ -38,19 +38,19 @@ class SystemLookUp:
             raise OSError(None, "no room to look it up") from error
         return await answer
 
-    def _tell(
-        self, answer: "asyncio.Future[Sequence[str]]", found: Sequence[str] | OSError
+    def _deliver(
+        self, answer: "asyncio.Future[Sequence[str]]", result: Sequence[str] | OSError
     ) -> None:
-        self._room.release()  # only now: a thread whose asker gave up still takes its place
+        self._room.release()  # only now: also a thread that nobody waits for takes up room
         if answer.done():
             return
-        if isinstance(found, OSError):
-            answer.set_exception(found)
+        if isinstance(result, OSError):
+            answer.set_exception(result)
         else:
-            answer.set_result(found)
+            answer.set_result(result)
 
 
-def _found(name: str) -> Sequence[str] | OSError:
+def _resolved(name: str) -> Sequence[str] | OSError:
     try:
         infos = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM, flags=socket.AI_ADDRCONFIG)
     except OSError as error:

@@ -27,9 +27,7 @@ class UnusableRedirect(UnusableUrl):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a URL leads, taken apart once."""
-
+class Location:
     url: URL
     host: str
     port: int
@@ -40,34 +38,29 @@ class Place:
 @dataclass(frozen=True, slots=True)
 class Request:
     method: str
-    place: Place
+    location: Location
     headers: dict[str, str]
     body: bytes | None
 
 
 @lru_cache(maxsize=10_000)
-def place_of(text: str) -> Place:
+def location_of(text: str) -> Location:
     try:
         url = URL(text)
     except ValueError as error:
         raise UnusableUrl("it cannot be read") from error
-    return _place(url)
+    return _location(url)
 
 
-def _place(url: URL) -> Place:
+def _location(url: URL) -> Location:
     if url.scheme not in ("http", "https"):
         raise UnusableUrl("its scheme is not http or https")
     if url.raw_user is not None or url.raw_password is not None:
         raise UnusableUrl("it holds a user name or a password")
-    host, port, shown = url.raw_host, url.port, url.host_port_subcomponent
-    if not host or not port or not shown:
+    host, port, host_header = url.raw_host, url.port, url.host_port_subcomponent
+    if not host or not port or not host_header:
         raise UnusableUrl("it names no host or no port")
-    return Place(url.with_fragment(None), host, port, shown, host.removesuffix("."))
-
-
-def aimed(url: URL, word: str) -> URL:
-    """The same URL with the guard's word for its host."""
-    return url.with_host(word)
+    return Location(url.with_fragment(None), host, port, host_header, host.removesuffix("."))
 
 
 def first_request(
@@ -82,39 +75,36 @@ def first_request(
     headers["Cadenza-Attempt"] = str(claim.attempt)
     headers["Cadenza-Slot"] = iso(claim.slot_at)
     headers.update(signature)
-    place = place_of(target.url)
-    headers["Host"] = place.host_header
-    return Request(target.method, place, headers, body)
+    location = location_of(target.url)
+    headers["Host"] = location.host_header
+    return Request(target.method, location, headers, body)
 
 
-def redirected(request: Request, status: int, location: str, target: HttpTarget) -> Request:
+def redirected(request: Request, status: int, header: str, target: HttpTarget) -> Request:
     """The request that a redirect asks for, without what only the first host may know."""
-    place = _next_place(request.place.url, location)
-    onward = replace(request, place=place, headers={**request.headers, "Host": place.host_header})
-    if _loses_its_body(request.method, status):
-        method = "HEAD" if request.method == "HEAD" else "GET"
+    location = _next_location(request.location.url, header)
+    headers = {**request.headers, "Host": location.host_header}
+    onward = replace(request, location=location, headers=headers)
+    is_post = request.method == "POST"
+    if (status == 303 and request.method != "HEAD") or (status in (301, 302) and is_post):
         headers = _without(onward.headers, _OF_THE_BODY | _SIGNATURE)
-        onward = replace(onward, method=method, headers=headers, body=None)
-    if place.url.origin() != request.place.url.origin():
+        onward = replace(onward, method="GET", headers=headers, body=None)
+    if location.url.origin() != request.location.url.origin():
         secret = {name.lower() for name in target.secret_headers}
         headers = _without(onward.headers, _OF_ONE_ORIGIN | _SIGNATURE | secret)
         onward = replace(onward, headers=headers)
     return onward
 
 
-def _next_place(url: URL, location: str) -> Place:
-    if len(location) > MAX_LOCATION:
+def _next_location(url: URL, header: str) -> Location:
+    if len(header) > MAX_LOCATION:
         raise UnusableRedirect("it is too long")
     try:
-        return _place(url.join(URL(location)))
+        return _location(url.join(URL(header)))
     except UnusableUrl as error:
         raise UnusableRedirect(str(error)) from error
     except ValueError as error:
         raise UnusableRedirect("it cannot be read") from error
-
-
-def _loses_its_body(method: str, status: int) -> bool:
-    return (status == 303 and method != "HEAD") or (status in (301, 302) and method == "POST")
 
 
 def _without(headers: Mapping[str, str], names: frozenset[str] | set[str]) -> dict[str, str]:

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
 MAX_LENGTH = 64
-MOST = timedelta(days=1)  # more is more than anybody will wait
+MOST = timedelta(days=1)
 
 
 def retry_after(header: str, now: datetime) -> timedelta | None:

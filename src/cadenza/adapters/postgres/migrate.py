@@ -36,12 +36,11 @@ class Applied:
 
 def migrations() -> list[Migration]:
     folder = resources.files("cadenza.adapters.postgres").joinpath("migrations")
-    files = [each for each in folder.iterdir() if each.name.endswith(".sql")]
-    found = [
+    files = [file for file in folder.iterdir() if file.name.endswith(".sql")]
+    return [
         Migration(int(file.name[:4]), file.name[5:-4], file.read_text(encoding="utf-8"))
-        for file in files
+        for file in sorted(files, key=lambda file: file.name)
     ]
-    return sorted(found, key=lambda each: each.number)
 
 
 async def migrate(database: Database) -> list[Migration]:
@@ -75,8 +74,8 @@ async def status(database: Database) -> list[Applied]:
         known = await _known(connection) if await _table_exists(connection) else {}
     _check_known(known)
     return [
-        Applied(each, known[each.number][1] if each.number in known else None)
-        for each in migrations()
+        Applied(migration, known[migration.number][1] if migration.number in known else None)
+        for migration in migrations()
     ]
 
 

@@ -1,4 +1,4 @@
-"""Sealed values: `v1:<key id>:<base64 of nonce and ciphertext>`, each bound to its place.
+"""Sealed values: `v1:<key id>:<base64 of nonce and ciphertext>`, each bound to its column and row.
 
 Tenant, row, column and key id are authenticated with the ciphertext, so that one which was moved
 to another row, tenant or column, or had its key id changed, does not open there.
@@ -32,18 +32,24 @@ class AesGcmBox:
         key = self._keys.writing()
         nonce = os.urandom(NONCE_BYTES)
         raw = plain.encode("utf-8", "surrogatepass")
-        place = _place(key.id, tenant_id, row_id, column)
-        data = nonce + key.cipher.encrypt(nonce, raw, place)
+        context = _context(key.id, tenant_id, row_id, column)
+        data = nonce + key.cipher.encrypt(nonce, raw, context)
         return f"{VERSION}:{key.id}:{_encoded(data)}"
 
     def open(self, sealed: str, *, tenant_id: UUID, row_id: UUID, column: str) -> str:
         key_id, data = _parts(sealed, column)
         key = self._keys.find(key_id)
         if key is None:
-            raise _missing(key_id, column)
+            # Tenants read this with their failed runs: it does not say where the admin's keys are.
+            raise SecretUnreadable(
+                f"The secret in {column} was encrypted with the master key {key_id}, which this "
+                "program does not have. Put that key back (`cadenza secrets status` lists what is "
+                "missing), or enter the secret again.",
+                key_id,
+            )
         try:
-            place = _place(key_id, tenant_id, row_id, column)
-            raw = key.cipher.decrypt(data[:NONCE_BYTES], data[NONCE_BYTES:], place)
+            context = _context(key_id, tenant_id, row_id, column)
+            raw = key.cipher.decrypt(data[:NONCE_BYTES], data[NONCE_BYTES:], context)
         except InvalidTag:
             raise SecretUnreadable(
                 f"The secret in {column} does not open: it was changed, or it was sealed for "
@@ -52,18 +58,8 @@ class AesGcmBox:
         return raw.decode("utf-8", "surrogatepass")
 
 
-def _missing(key_id: str, column: str) -> SecretUnreadable:
-    # Tenants read this with their failed runs: it does not say where the operator keeps his keys.
-    return SecretUnreadable(
-        f"The secret in {column} was encrypted with the master key {key_id}, which this program "
-        "does not have. Put that key back (`cadenza secrets status` lists what is missing), or "
-        "enter the secret again.",
-        key_id,
-    )
-
-
-def _place(key_id: str, tenant_id: UUID, row_id: UUID, column: str) -> bytes:
-    # All but the last part have a fixed length, so that no two places read the same.
+def _context(key_id: str, tenant_id: UUID, row_id: UUID, column: str) -> bytes:
+    # All but the last part have a fixed length, so that no two contexts are the same bytes.
     ids = tenant_id.bytes + row_id.bytes
     return f"cadenza:{VERSION}:{key_id}:".encode() + ids + column.encode("utf-8", "surrogatepass")
 
@@ -88,5 +84,5 @@ def _decoded(encoded: str) -> bytes:
         data = a2b_base64(encoded)
     except ValueError:
         return b""
-    # Base64 can spell the same bytes in several ways; ours is the only one that counts.
+    # Base64 can write the same bytes in several ways; only ours is accepted.
     return data if _encoded(data) == encoded else b""

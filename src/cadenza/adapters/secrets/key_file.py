@@ -1,7 +1,7 @@
-"""The master keys in a file of ours: made at the first start, read by its owner only.
+"""The master keys in a file of ours: made at the first start, readable by its owner only.
 
-One key a line, the first one seals. Programs that run while a key is added need no restart: who
-meets an unknown key looks into the file again, and who seals looks first.
+One key a line, the first one seals. Programs that run while a key is added need no restart: the
+file is read again for an unknown key, and before each sealing.
 """
 
 import base64
@@ -20,7 +20,6 @@ HEADER = """\
 # Keep a copy in a safe place. Without it the secrets in the database are lost.
 """
 LARGEST = 64 * 1024
-OTHERS = stat.S_IRWXG | stat.S_IRWXO
 Version = tuple[int, int, int]
 
 
@@ -33,7 +32,10 @@ class KeyFile:
         self._keys: dict[str, MasterKey] = {}
         with self._explained():
             if not self._path.exists():
-                self._make()
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                with self._locked():
+                    if not self._path.exists():  # another program may have been quicker
+                        self._write(HEADER + _new_key())
         self._refresh()
 
     @property
@@ -45,7 +47,7 @@ class KeyFile:
         return list(self._keys)
 
     def writing(self) -> MasterKey:
-        """As the file has it now: a key that is in memory only would be lost with us."""
+        """As the file has it now: a key that is in memory only would be lost with this process."""
         self._refresh()
         return next(iter(self._keys.values()))
 
@@ -65,8 +67,6 @@ class KeyFile:
             self._write("".join([*keys[:first], _new_key(), *keys[first:]]))
         return self.writing()
 
-    # --- Reading --------------------------------------------------------------------------
-
     def _refresh(self) -> None:
         with self._explained():
             if _version(self._path.stat()) == self._version:
@@ -75,20 +75,19 @@ class KeyFile:
         self._keys = read_keys(text, self.where)
 
     def _read(self) -> tuple[str, Version]:
-        # A pipe in its place must not make us wait.
+        # A named pipe instead of the file must not block us.
         descriptor = os.open(self._path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
-            found = os.fstat(descriptor)
-            if not stat.S_ISREG(found.st_mode) or found.st_size > LARGEST:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST:
                 raise InstallationError(f"{self.where} is not a file of keys. Move it away.")
-            self._close_to_others(descriptor, found)
-            return os.read(descriptor, LARGEST).decode("ascii", "replace"), _version(found)
+            self._close_to_others(descriptor, stat.S_IMODE(status.st_mode))
+            return os.read(descriptor, LARGEST).decode("ascii", "replace"), _version(status)
         finally:
             os.close(descriptor)
 
-    def _close_to_others(self, descriptor: int, found: os.stat_result) -> None:
-        mode = stat.S_IMODE(found.st_mode)
-        if not mode & OTHERS:
+    def _close_to_others(self, descriptor: int, mode: int) -> None:
+        if not mode & (stat.S_IRWXG | stat.S_IRWXO):
             return
         try:
             os.fchmod(descriptor, 0o600)
@@ -102,16 +101,8 @@ class KeyFile:
             "If one of them may have read it, make a new key: cadenza secrets rotate"
         )
 
-    # --- Writing --------------------------------------------------------------------------
-
-    def _make(self) -> None:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        with self._locked():
-            if not self._path.exists():  # another program may have been quicker
-                self._write(HEADER + _new_key())
-
     def _write(self, text: str) -> None:
-        """Under another name first, so that nobody ever reads half of it."""
+        """Under another name first, so that no program ever reads half of it."""
         unfinished = self._path.with_name(f"{self._path.name}.new")
         unfinished.unlink(missing_ok=True)  # of a program that was killed right here
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
@@ -152,5 +143,5 @@ def _new_key() -> str:
     return base64.b64encode(os.urandom(KEY_BYTES)).decode() + "\n"
 
 
-def _version(found: os.stat_result) -> Version:
-    return found.st_ino, found.st_mtime_ns, found.st_size
+def _version(status: os.stat_result) -> Version:
+    return status.st_ino, status.st_mtime_ns, status.st_size

@@ -31,7 +31,7 @@ class MasterKeys(Protocol):
 
     @property
     def where(self) -> str:
-        """What an operator calls the place that they come from."""
+        """Where they come from, for messages to the admin."""
         ...
 
     @property
@@ -42,7 +42,7 @@ class MasterKeys(Protocol):
     def find(self, key_id: str) -> MasterKey | None: ...
 
 
-class GivenKeys:
+class ConfiguredKeys:
     """Keys as a setting has them: one or more, with commas between them."""
 
     def __init__(self, text: str, where: str = "CADENZA_MASTER_KEY") -> None:
@@ -65,10 +65,12 @@ def read_keys(text: str, where: str) -> dict[str, MasterKey]:
     lines = (line.partition("#")[0] for line in text.splitlines())
     words = [word for line in lines for word in re.split(r"[,\s]+", line) if word]
     if not words:
-        raise InstallationError(f"{where} holds no key. It takes {WANTED}. {_if_lost(where)}")
-    keys = [
-        MasterKey.of(_key_bytes(word, f"Key {n} in {where}")) for n, word in enumerate(words, 1)
-    ]
+        raise InstallationError(
+            f"{where} holds no key. It takes {WANTED}. Put the key back into {where}; without it "
+            "no secret that it encrypted can be read."
+        )
+    numbered = enumerate(words, 1)
+    keys = [MasterKey.of(_key_bytes(word, f"Key {n} in {where}")) for n, word in numbered]
     return {key.id: key for key in keys}
 
 
@@ -91,7 +93,3 @@ def _decoded(word: str) -> bytes | None:
         return base64.b64decode(ordinary + "=" * (-len(ordinary) % 4), validate=True)
     except ValueError:
         return None
-
-
-def _if_lost(where: str) -> str:
-    return f"Put the key back into {where}; without it no secret that it encrypted can be read."

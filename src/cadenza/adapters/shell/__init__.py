@@ -1,1 +1,1 @@
-"""Commands on the worker's own machine: only where the operator allows them."""
+"""Commands on the worker's own machine: only where the admin allows them."""

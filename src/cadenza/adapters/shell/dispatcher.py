@@ -22,8 +22,6 @@ MAX_MESSAGE = 2000
 
 @dataclass(frozen=True, slots=True)
 class ShellRules:
-    """What the operator allows."""
-
     folders: tuple[Path, ...] = ()  # where commands may work; the first is where they do
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     path: str = DEFAULT_PATH
@@ -70,9 +68,9 @@ class ShellDispatcher:
             return start(command, str(folder), self._environment(claim), self._rules.max_output)
         except (OSError, ValueError) as error:  # ValueError: NUL, or text that no system takes
             why = error.strerror if isinstance(error, OSError) else error
-            hint = ""
-            if isinstance(error, FileNotFoundError):
-                hint = "; if it is a script, the program in its first line may be missing"
+            is_missing = isinstance(error, FileNotFoundError)
+            script = "; if it is a script, the program in its first line may be missing"
+            hint = script if is_missing else ""
             raise _Unfit("not_started", f"{name[:200]!r} cannot be started: {why}{hint}") from error
 
     def _environment(self, claim: Claim) -> dict[str, str]:
@@ -91,28 +89,28 @@ class ShellDispatcher:
             if wanted is None:
                 return Path("/")
             raise _Unfit("not_allowed", "the operator allows commands no working folder")
-        shown = str(wanted or roots[0])[:200]
+        name = str(wanted or roots[0])[:200]
         try:
             folder = Path(roots[0], wanted or "").resolve(strict=True)
             allowed = any(folder.is_relative_to(root.resolve()) for root in roots)
         except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: links in a circle
             why = error.strerror if isinstance(error, OSError) else error
-            raise _Unfit("not_started", f"the folder {shown!r} cannot be used: {why}") from error
+            raise _Unfit("not_started", f"the folder {name!r} cannot be used: {why}") from error
         if not allowed:
-            raise _Unfit("not_allowed", f"the folder {shown!r} is not one that commands may use")
+            raise _Unfit("not_allowed", f"the folder {name!r} is not one that commands may use")
         if not folder.is_dir():
-            raise _Unfit("not_started", f"{shown!r} is not a folder")
+            raise _Unfit("not_started", f"{name!r} is not a folder")
         return folder
 
     def _program(self, name: str, folder: Path) -> str:
         if not name:
             raise _Unfit("not_started", "the command is empty")
         if "/" not in name:
-            found = shutil.which(name, path=self._rules.path)
-            if found is None:
-                shown = f"{name[:200]!r} in {self._rules.path}"
-                raise _Unfit("not_started", f"there is no program {shown}")
-            return found
+            path = shutil.which(name, path=self._rules.path)
+            if path is None:
+                where = f"{name[:200]!r} in {self._rules.path}"
+                raise _Unfit("not_started", f"there is no program {where}")
+            return path
         program = folder / name
         if not program.is_file():
             raise _Unfit("not_started", f"there is no program {name[:200]!r}")
@@ -121,9 +119,9 @@ class ShellDispatcher:
         return str(program)
 
     def _flood(self, process: GroupProcess) -> Outcome:
-        kept = _text(process.stdout.data) or None
         message = f"more than {self._rules.max_output} bytes of output; the command was ended"
-        return Outcome(RunStatus.FAILURE, "output", message, body=kept)
+        body = _text(process.stdout.data) or None
+        return Outcome(RunStatus.FAILURE, "output", message, body=body)
 
 
 def _outcome(process: GroupProcess, code: int) -> Outcome:
@@ -131,8 +129,8 @@ def _outcome(process: GroupProcess, code: int) -> Outcome:
     if code == 0:
         return Outcome(RunStatus.SUCCESS, status_code=0, body=body)
     how = f"exit code {code}" if code > 0 else f"ended by {_signal_name(-code)}"
-    shown = code if code > 0 else 128 - code  # as shells count signals
-    return Outcome(RunStatus.FAILURE, "exit", _with_stderr(how, process), shown, body)
+    status = code if code > 0 else 128 - code  # as shells count signals
+    return Outcome(RunStatus.FAILURE, "exit", _with_stderr(how, process), status, body)
 
 
 def _timeout(process: GroupProcess, timeout: timedelta) -> Outcome:
@@ -141,9 +139,9 @@ def _timeout(process: GroupProcess, timeout: timedelta) -> Outcome:
 
 
 def _with_stderr(message: str, process: GroupProcess) -> str:
-    said = _text(process.stderr.data).strip()
-    # The end of what it said: that is where a program tells why it gives up.
-    return f"{message}: {said[-MAX_MESSAGE:]}" if said else message
+    stderr = _text(process.stderr.data).strip()
+    # Its end: that is where a program says why it gives up.
+    return f"{message}: {stderr[-MAX_MESSAGE:]}" if stderr else message
 
 
 def _signal_name(number: int) -> str:

@@ -1,4 +1,4 @@
-"""What a command may see of the worker's environment: names that the operator listed, only."""
+"""What a command may see of the worker's environment: only names that the admin listed."""
 
 from collections.abc import Iterable, Mapping
 
@@ -9,7 +9,7 @@ DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
 def allowed_environment(names: Iterable[str], environment: Mapping[str, str]) -> dict[str, str]:
-    """Those of the names that are set. Cadenza's own settings, which hold its secrets, never."""
+    """Those of the names that are set, never Cadenza's own settings, which hold its secrets."""
     wanted = [name.strip() for name in names if name.strip()]
     refused = [name for name in wanted if name.startswith(OURS) or "=" in name or "\0" in name]
     if refused:

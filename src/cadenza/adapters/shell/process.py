@@ -1,9 +1,9 @@
 """A program and everything it starts, as one thing that can be watched, read and ended.
 
 It leads a session and process group of its own. Whatever is left of the group when the program
-ends is killed while the program is still a zombie: as long as it is, its number, which names the
-group, cannot belong to somebody else. A child that left the group may still hold the pipes open,
-so their end is never waited for: what was written before the program ended is there to be read.
+ends is killed while the program is still a zombie: until it is reaped, its process id, which names
+the group, cannot be reused. A child that left the group may still hold the pipes open, so their end
+is never waited for: what was written before the program ended can be read already.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from cadenza.application.waiting import until_set
 
 CHUNK = 64 * 1024
 POLL_SECONDS = 0.02
-DEATH_SECONDS = 5  # after which a killed program hangs in the kernel, and is left to it
+DEATH_SECONDS = 5  # a killed program that takes longer hangs in the kernel
 
 
 class Output:
@@ -63,14 +63,14 @@ class Output:
 
 
 class GroupProcess:
-    """Whoever made it has to `end` it, whatever happens."""
+    """The caller has to `end` it, whatever happens."""
 
     def __init__(self, process: subprocess.Popen[bytes], limit: int) -> None:
         assert process.stdout is not None
         assert process.stderr is not None
         self._process = process
         self._exited = asyncio.Event()
-        self._stirred = asyncio.Event()  # it exited, or said too much
+        self._stirred = asyncio.Event()  # it exited, or wrote too much
         self.flooded = False
         self.stdout = Output(process.stdout, limit, self._flood)
         self.stderr = Output(process.stderr, limit, self._flood)
@@ -81,7 +81,7 @@ class GroupProcess:
         return self._exited.is_set()
 
     async def wait(self, at_most: timedelta) -> None:
-        """Until it has exited, has said more than the limit, or the time is over."""
+        """Until it has exited, has written more than the limit, or the time is over."""
         await until_set(self._stirred, at_most)
 
     async def ask_to_end(self, patience: timedelta) -> None:
@@ -89,15 +89,15 @@ class GroupProcess:
         await until_set(self._exited, patience)
 
     async def end(self) -> int | None:
-        """Kill what is left of the group; gives back the exit code, None where it did not die."""
+        """Kill what is left of the group; returns the exit code, None where it did not die."""
         self._signal(signal.SIGKILL)
-        burying = asyncio.create_task(self._bury())
+        reaping = asyncio.create_task(self._reap())
         with suppress(TimeoutError):
             async with asyncio.timeout(DEATH_SECONDS):
-                return await asyncio.shield(burying)  # who is cancelled again leaves no zombie
+                return await asyncio.shield(reaping)  # a second cancellation leaves no zombie
         return None
 
-    async def _bury(self) -> int:
+    async def _reap(self) -> int:
         await self._exited.wait()
         await self._watching
         self.stdout.close()
@@ -109,7 +109,7 @@ class GroupProcess:
         self._stirred.set()
 
     def _signal(self, number: signal.Signals) -> None:
-        # Nobody is left, or only programs that run as another user.
+        # No process is left, or only those of another user.
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, number)
 
@@ -124,7 +124,7 @@ async def _until_exited(process: subprocess.Popen[bytes]) -> None:
     try:
         descriptor = os.pidfd_open(process.pid)
     except (AttributeError, OSError):
-        while process.poll() is None:  # noqa: ASYNC110 - nobody is there to set an event
+        while process.poll() is None:  # noqa: ASYNC110 - there is nothing that sets an event
             await asyncio.sleep(POLL_SECONDS)
         return
     loop, exited = asyncio.get_running_loop(), asyncio.Event()
@@ -140,7 +140,7 @@ def start(
     command: Sequence[str], folder: str, environment: Mapping[str, str], limit: int
 ) -> GroupProcess:
     """OSError or ValueError where it cannot be started."""
-    process = subprocess.Popen(  # noqa: S603 - the command is the point; the operator allowed it
+    process = subprocess.Popen(  # noqa: S603 - the command is the point; the admin allowed it
         command,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

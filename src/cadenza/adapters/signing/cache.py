@@ -1,4 +1,4 @@
-"""Signing keys that are asked for once in a while, not once a run."""
+"""Signing keys that are read once in a while, not for every run."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ class _Answer:
 
 
 class CachedSigningKeys:
-    """A new key is seen within half a minute; when one ends, its own end says so at once."""
+    """A new key is used within half a minute; a key's own end counts at once."""
 
     def __init__(self, keys: SigningKeys, clock: Callable[[], float] = monotonic) -> None:
         self._keys = keys
@@ -38,16 +38,16 @@ class CachedSigningKeys:
         except StoreUnavailable:
             if answer is None:
                 raise
-            return answer.keys  # they may be old, but each still knows when it ends
+            return answer.keys  # perhaps outdated, but each has its own end
 
     async def _asked(self, tenant_id: UUID) -> Sequence[SigningKey]:
-        """All who want to know at the same time share one question."""
+        """Concurrent callers share one request."""
         asking = self._asking.get(tenant_id)
         if asking is None:
             asking = asyncio.create_task(self._ask(tenant_id))
             self._asking[tenant_id] = asking
             asking.add_done_callback(lambda task: self._answered(tenant_id, task))
-        return await asyncio.shield(asking)  # one who gives up must not end it for the others
+        return await asyncio.shield(asking)  # a cancelled caller must not end it for the others
 
     async def _ask(self, tenant_id: UUID) -> Sequence[SigningKey]:
         asked = self._clock()
@@ -60,4 +60,4 @@ class CachedSigningKeys:
     def _answered(self, tenant_id: UUID, task: asyncio.Task[Sequence[SigningKey]]) -> None:
         del self._asking[tenant_id]
         if not task.cancelled():
-            task.exception()  # whoever still waits has it; nobody else needs to hear of it
+            task.exception()  # retrieved, so that asyncio does not log it where nobody waits

@@ -27,8 +27,8 @@ class StandardWebhooksSigner:
     async def headers_for(
         self, tenant_id: UUID, message_id: str, sent_at: datetime, body: bytes
     ) -> Mapping[str, str]:
-        """The id may hold a full stop, which also parts what is signed: a slot's fraction and its
-        `Z` never read as a timestamp of our time."""
+        """The id may hold a full stop, which also separates what is signed. That is safe: the rest
+        of a slot's instant is never a valid timestamp."""
         keys = keys_that_sign(await self._keys.keys_of(tenant_id), sent_at)
         if not keys:
             return {}

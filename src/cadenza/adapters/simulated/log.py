@@ -1,4 +1,4 @@
-"""The log of a simulated life: one JSON line an event, the same bytes for the same seed."""
+"""The log of a simulation: one JSON line an event, the same bytes for the same seed."""
 
 import json
 from dataclasses import dataclass, field

@@ -20,7 +20,7 @@ class NothingLeftToHappen(RuntimeError):
 
 
 class _JumpingSelector(selectors.DefaultSelector):
-    """Waits for nothing, since nothing comes from outside: it only says how far time has jumped."""
+    """Waits for nothing, since nothing comes from outside: it only counts how far time jumped."""
 
     jumped = 0.0
 
@@ -66,21 +66,21 @@ class SimulatedClock:
     def __init__(self, start: datetime) -> None:
         self._start = start
         self._stepped = timedelta(0)
-        self._told = (-1.0, start)
+        self._last = (-1.0, start)  # it is asked many times at each instant
 
     def now(self) -> datetime:
         passed = asyncio.get_running_loop().time()
-        if passed != self._told[0]:  # it is asked many times at each instant
+        if passed != self._last[0]:
             since = timedelta(microseconds=round(passed * 1e6))
-            self._told = (passed, self._start + self._stepped + since)
-        return self._told[1]
+            self._last = (passed, self._start + self._stepped + since)
+        return self._last[1]
 
     async def sleep(self, duration: timedelta) -> None:
         await asyncio.sleep(max(0.0, duration.total_seconds()))
 
     def step(self, by: timedelta) -> None:
         self._stepped += by
-        self._told = (-1.0, self._start)
+        self._last = (-1.0, self._start)
 
 
 def run_simulated(main: Coroutine[Any, Any, T]) -> T:

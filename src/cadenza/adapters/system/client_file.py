@@ -4,11 +4,11 @@ The key of the installation's admin has a file of its own beside it.
 """
 
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cadenza.adapters.system.private_file import write_private
 from cadenza.domain.errors import InstallationError
 
 CLIENT_FILE = "client.json"
@@ -50,3 +50,20 @@ def read_client(data_folder: Path) -> Client | None:
 
 def write_client(data_folder: Path, client: Client) -> None:
     write_private(data_folder / CLIENT_FILE, json.dumps({"url": client.url, "key": client.key}))
+
+
+def write_private(path: Path, text: str) -> None:
+    """Whole or not at all, and closed to other users from the start."""
+    new = path.with_name(f"{path.name}.new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        new.unlink(missing_ok=True)
+        handle = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w") as file:
+            file.write(text)
+        new.replace(path)
+    except OSError as error:
+        raise InstallationError(
+            f"{path} cannot be written: {error.strerror}. Let this user write there, or set "
+            "CADENZA_DATA_FOLDER to another folder."
+        ) from error

@@ -1,14 +1,13 @@
-"""Events as log lines: only those that somebody should hear of, for runs come by the thousand."""
+"""Events as log lines: only those that the admin should see, since there are thousands of runs."""
 
 from datetime import datetime
-from typing import Any
 
 import structlog
 
 from cadenza.application.ports.events import Event
 from cadenza.domain.instants import iso
 
-TOLD = {
+LEVELS = {
     "run.unsaved": "error",
     "run.late": "warning",
     "run.lease_lost": "warning",
@@ -22,14 +21,10 @@ log = structlog.get_logger()
 
 class LoggedEvents:
     def wants(self, kind: str) -> bool:
-        return kind in TOLD
+        return kind in LEVELS
 
     def emit(self, event: Event) -> None:
-        write = getattr(log, TOLD[event.kind])
-        write(event.kind, endpoint=event.endpoint_name, **_plain(event.data))
-
-
-def _plain(data: dict[str, Any]) -> dict[str, Any]:
-    return {
-        key: iso(value) if isinstance(value, datetime) else value for key, value in data.items()
-    }
+        write = getattr(log, LEVELS[event.kind])
+        data = event.data.items()
+        fields = {key: iso(it) if isinstance(it, datetime) else it for key, it in data}
+        write(event.kind, endpoint=event.endpoint_name, **fields)

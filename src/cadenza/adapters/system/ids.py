@@ -6,7 +6,7 @@ from uuid import UUID
 
 
 def new_marker() -> str:
-    """A word that nobody can guess, to tell data from what is said about it."""
+    """A word that nobody can guess, which marks data in a prompt."""
     return os.urandom(8).hex()
 
 

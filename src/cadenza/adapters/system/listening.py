@@ -19,7 +19,6 @@ def is_free(host: str, port: int) -> bool:
 
 
 def check_can_listen(command: str, host: str, port: int) -> None:
-    """InstallationError where a program could not listen there."""
     try:
         _bind(host, port)
     except OSError as error:

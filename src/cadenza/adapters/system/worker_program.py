@@ -1,4 +1,4 @@
-"""The life of a program: it works until a signal stops it, with other tasks beside the work."""
+"""Running a program: a worker until a signal stops it, with other tasks beside it."""
 
 import asyncio
 import signal

@@ -1,1 +1,1 @@
-"""Detectors: small rules about what an endpoint answered. Pure, and each says why in a sentence."""
+"""Detectors: small pure rules about an endpoint's answers, each with a sentence that says why."""

@@ -1,4 +1,4 @@
-"""An endpoint as detectors see it: what it answered, and the limits that they may move within."""
+"""An endpoint as detectors see it: its answers, and the limits within which they may act."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -11,13 +11,12 @@ from cadenza.domain.endpoint import PLATFORM_MIN_INTERVAL, Endpoint
 from cadenza.domain.spending import Budget
 
 ENOUGH_RUNS = 10
-_FASTEST = 12  # no burst runs more often than so many times the baseline
 
 
 @dataclass(frozen=True)
 class Case:
     context: AnalysisContext
-    pace: timedelta | None  # what the baseline comes to between runs; None on demand
+    pace: timedelta | None  # the mean time between the baseline's runs; None on demand
     budget: Budget
 
     @property
@@ -43,11 +42,11 @@ class Case:
 
     @cached_property
     def series(self) -> list[Series]:
-        """The numbers that it answers with, over time."""
         return series_of(self.recent) if self.body else []
 
     def fastest(self, pace: timedelta) -> timedelta:
-        return max(self.endpoint.min_interval or PLATFORM_MIN_INTERVAL, pace / _FASTEST)
+        """No burst runs more often than twelve times the baseline."""
+        return max(self.endpoint.min_interval or PLATFORM_MIN_INTERVAL, pace / 12)
 
     def calm(self, pace: timedelta) -> timedelta:
         return self.budget.calm(pace, self.endpoint.max_interval)

@@ -1,6 +1,5 @@
 """A sibling says that it is ready: the endpoint that waits for it is started."""
 
-from datetime import timedelta
 from typing import Any
 
 from cadenza.domain.analysis import SiblingState
@@ -9,28 +8,25 @@ from cadenza.domain.detectors.finding import Finding, Want
 from cadenza.domain.detectors.series import fields_of, number_of
 from cadenza.domain.endpoint import OnDemand
 
-NAME = "Coordination"
 _STEM = 5  # letters: `processing` is about the `processor` too
 
 
-def coordination(case: Case, _: timedelta | None = None) -> Finding | None:
-    """Only an endpoint that waits for being asked is started, once for each answer."""
+def coordination(case: Case) -> Finding | None:
+    """Only an endpoint without a schedule of its own is started, once for each answer."""
     endpoint = case.endpoint
-    if not isinstance(endpoint.baseline, OnDemand):
+    if not isinstance(endpoint.baseline, OnDemand) or endpoint.in_flight:
         return None
-    if endpoint.in_flight or endpoint.one_shot_hint is not None:
-        return None
-    if endpoint.paused_until(case.now) is not None:
+    if endpoint.one_shot_hint is not None or endpoint.paused_until(case.now) is not None:
         return None
     for sibling in case.context.siblings:
-        signal = _news(case, sibling)
+        signal = _signal(case, sibling)
         if signal is not None:
             sentence = f"{sibling.endpoint.name} says {signal}"
-            return Finding(NAME, sentence, Want.RUN, confidence=0.9)
+            return Finding("Coordination", sentence, Want.RUN, confidence=0.9)
     return None
 
 
-def _news(case: Case, sibling: SiblingState) -> str | None:
+def _signal(case: Case, sibling: SiblingState) -> str | None:
     latest = sibling.latest
     if latest is None or not latest.is_well:
         return None
@@ -38,8 +34,8 @@ def _news(case: Case, sibling: SiblingState) -> str | None:
     if last_run_at is not None and latest.finished_at <= last_run_at:
         return None
     fields = fields_of(latest)
-    # Asked of every sibling at every look, and most have no such field.
-    for name in [each for each in fields if "ready" in each or each == "data_available"]:
+    # Every analysis asks this of every sibling, and most have no such field.
+    for name in [name for name in fields if "ready" in name or name == "data_available"]:
         if _says_ready(name, fields[name]) and _is_meant(case, name):
             return name
     return None
@@ -51,9 +47,9 @@ def _says_ready(name: str, value: Any) -> bool:
 
 
 def _is_meant(case: Case, name: str) -> bool:
-    """The one endpoint that waits; among several, the one whose name the signal speaks of."""
-    others = (each.endpoint for each in case.context.siblings)
-    if not any(isinstance(each.baseline, OnDemand) for each in others):
+    """The one endpoint that waits; among several, the one whose name is in the signal."""
+    siblings = case.context.siblings
+    if not any(isinstance(sibling.endpoint.baseline, OnDemand) for sibling in siblings):
         return True
     words = name.removeprefix("ready_for_").removesuffix("_ready").split("_")
     own = case.endpoint.name.lower()

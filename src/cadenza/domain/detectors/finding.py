@@ -1,4 +1,4 @@
-"""What a detector says: one sentence, and what it would like to happen."""
+"""What a detector reports: one sentence, and what should happen."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -6,9 +6,9 @@ from enum import StrEnum
 
 
 class Want(StrEnum):
-    NOTHING = "nothing"  # it only has something to say
-    WATCH = "watch"  # another interval for a while, because something happens
-    RELAX = "relax"  # a longer interval, because nothing does
+    NOTHING = "nothing"  # it is only reported
+    WATCH = "watch"  # another interval for a while, because something is happening
+    RELAX = "relax"  # a longer interval, because nothing is
     RUN = "run"  # once, now
     PAUSE = "pause"  # until an instant
 
@@ -23,5 +23,5 @@ class Finding:
     confidence: float = 0.7
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         return f"{self.detector}: {self.sentence}"

@@ -1,4 +1,4 @@
-"""A level shift: a number of the answers has moved away from where it was, and stays there.
+"""A level shift: a number in the answers has moved away from where it was, and stays there.
 
 A CUSUM over the newest points, measured from the band that the older ones lie in and in units of
 their robust scale. Each point counts up to a limit, so that no single outlier is a shift; a number
@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from cadenza.domain.detectors.case import ENOUGH_RUNS, Case
 from cadenza.domain.detectors.finding import Finding, Want
-from cadenza.domain.detectors.series import Series, is_usual, shown, usual
+from cadenza.domain.detectors.series import Series, is_usual, rounded, usual
 
 NAME = "Level shift"
 SUSPECTED = "Possible level shift"
@@ -30,11 +30,8 @@ class Shift:
     after: float
 
 
-NO_SHIFT = Shift(0.0, 0.0, 0.0)
-
-
 def level_shift(case: Case, pace: timedelta) -> Finding | None:
-    found: Finding | None = None
+    finding: Finding | None = None
     times, weights = list[datetime](), list[float]()
     for series in case.series:
         if len(series.values) < ENOUGH_RUNS:
@@ -48,24 +45,24 @@ def level_shift(case: Case, pace: timedelta) -> Finding | None:
         if shift.score >= IS_SUSPECT:
             interval = max(pace / 6, case.fastest(pace))
             sentence = f"{_sentence(series, shift)}, to be confirmed"
-            found = Finding(SUSPECTED, sentence, Want.WATCH, interval, confidence=0.5)
-        elif shift.score > 0 and found is None:
-            sentence = f"{series.name} is {shown(shift.after)}; once is no reason to act"
-            found = Finding(ANOMALY, sentence)
-    return found
+            finding = Finding(SUSPECTED, sentence, Want.WATCH, interval, confidence=0.5)
+        elif shift.score > 0 and finding is None:
+            sentence = f"{series.name} is {rounded(shift.after)}; once is no reason to act"
+            finding = Finding(ANOMALY, sentence)
+    return finding
 
 
 def weights_of(times: list[datetime], pace: timedelta) -> list[float]:
-    """Of the newest points: so many as weigh six together, but never more than half of all.
+    """Of the newest points: as many as weigh six together, but never more than half of all.
 
-    What was seen right after another point says little that is new, and weighs less.
+    A point right after another one adds little information, and weighs less.
     """
     weights: list[float] = []
-    place, weight = len(times) - 1, 0.0
+    index, weight = len(times) - 1, 0.0
     while weight < NEWEST and len(weights) < len(times) // 2:
-        weights.append(min(1.0, FULL_WEIGHT * ((times[place] - times[place - 1]) / pace)))
+        weights.append(min(1.0, FULL_WEIGHT * ((times[index] - times[index - 1]) / pace)))
         weight += weights[-1]
-        place -= 1
+        index -= 1
     return weights[::-1]
 
 
@@ -73,7 +70,7 @@ def shift_of(values: list[float], weights: list[float]) -> Shift:
     """How far the newest points have added up in one direction; 0 where the last one is usual."""
     count = len(weights)
     if is_usual(values[-1], values[:-count]):
-        return NO_SHIFT
+        return Shift(0.0, 0.0, 0.0)
     newest, before = values[-count:], usual(values[:-count])
     up = down = 0.0
     for value, weight in zip(newest, weights, strict=True):
@@ -86,4 +83,4 @@ def shift_of(values: list[float], weights: list[float]) -> Shift:
 
 def _sentence(series: Series, shift: Shift) -> str:
     verb = "rose" if shift.after > shift.before else "fell"
-    return f"{series.name} {verb} from about {shown(shift.before)} to {shown(shift.after)}"
+    return f"{series.name} {verb} from about {rounded(shift.before)} to {rounded(shift.after)}"

@@ -1,6 +1,6 @@
-"""Numbers and instants out of answers that anything may have written.
+"""Numbers and instants in answers, which may hold anything.
 
-Every look at every endpoint reads its answers here, so this is written to be fast.
+Every analysis of every endpoint reads its answers here, so this is written to be fast.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ _NUMBERS = (int, float)  # by type: true and false are no numbers here
 _NO_FIELDS: dict[str, Any] = {}
 _ONLY_NUMBERS = frozenset(_NUMBERS)
 _HUGE = 1e300
-_WELL = RunStatus.SUCCESS  # looked up here: an enum takes its time
+_WELL = RunStatus.SUCCESS  # looking up an enum is slow
 _TO_SIGMA = 1.4826  # the median distance of a normal distribution, as its standard deviation
 
 
@@ -38,30 +38,27 @@ def fields_of(response: Response) -> dict[str, Any]:
 
 
 def number_of(value: Any) -> float | None:
-    # Neither infinity nor what is no number at all lies between the two.
+    # Neither infinity nor NaN lies between the two.
     return value if type(value) in _NUMBERS and -_HUGE < value < _HUGE else None
 
 
 def series_of(recent: Sequence[Response]) -> list[Series]:
-    """The numbers of the newest answer that have ever moved, with all that is known of each."""
+    """The numbers of the newest answer that have ever moved, with all their values."""
     names = [name for name, value in fields_of(recent[0]).items() if number_of(value) is not None]
     if not names:
         return []
-    answers = [each for each in reversed(recent) if each.status is _WELL]
+    answers = [response for response in reversed(recent) if response.status is _WELL]
     if not answers:
         return []
-    times = [each.slot_at for each in answers]
-    found: list[Series] = []
-    for name, column in _columns(names[:MOST_FIELDS], answers):
-        series = _series(name, column, times)
-        if series is not None:
-            found.append(series)
-    return found
+    times = [response.slot_at for response in answers]
+    columns = _columns(names[:MOST_FIELDS], answers)
+    candidates = (_series(name, column, times) for name, column in columns)
+    return [series for series in candidates if series is not None]
 
 
 def _columns(names: list[str], answers: list[Response]) -> Iterable[tuple[str, Sequence[Any]]]:
-    """What each name was in every answer. Nearly always all have all: then in one go."""
-    bodies = [body if isinstance(body := each.body, dict) else _NO_FIELDS for each in answers]
+    """The values of each name in all answers. Nearly always all have all: then in one go."""
+    bodies = [body if isinstance(body := answer.body, dict) else _NO_FIELDS for answer in answers]
     try:
         if len(names) == 1:
             return [(names[0], list(map(itemgetter(*names), bodies)))]
@@ -95,7 +92,7 @@ def instant_of(value: Any) -> datetime | None:
 
 
 class Usual(NamedTuple):
-    """Where a number usually is: a band that most of it lies in, and how far it strays."""
+    """Where a number usually is: the band of most values, and how far they stray."""
 
     low: float
     middle: float
@@ -121,16 +118,16 @@ def usual(values: list[float]) -> Usual:
 
 
 def is_usual(value: float, values: list[float]) -> bool:
-    """Whether it lies inside the band: what most looks at most endpoints end with."""
+    """Whether it lies inside the band. Most analyses of most endpoints end with this."""
     cut = len(values) // 10
     below = above = 0
-    for each in values:
-        below += each <= value
-        above += each >= value
+    for other in values:
+        below += other <= value
+        above += other >= value
         if below > cut and above > cut:
             return True
     return False
 
 
-def shown(value: float) -> str:
+def rounded(value: float) -> str:
     return f"{value:.4g}"

@@ -9,7 +9,6 @@ from cadenza.domain.detectors.finding import Finding, Want
 from cadenza.domain.detectors.series import fields_of, instant_of
 from cadenza.domain.instants import iso
 
-NAME = "Staleness"
 FIELDS = ("last_success_at", "last_completed_at", "last_updated_at", "completed_at")
 TOO_LONG = 3  # times the usual distance between two of its values
 IN_A_ROW = 3
@@ -19,12 +18,12 @@ def staleness(case: Case, pace: timedelta) -> Finding | None:
     for name in FIELDS:
         if name not in case.body:
             continue
-        found = [instant_of(fields_of(each).get(name)) for each in case.recent]
-        instants = [instant for instant in found if instant is not None]
+        values = [instant_of(fields_of(response).get(name)) for response in case.recent]
+        instants = [instant for instant in values if instant is not None]
         if stands_still(instants, case.now):
             sentence = f"{name} stands still at {iso(instants[0])}"
             interval = max(pace / 2, case.fastest(pace))
-            return Finding(NAME, sentence, Want.WATCH, interval, confidence=0.8)
+            return Finding("Staleness", sentence, Want.WATCH, interval, confidence=0.8)
     return None
 
 

@@ -14,7 +14,6 @@ from cadenza.domain.detectors.finding import Finding, Want
 from cadenza.domain.instants import humanize, iso
 from cadenza.domain.spending import DAY
 
-NAME = "State change"
 WHILE_DOWN = 0.2  # of the time since it went down
 AFTER_ONE_OUTAGE = 8.0  # of the time since it came back
 STEEPNESS = 4  # the power of how many there were within a day that the share is divided by
@@ -24,9 +23,7 @@ WHILE_LONG_DOWN = 0.05
 
 
 def state_change(case: Case, pace: timedelta) -> Finding | None:
-    if case.is_well:
-        return _after_recovery(case, pace)
-    return _while_down(case, pace)
+    return _after_recovery(case, pace) if case.is_well else _while_down(case, pace)
 
 
 def _while_down(case: Case, pace: timedelta) -> Finding:
@@ -38,7 +35,7 @@ def _while_down(case: Case, pace: timedelta) -> Finding:
     interval = max(min(WHILE_DOWN * lasted, slowest), soonest)
     since = "for more than a day" if changed_at is None else f"since {iso(changed_at)}"
     sentence = f"it fails {since}; its end is looked for every {_rounded(interval)}"
-    return Finding(NAME, sentence, Want.WATCH, interval, confidence=0.9)
+    return Finding("State change", sentence, Want.WATCH, interval, confidence=0.9)
 
 
 def _after_recovery(case: Case, pace: timedelta) -> Finding | None:
@@ -56,7 +53,7 @@ def _after_recovery(case: Case, pace: timedelta) -> Finding | None:
         f"it answers again since {iso(health.changed_at)}{often}; it is watched every"
         f" {_rounded(interval)}, less and less often"
     )
-    return Finding(NAME, sentence, Want.WATCH, interval, confidence=0.8)
+    return Finding("State change", sentence, Want.WATCH, interval, confidence=0.8)
 
 
 def _rounded(interval: timedelta) -> str:

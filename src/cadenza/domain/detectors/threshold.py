@@ -5,30 +5,25 @@ from typing import Any
 
 from cadenza.domain.detectors.case import Case
 from cadenza.domain.detectors.finding import Finding, Want
-from cadenza.domain.detectors.series import fields_of, number_of, shown
+from cadenza.domain.detectors.series import fields_of, number_of, rounded
 
-NAME = "Threshold"
-# What a limit is called, and the share of it that counts as reached: one does not wait for a max.
-SUFFIXES = {
-    "_warning_threshold": 1.0,
-    "_threshold": 1.0,
-    "_max": 0.9,
-    "_limit": 0.9,
-}
+# How the name of a limit ends, and the share of it that counts as reached.
+SUFFIXES = {"_warning_threshold": 1.0, "_threshold": 1.0, "_max": 0.9, "_limit": 0.9}
 IN_A_ROW = 2  # answers: once is no reason to act
 
 
 def threshold(case: Case, pace: timedelta) -> Finding | None:
     crossed = crossings(case.body)
     for limit, share in crossed.items():
-        times = [limit in crossings(fields_of(each)) for each in case.recent[:IN_A_ROW]]
-        if len(times) == IN_A_ROW and all(times):
+        newest = case.recent[:IN_A_ROW]
+        reached = [limit in crossings(fields_of(response)) for response in newest]
+        if len(reached) == IN_A_ROW and all(reached):
             name, value = _measured(case.body, limit) or ("", 0.0)
-            most = shown(float(case.body[limit]))
+            most = rounded(float(case.body[limit]))
             near = "has reached" if share >= 1.0 else "is near"
             interval = max(pace / 4, case.fastest(pace))
-            sentence = f"{name} is {shown(value)} and {near} {limit}, which is {most}"
-            return Finding(NAME, sentence, Want.WATCH, interval, confidence=0.9)
+            sentence = f"{name} is {rounded(value)} and {near} {limit}, which is {most}"
+            return Finding("Threshold", sentence, Want.WATCH, interval, confidence=0.9)
     return None
 
 
@@ -48,18 +43,15 @@ def crossings(body: dict[str, Any]) -> dict[str, float]:
 
 def _measured(body: dict[str, Any], limit: str) -> tuple[str, float] | None:
     """What a limit is about: the first number whose name begins like it."""
-    suffix = _suffix(limit)
-    stem = limit.removesuffix(suffix or "")
+    stem = limit.removesuffix(_suffix(limit) or "")
     for name, value in body.items():
         number = number_of(value)
-        is_it = name == stem or name.startswith(f"{stem}_")
-        if is_it and number is not None and _suffix(name) is None:
+        begins_alike = name == stem or name.startswith(f"{stem}_")
+        if begins_alike and number is not None and _suffix(name) is None:
             return name, number
     return None
 
 
 def _suffix(name: str) -> str | None:
-    for suffix in SUFFIXES:
-        if name.endswith(suffix) and len(name) > len(suffix):
-            return suffix
-    return None
+    matches = (end for end in SUFFIXES if name.endswith(end) and len(name) > len(end))
+    return next(matches, None)

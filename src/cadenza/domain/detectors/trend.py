@@ -1,4 +1,4 @@
-"""A trend: a number of the answers rises or falls over five points or more (Mann–Kendall)."""
+"""A trend: a number in the answers rises or falls over five points or more (Mann–Kendall)."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -7,9 +7,8 @@ from operator import itemgetter
 
 from cadenza.domain.detectors.case import Case
 from cadenza.domain.detectors.finding import Finding, Want
-from cadenza.domain.detectors.series import shown
+from cadenza.domain.detectors.series import rounded
 
-NAME = "Trend"
 LEAST_POINTS = 5
 MOST_POINTS = 10
 NEW_GROUND = 0.25  # of the range of what was before
@@ -17,33 +16,33 @@ SIGNIFICANT = 2.2  # five points in a row in one direction, or more of them with
 
 
 def trend(case: Case, pace: timedelta) -> Finding | None:
-    times, places = list[datetime](), list[int]()
+    times, indexes = list[datetime](), list[int]()
     for series in case.series:
         if series.times is not times:  # most share theirs
-            times, places = series.times, apart(series.times, pace / 2)
-        if len(places) < LEAST_POINTS:
+            times, indexes = series.times, apart(series.times, pace / 2)
+        if len(indexes) < LEAST_POINTS:
             continue
-        if len(places) == len(times) and series.low < series.values[-1] < series.high:
+        if len(indexes) == len(times) and series.low < series.values[-1] < series.high:
             continue  # as most are: no trend ends inside of what was there
-        values = itemgetter(*places)(series.values)
+        values = itemgetter(*indexes)(series.values)
         if (direction := direction_of(values)) is not None:
             first, last = _newest(values)[0], values[-1]
-            sentence = f"{series.name} {direction} from {shown(first)} to {shown(last)}"
+            sentence = f"{series.name} {direction} from {rounded(first)} to {rounded(last)}"
             interval = max(pace / 2, case.fastest(pace))
-            return Finding(NAME, sentence, Want.WATCH, interval, confidence=0.6)
+            return Finding("Trend", sentence, Want.WATCH, interval, confidence=0.6)
     return None
 
 
 def apart(times: list[datetime], least: timedelta) -> list[int]:
-    """The places of points without those that a burst put in between: a trend is one of hours."""
-    kept: list[int] = []
+    """The indexes of points without those of a burst in between: a trend is one of hours."""
+    indexes: list[int] = []
     following = None
-    for place in range(len(times) - 1, -1, -1):
-        at = times[place]
+    for index in range(len(times) - 1, -1, -1):
+        at = times[index]
         if following is None or following - at >= least:
-            kept.append(place)
+            indexes.append(index)
             following = at
-    return kept[::-1]
+    return indexes[::-1]
 
 
 def direction_of(values: Sequence[float]) -> str | None:
@@ -65,8 +64,8 @@ def mann_kendall(values: Sequence[float]) -> float:
     count = len(values)
     s = sum(
         (later > earlier) - (later < earlier)
-        for place, earlier in enumerate(values)
-        for later in values[place + 1 :]
+        for index, earlier in enumerate(values)
+        for later in values[index + 1 :]
     )
     variance = (_ordered(count) - sum(_ordered(values.count(v)) for v in set(values))) / 18
     if s == 0 or variance <= 0:

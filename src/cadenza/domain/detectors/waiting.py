@@ -1,7 +1,7 @@
 """What an answer asks for: a cooldown, a wait, a dependency that is away.
 
-The end of a failure is looked for, not slept through: a failing endpoint is paused only where it
-was told to come back later (429 and 503), never because something is broken.
+A failing endpoint is paused only where the answer asks to come back later (429 and 503), never
+because something is broken: the end of a failure has to be noticed.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,6 @@ from cadenza.domain.detectors.series import instant_of, number_of
 from cadenza.domain.instants import iso
 from cadenza.domain.outcome import MAX_RETRY_AFTER
 
-NAME = "Waiting"
 _UNTIL = ("cooldown_until", "not_before", "next_allowed_at", "retry_at", "maintenance_until")
 _IN_SECONDS = frozenset({"retry_after", "retry_after_seconds", "cooldown_seconds"})
 _DEPENDENCIES = frozenset({"dependency_status", "upstream_status", "dependency_state"})
@@ -27,13 +26,13 @@ def waiting(case: Case, pace: timedelta | None) -> Finding | None:
     """The longest wait that the newest answer asks for, where it may be asked of this endpoint."""
     if not case.body or not (case.is_well or case.recent[0].status_code in _COME_BACK_LATER):
         return None
-    wishes = [*_instants(case), *_waits(case), *_dependencies(case, pace)]
-    if not wishes:
+    waits = [*_instants(case), *_waits(case), *_dependencies(case, pace)]
+    if not waits:
         return None
-    until_at, why = max(wishes)
+    until_at, why = max(waits)
     until_at = min(until_at, case.now + MAX_PAUSE)
     sentence = f"{why}, so it waits until {iso(until_at)}"
-    return Finding(NAME, sentence, Want.PAUSE, until_at=until_at, confidence=0.9)
+    return Finding("Waiting", sentence, Want.PAUSE, until_at=until_at, confidence=0.9)
 
 
 def _instants(case: Case) -> Iterator[tuple[datetime, str]]:
@@ -45,11 +44,9 @@ def _instants(case: Case) -> Iterator[tuple[datetime, str]]:
 
 
 def _waits(case: Case) -> Iterator[tuple[datetime, str]]:
-    """Counted from the answer, and no longer than a `Retry-After` is heeded."""
-    if _IN_SECONDS.isdisjoint(case.body):
-        return
-    for name in _IN_SECONDS:
-        wait = number_of(case.body.get(name))
+    """Counted from the answer, and no longer than a `Retry-After` is obeyed."""
+    for name in _IN_SECONDS & case.body.keys():
+        wait = number_of(case.body[name])
         if wait is not None and wait > 0:
             length = timedelta(seconds=min(wait, MAX_RETRY_AFTER.total_seconds()))
             until_at = case.recent[0].finished_at + length
@@ -58,10 +55,10 @@ def _waits(case: Case) -> Iterator[tuple[datetime, str]]:
 
 
 def _dependencies(case: Case, pace: timedelta | None) -> Iterator[tuple[datetime, str]]:
-    if pace is None or not case.is_well or _DEPENDENCIES.isdisjoint(case.body):
+    if pace is None or not case.is_well:
         return
-    for name in _DEPENDENCIES:
-        status = case.body.get(name)
+    for name in _DEPENDENCIES & case.body.keys():
+        status = case.body[name]
         if isinstance(status, str) and status.lower() in _AWAY:
             length = min(A_WHILE * pace, MAX_RETRY_AFTER)
             until_at = case.recent[0].finished_at + length

@@ -1,1 +1,1 @@
-"""A crontab into jobs: what cron would do is done exactly, or it is said that it is not."""
+"""A crontab into jobs: what cron would do is done exactly, or a note says that it is not."""

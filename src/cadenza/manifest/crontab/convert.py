@@ -157,7 +157,7 @@ def _command(entry: Entry, command: str, stdin: str | None) -> dict[str, Any]:
 def _with_variables(
     target: dict[str, Any], name: str, line: int, converted: Converted
 ) -> dict[str, Any]:
-    """Secrets stay out of the file: they are given to `apply` in the environment."""
+    """Secrets stay out of the file: `apply` takes them from the environment."""
     secrets: dict[str, str] = target.get("secret_headers", {})
     if not secrets:
         return target

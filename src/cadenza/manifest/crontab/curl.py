@@ -41,11 +41,11 @@ def http_target(words: Sequence[str]) -> dict[str, Any]:
     [url] = urls
     if not url.startswith(("http://", "https://")) or not _GLOB.isdisjoint(url):
         raise NotExact("its address is not written out, with http:// or https://")
-    parts: list[str] = options.json + options.data
-    if options.json and len(parts) > 1:
+    data: list[str] = options.json + options.data
+    if options.json and len(data) > 1:
         raise NotExact("its body has several parts")
-    body = "&".join(parts) if parts else None
-    headers = _headers(options.headers, (_JSON if options.json else _FORM) if parts else {})
+    body = "&".join(data) if data else None
+    headers = _headers(options.headers, (_JSON if options.json else _FORM) if data else {})
     if options.location and (headers or options.request or body is not None):
         raise NotExact("what it sends after a redirect is curl's own affair")
     usual = "HEAD" if options.head else "GET" if body is None else "POST"

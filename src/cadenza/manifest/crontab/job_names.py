@@ -22,9 +22,9 @@ def name_for(document: dict[str, Any], command: str, taken: Collection[str]) -> 
 
 
 def _of_url(url: str) -> str:
-    parts = urlsplit(url)
-    last = parts.path.rstrip("/").rpartition("/")[2]
-    return f"{parts.hostname or ''}-{last}"
+    address = urlsplit(url)
+    last = address.path.rstrip("/").rpartition("/")[2]
+    return f"{address.hostname or ''}-{last}"
 
 
 def _of_command(command: str) -> str:

@@ -14,11 +14,11 @@ _HEADING = re.compile(r"m(?:in)?\s+h(?:our)?\s+(?:dom|day)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A line that runs something, with the settings that stand above it."""
+    """A line that runs something, with the settings above it."""
 
     line: int
     schedule: str
-    command: str  # as it stands there, with its % signs
+    command: str  # as it is written, with its % signs
     description: str = ""
     user: str | None = None
     settings: Mapping[str, str] = field(default_factory=dict[str, str])

@@ -19,15 +19,15 @@ _OF_SHELL = re.compile(
 
 def split_input(command: str) -> tuple[str, str | None]:
     r"""The first % ends the command, the others are new lines of its input; \% is a % sign."""
-    parts = [""]
+    texts = [""]
     for sign in re.findall(r"\\.|.", command, re.DOTALL):
         if sign == "%":
-            parts.append("")
+            texts.append("")
         else:
-            parts[-1] += "%" if sign == r"\%" else sign
-    if len(parts) == 1:
-        return parts[0], None
-    return parts[0].rstrip(" \t"), "\n".join(parts[1:])
+            texts[-1] += "%" if sign == r"\%" else sign
+    if len(texts) == 1:
+        return texts[0], None
+    return texts[0].rstrip(" \t"), "\n".join(texts[1:])
 
 
 def plain_words(command: str) -> list[str] | None:

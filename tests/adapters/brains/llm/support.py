@@ -74,9 +74,9 @@ class Scene:
 
     async def session(self) -> Session:
         """One round of the planner, in which one session is held."""
-        before = len(self.bench.tables.sessions)
+        before = len(self.bench.sessions)
         await self.planner.run_once()
-        (session,) = self.bench.tables.sessions[before:]
+        (session,) = self.bench.sessions[before:]
         return session
 
     async def again(self, body: Any = None) -> Session:
@@ -88,7 +88,7 @@ class Scene:
     @property
     def stored(self) -> str:
         """Everything that anybody could read afterwards."""
-        return repr((self.bench.tables.sessions, self.bench.log.events, self.planner.refusal))
+        return repr((self.bench.sessions, self.bench.log.events, self.planner.refusal))
 
 
 @asynccontextmanager

@@ -156,7 +156,7 @@ async def test_a_model_that_obeys_every_order_stays_within_its_job_and_bounds(
         assert at.bench.endpoint("sibling").person_pause is not None
         for name in ("probe", "sibling"):
             _check_bounds(at.bench.endpoint(name), at.bench.now)
-        assert at.bench.tables.sessions[-1] == session
+        assert at.bench.sessions[-1] == session
         at.provider.model = script(SUBMITS)
         at.bench.clock.step(timedelta(days=8))
         (context,) = await at.bench.analysis_queue.contexts_for([at.bench.endpoint().id], "llm")

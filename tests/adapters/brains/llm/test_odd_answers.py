@@ -95,7 +95,7 @@ async def test_an_answer_with_anything_odd_anywhere_in_it_ends_in_a_stored_sessi
             assert KEY not in at.stored
         at.provider.model = script(SUBMITS)
         assert (await at.again()).warnings == ()
-        assert all(session.tokens >= 0 for session in at.bench.tables.sessions)
+        assert all(session.tokens >= 0 for session in at.bench.sessions)
 
 
 @every_kind
@@ -114,5 +114,5 @@ async def test_sessions_at_the_same_time_do_not_mix(kind: Kind, stream: bool) ->
         assert (await at.planner.run_once()).sessions == 13
         by_id = {at.bench.endpoint(f"probe {n}.").id: f"probe {n}" for n in range(12)}
         by_id[at.bench.endpoint().id] = "probe"
-        for session in at.bench.tables.sessions:
+        for session in at.bench.sessions:
             assert session.reasoning == by_id[session.endpoint_id]

@@ -1,8 +1,7 @@
 """One request to a model, and its answer: at once, or as a stream.
 
-A stream is for servers and proxies that cut a connection on which nothing is said for long. Nobody
-looks at its pieces: a tool can only be called when its arguments are whole, and whether they are is
-known when the answer is.
+A stream is for servers and proxies that cut an idle connection. Its pieces are not used: a tool can
+only be called when its arguments are complete, which is known when the answer is.
 """
 
 from collections.abc import Callable, Sequence
@@ -38,7 +37,7 @@ async def asked_for_a_stream(
     settings: ModelSettings,
     broke_off: Callable[[RequestUsage], None],
 ) -> ModelResponse:
-    """`broke_off` is told what was used where the stream does not come to its end."""
+    """`broke_off` gets the usage where the stream does not come to its end."""
     opened = model_request_stream(
         model,
         messages,
@@ -58,9 +57,9 @@ async def asked_for_a_stream(
 
 def _whole(response: ModelResponse) -> ModelResponse:
     """The libraries take a stream that just stops for a whole one, with half of a call in it."""
-    said = (response.provider_details or {}).get("finish_reason")
+    finished = (response.provider_details or {}).get("finish_reason")
     refused = response.finish_reason == "content_filter" and not response.tool_calls
-    if not (said or refused):
+    if not (finished or refused):
         raise ModelConnectionError(
             response.model_name or "", "the stream ended before the answer did"
         )

@@ -20,22 +20,10 @@ class LlmBrain:
         self._model = model_of(options, self._client)
         self._settings = settings_of(options)
         self._prompt = load_prompt()
-
-    @property
-    def name(self) -> str:
-        return f"llm {self._options.provider} {self._options.model}"
-
-    @property
-    def attention(self) -> Attention:
-        return Attention.ON_CHANGE
-
-    @property
-    def reserved_tokens(self) -> int:
-        return self._options.session_tokens
-
-    @property
-    def reserved_cost(self) -> float:
-        return self._options.highest_cost
+        self.name = f"llm {options.provider} {options.model}"
+        self.attention = Attention.ON_CHANGE
+        self.reserved_tokens = options.session_tokens
+        self.reserved_cost = options.highest_cost
 
     def pre_check(self, _context: AnalysisContext) -> None:
         """It always takes a session."""

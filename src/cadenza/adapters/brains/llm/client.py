@@ -1,8 +1,8 @@
 """The HTTP client that a provider is asked with: bounded answers, and no redirects.
 
 The libraries read an answer whole before anybody can look at it, so the bound sits below them,
-where the bytes come in. A compressed answer has no bound that is worth anything: none is asked for,
-and one that comes all the same is refused.
+where the bytes come in. A compressed answer cannot be bounded: none is asked for, and one that
+comes all the same is refused.
 """
 
 from collections.abc import AsyncIterator
@@ -50,13 +50,10 @@ async def _one_name(request: httpx2.Request) -> None:
 
 def bounded_client(options: LlmOptions) -> httpx2.AsyncClient:
     seconds = options.timeout.total_seconds()
-    bound = partial(_bound, most=_longest(options))
+    longest = MAX_EVENT * options.max_output_tokens if options.stream else 0
+    bound = partial(_bound, most=max(MAX_ANSWER, longest))
     client = create_async_httpx2_client(timeout=httpx2.Timeout(seconds, connect=min(10, seconds)))
     client.headers["Accept-Encoding"] = "identity"
     asking = client.event_hooks["request"]
     client.event_hooks = {"request": [*asking, _one_name], "response": [bound]}
     return client
-
-
-def _longest(options: LlmOptions) -> int:
-    return max(MAX_ANSWER, MAX_EVENT * options.max_output_tokens) if options.stream else MAX_ANSWER

@@ -1,8 +1,8 @@
-"""One session with a model: ask, run the tools it calls, tell it the results, until it submits.
+"""One session with a model: ask, run the tools it calls, send the results, until it submits.
 
 The loop is ours, over the library's plain requests, and not the library's agent: every call, also a
 malformed one or one of a tool that does not exist, goes to the Toolbox, which answers and records
-it, and what was used is known after each answer, however the session ends.
+it, and the usage is known after each answer, however the session ends.
 """
 
 import json
@@ -61,7 +61,7 @@ class Conversation:
         self._tools = tools
         self._messages: list[ModelMessage] = []
         self._last_tokens = 0
-        self._said = 0  # characters since the last answer
+        self._unanswered = 0  # characters since the last answer
         self._reminders = 0
         self._usage = Usage(prompt_version=prompt.version)
 
@@ -90,8 +90,6 @@ class Conversation:
         self._say(UserPromptPart(REMINDER))
         return False
 
-    # --- Asking ---------------------------------------------------------------------------
-
     async def _ask(self) -> ModelResponse:
         try:
             response = await self._request()
@@ -104,42 +102,40 @@ class Conversation:
             raise failure_of(error, self._options.secrets) from None
 
     async def _request(self) -> ModelResponse:
-        asked = (self._model, self._messages, self._settings)
+        request = (self._model, self._messages, self._settings)
         if self._options.stream:
-            return await asked_for_a_stream(*asked, self._charge_broken)
-        return await asked_at_once(*asked)
+            return await asked_for_a_stream(*request, self._charge_broken)
+        return await asked_at_once(*request)
 
     def _say(self, *parts: UserPromptPart | ToolReturnPart) -> None:
-        self._said = sum(len(str(part.content)) for part in parts)
+        self._unanswered = sum(len(str(part.content)) for part in parts)
         self._messages.append(ModelRequest(parts, instructions=self._instructions))
-
-    # --- What it costs --------------------------------------------------------------------
 
     @property
     def _next_tokens(self) -> int:
-        """The next request holds what the last one did, its answer, and what was said since."""
-        said = self._said // CHARACTERS_PER_TOKEN
-        return self._last_tokens + said + self._options.max_output_tokens
+        """The next request holds what the last one did, its answer, and what was added since."""
+        added = self._unanswered // CHARACTERS_PER_TOKEN
+        return self._last_tokens + added + self._options.max_output_tokens
 
     def _charge(self, response: ModelResponse) -> None:
-        asked, given = response.usage.input_tokens, response.usage.output_tokens
-        if asked <= 0:  # a server that does not count is no free server
-            asked, given = _guess(self._messages), _guess([response])
+        asked, answered = response.usage.input_tokens, response.usage.output_tokens
+        if asked <= 0:  # a server that does not count is not free
+            asked, answered = _guess(self._messages), _guess([response])
             self._warn("the provider did not say what was used; it was estimated")
-        self._spend(asked, given)
+        self._spend(asked, answered)
 
     def _charge_broken(self, usage: RequestUsage) -> None:
-        """What was said before a stream broke off; where nothing was, nothing is known."""
+        """What a stream used before it broke off, where that is known."""
         if usage.input_tokens > 0:
             self._spend(usage.input_tokens, usage.output_tokens)
 
-    def _spend(self, asked: int, given: int) -> None:
-        asked, given = min(asked, MOST_TOKENS), min(max(given, 0), MOST_TOKENS)
-        self._last_tokens = asked + given
+    def _spend(self, asked: int, answered: int) -> None:
+        asked, answered = min(asked, MOST_TOKENS), min(max(answered, 0), MOST_TOKENS)
+        self._last_tokens = asked + answered
         self._usage = replace(
             self._usage,
-            tokens=self._usage.tokens + asked + given,
-            cost=self._usage.cost + self._options.cost(asked, given),
+            tokens=self._usage.tokens + asked + answered,
+            cost=self._usage.cost + self._options.cost(asked, answered),
         )
         self._tools.report_usage(self._usage)
 
@@ -152,20 +148,18 @@ class Conversation:
             self._usage = replace(self._usage, warnings=(*self._usage.warnings, warning))
             self._tools.report_usage(self._usage)
 
-    # --- Tools ----------------------------------------------------------------------------
-
     async def _run(self, calls: Sequence[ToolCallPart]) -> bool:
         """In the order they came; True where the session is over."""
         results: list[ToolReturnPart] = []
         submitted = False
         for call in calls[:MAX_AT_ONCE]:
-            # Who is asked with a key knows it, and may write it anywhere.
+            # The provider knows the key, and its model may write it anywhere.
             name = redacted(call.tool_name, self._options.secrets)
             arguments = redacted(_arguments(call), self._options.secrets)
             answer = await self._tools.call(name, arguments)
             submitted |= name == "submit_analysis" and answer.get("ok") is True
-            shown = as_data(answer, self._marker, self._options.secrets)
-            results.append(ToolReturnPart(_offered(call), shown, call.tool_call_id))
+            data = as_data(answer, self._marker, self._options.secrets)
+            results.append(ToolReturnPart(_offered(call), data, call.tool_call_id))
         if len(calls) > MAX_AT_ONCE and not submitted:
             self._warn(f"it asked for {len(calls)} tools at once")
             return True
@@ -174,7 +168,7 @@ class Conversation:
 
 
 def _arguments(call: ToolCallPart) -> Any:
-    """What the model wrote, read where it is JSON: the Toolbox says what is wrong with the rest."""
+    """What the model wrote, parsed where it is JSON; the Toolbox rejects the rest."""
     if not isinstance(call.args, str):
         return {} if call.args is None else call.args
     try:
@@ -189,7 +183,7 @@ def _offered(call: ToolCallPart) -> str:
 
 
 def _sendable(response: ModelResponse) -> ModelResponse:
-    """As it can be sent back: what a model wrote need not be text that has any encoding."""
+    """As it can be sent back: what a model wrote may not be encodable."""
     return replace(response, parts=[_sendable_part(part) for part in response.parts])
 
 
@@ -202,7 +196,7 @@ def _sendable_part(part: ModelResponsePart) -> ModelResponsePart:
 
 
 def _written(call: ToolCallPart) -> str:
-    """Its arguments, in quotes where a number is among them that is read but cannot be sent."""
+    """Its arguments, quoted as a string where they hold a number that JSON cannot express."""
     text = call.args if isinstance(call.args, str) else json.dumps(call.args or {})
     try:
         json.dumps(_arguments(call), allow_nan=False)

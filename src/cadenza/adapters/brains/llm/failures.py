@@ -1,7 +1,7 @@
 """Every way in which asking a provider can fail, as a reason that a person may read.
 
-What a provider says about a key it does not like may hold parts of that key, so its words are kept
-only where they are about the request, and never without redaction.
+What a provider says about a key that it rejects may hold parts of that key, so its message is used
+only where it is about the request, and never without redaction.
 """
 
 from collections.abc import Collection
@@ -26,7 +26,7 @@ from cadenza.domain.errors import BrainFailed, ProviderFailed
 from cadenza.domain.redaction import redacted
 from cadenza.domain.target import Secret
 
-MAX_SAID = 200
+MAX_QUOTED = 200
 _DAY = 86_400.0
 
 
@@ -50,30 +50,30 @@ def _reason(error: Exception) -> str:
     if isinstance(error, ModelRequestTimeout | ModelTimeoutError):
         return "the provider did not answer in time"
     if isinstance(error, ModelHTTPError):
-        return f"the provider answered HTTP {error.status_code}{_said(error)}"
+        return f"the provider answered HTTP {error.status_code}{_message(error)}"
     if isinstance(error, ModelConnectionError):
         return f"the provider could not be reached, or broke off{_cause(error)}"
     # Anything else is a library that did not expect such an answer; its text may quote it.
     return f"the provider's answer is not what its protocol says ({type(error).__name__})"
 
 
-def _said(error: ModelHTTPError) -> str:
+def _message(error: ModelHTTPError) -> str:
     about_the_request = isinstance(error, ModelRequestRejectedError)
     if not about_the_request or isinstance(error, ModelAuthenticationError):
         return ""
     body: Any = error.body
     inner = cast("dict[str, Any]", body).get("error", body) if isinstance(body, dict) else body
-    said = cast("dict[str, Any]", inner).get("message") if isinstance(inner, dict) else inner
-    return f": {said[:MAX_SAID]}" if isinstance(said, str) and said else ""
+    text = cast("dict[str, Any]", inner).get("message") if isinstance(inner, dict) else inner
+    return f": {text[:MAX_QUOTED]}" if isinstance(text, str) and text else ""
 
 
 def _cause(error: ModelConnectionError) -> str:
-    """What the transport says is our own library's text, not the provider's."""
+    """The transport's message is our own library's text, not the provider's."""
     cause: BaseException = error
     while cause.__cause__ is not None:
         cause = cause.__cause__
-    said = str(cause)[:MAX_SAID]
-    return f" ({said})" if said else ""
+    text = str(cause)[:MAX_QUOTED]
+    return f" ({text})" if text else ""
 
 
 def _retry_after(error: Exception) -> timedelta | None:

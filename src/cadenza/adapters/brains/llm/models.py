@@ -1,4 +1,4 @@
-"""The model of each provider. Nothing is left to the environment, though the libraries read it."""
+"""The model of each provider. Everything is passed, because the libraries read the environment."""
 
 from typing import Any
 
@@ -8,10 +8,6 @@ from pydantic_ai.settings import ModelSettings
 
 from cadenza.adapters.brains.llm.options import LlmOptions, Provider
 from cadenza.domain.errors import InvalidInput
-
-OPENAI_URL = "https://api.openai.com/v1"
-ANTHROPIC_URL = "https://api.anthropic.com"
-GOOGLE_URL = "https://generativelanguage.googleapis.com"
 
 
 def model_of(options: LlmOptions, client: httpx2.AsyncClient) -> Model[Any]:
@@ -30,11 +26,9 @@ def model_of(options: LlmOptions, client: httpx2.AsyncClient) -> Model[Any]:
 def settings_of(options: LlmOptions) -> ModelSettings:
     """One attempt a request, with a deadline: trying again is for the breaker to decide."""
     seconds = options.timeout.total_seconds()
+    tokens = options.max_output_tokens
     settings = ModelSettings(
-        max_tokens=options.max_output_tokens,
-        timeout=seconds,
-        request_timeout=seconds,
-        max_retries=0,
+        max_tokens=tokens, timeout=seconds, request_timeout=seconds, max_retries=0
     )
     if options.temperature is not None:
         settings["temperature"] = options.temperature
@@ -48,7 +42,9 @@ def _openai(options: LlmOptions, key: str, client: httpx2.AsyncClient) -> Model[
     from pydantic_ai.models.openai import OpenAIChatModel  # noqa: PLC0415
     from pydantic_ai.providers.openai import OpenAIProvider  # noqa: PLC0415
 
-    provider = OpenAIProvider(options.base_url or OPENAI_URL, key, http_client=client)
+    provider = OpenAIProvider(
+        options.base_url or "https://api.openai.com/v1", key, http_client=client
+    )
     return OpenAIChatModel(options.model, provider=provider)
 
 
@@ -69,7 +65,7 @@ def _anthropic(options: LlmOptions, key: str, client: httpx2.AsyncClient) -> Mod
     from pydantic_ai.models.anthropic import AnthropicModel  # noqa: PLC0415
     from pydantic_ai.providers.anthropic import AnthropicProvider  # noqa: PLC0415
 
-    address = options.base_url or ANTHROPIC_URL
+    address = options.base_url or "https://api.anthropic.com"
     provider = AnthropicProvider(api_key=key, base_url=address, http_client=client)
     return AnthropicModel(options.model, provider=provider)
 
@@ -78,6 +74,6 @@ def _google(options: LlmOptions, key: str, client: httpx2.AsyncClient) -> Model[
     from pydantic_ai.models.google import GoogleModel  # noqa: PLC0415
     from pydantic_ai.providers.google import GoogleProvider  # noqa: PLC0415
 
-    address = options.base_url or GOOGLE_URL
+    address = options.base_url or "https://generativelanguage.googleapis.com"
     provider = GoogleProvider(api_key=key, base_url=address, http_client=client)
     return GoogleModel(options.model, provider=provider)

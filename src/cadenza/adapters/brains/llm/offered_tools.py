@@ -16,10 +16,10 @@ _ENDPOINT: Schema = {
 _REASON: Schema = {"type": "string", "description": "One sentence for the owner: what, and why."}
 
 
-def _tool(name: str, description: str, required: tuple[str, ...] = (), **given: Schema) -> Any:
+def _tool(name: str, description: str, required: tuple[str, ...] = (), **fields: Schema) -> Any:
     schema = {
         "type": "object",
-        "properties": given,
+        "properties": fields,
         "required": list(required),
         "additionalProperties": False,
     }
@@ -104,4 +104,4 @@ OFFERED: tuple[ToolDefinition, ...] = (
         },
     ),
 )
-NAMES = frozenset(each.name for each in OFFERED)
+NAMES = frozenset(tool.name for tool in OFFERED)

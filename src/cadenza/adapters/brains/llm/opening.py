@@ -1,4 +1,4 @@
-"""What a model is told at the beginning of a session, and how data is marked for it."""
+"""The first message of a session with a model, and how data is marked for it."""
 
 import json
 from collections.abc import Collection

@@ -26,7 +26,7 @@ class LlmOptions:
     temperature: float | None = None  # None: the provider's own; some models take no other
     max_output_tokens: int = 2000  # of one answer
     session_tokens: int = 60_000  # of a whole session: reserved before it, and never asked beyond
-    stream: bool = False  # answers come in pieces, so that no proxy takes silence for an end
+    stream: bool = False  # answers come in pieces, so that no proxy cuts an idle connection
     input_price: float = 0.0  # of a million tokens, in whatever money the quota is in
     output_price: float = 0.0
 

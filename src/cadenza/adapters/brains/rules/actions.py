@@ -1,4 +1,4 @@
-"""What a rule that holds asks of its target: one tool call, or none where it is so already."""
+"""What a rule that holds asks of its target: one tool call, or none where nothing would change."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -20,15 +20,14 @@ from cadenza.domain.bounds import (
 from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import Endpoint, fresh_hints
 from cadenza.domain.governor import floor_at
-from cadenza.domain.hint import Author, Hint
+from cadenza.domain.hint import Author
 from cadenza.domain.instants import humanize, iso, milliseconds
 from cadenza.domain.rule import Rule, RuleAction
 
 _MINUTE = timedelta(minutes=1)
-_SAME_INSTANT = timedelta(seconds=1)
 
 
-def act_of(
+def proposal_of(
     rule: Rule,
     target: Endpoint,
     context: AnalysisContext,
@@ -36,7 +35,7 @@ def act_of(
     expressions: Expressions,
     cron: Cron,
 ) -> Proposal | str | None:
-    """None where nothing has to change; text where the rule's own instant cannot be told."""
+    """None where nothing has to change; a text where the rule's own instant cannot be computed."""
     then, now = rule.then, context.now
     if then.action is RuleAction.INTERVAL:
         return _interval(rule, target, context, cron)
@@ -58,13 +57,10 @@ def act_of(
 
 def wrote(rules: Sequence[Rule], endpoint: Endpoint, now: datetime) -> bool:
     """Whether what steers the endpoint at present was written by one of these rules."""
-    present: list[Any] = [each for each in fresh_hints(endpoint, now) if each is not None]
+    authors = {hint.rule_id for hint in fresh_hints(endpoint, now) if hint is not None}
     if endpoint.planner_pause is not None and endpoint.planner_pause.until_at > now:
-        present.append(endpoint.planner_pause)
-    if not present:
-        return False
-    ids = {rule.id for rule in rules}
-    return any(each.rule_id is not None and each.rule_id in ids for each in present)
+        authors.add(endpoint.planner_pause.rule_id)
+    return any(rule.id is not None and rule.id in authors for rule in rules)
 
 
 def _interval(
@@ -75,16 +71,16 @@ def _interval(
     wanted = bounded("", rule.then.duration, MIN_INTERVAL, MAX_INTERVAL).value
     ttl = bounded("", rule.ttl, MIN_TTL, longest_ttl(target, now, cron)).value
     if hint is not None:
-        is_same = hint.interval == wanted
-        if _is_a_persons(hint) or (is_same and not _runs_out(hint.expires_at, ttl, context)):
+        is_same = hint.interval == wanted and not _runs_out(hint.expires_at, ttl, context)
+        if is_same or hint.author is Author.PERSON:
             return None
-    said = f"it runs every {humanize(wanted)} for {humanize(ttl)}"
-    asked = {"interval_ms": milliseconds(wanted), "ttl_minutes": ttl / _MINUTE}
-    return _proposal("propose_interval", asked, said, rule, target, context)
+    effect = f"it runs every {humanize(wanted)} for {humanize(ttl)}"
+    arguments = {"interval_ms": milliseconds(wanted), "ttl_minutes": ttl / _MINUTE}
+    return _proposal("propose_interval", arguments, effect, rule, target, context)
 
 
 def _run_now(rule: Rule, target: Endpoint, context: AnalysisContext, cron: Cron) -> Proposal | None:
-    """A sibling that cools down is left alone: the next answer may have no reason any more.
+    """A sibling in its min interval is left alone: the next answer may not ask for it any more.
     The endpoint itself has just run, and runs again as soon as it may."""
     floor = floor_at(target, target.last_run_at)
     cools = floor is not None and floor[0] > context.now
@@ -101,20 +97,22 @@ def _run_at(
     if run_at < now or target.paused_until(now) is not None or run_at - now >= longest - _MINUTE:
         return None  # past, paused, or so far off that a later answer is early enough
     if hint is not None:
-        keeps = (
-            rule.then.action is not RuleAction.RUN_AT or abs(hint.run_at - run_at) < _SAME_INSTANT
-        )
-        if keeps or _is_a_persons(hint):
+        is_same = abs(hint.run_at - run_at) < timedelta(seconds=1)
+        if is_same or rule.then.action is not RuleAction.RUN_AT or hint.author is Author.PERSON:
             return None
     ttl = min(max(rule.ttl, run_at - now + _MINUTE), longest)
     floor = floor_at(target, target.last_run_at)
     if floor is not None and floor[0] >= now + ttl:
-        return None  # its min, or the target's own wish to wait, lasts longer than the hint
-    is_now = rule.then.action is RuleAction.RUN_NOW
-    when = {"next_run_in_ms": 0} if is_now else {"next_run_at_iso": iso(run_at)}
-    said = "it runs now" if is_now else f"it runs at {iso(run_at)}"
-    asked = {**when, "ttl_minutes": ttl / _MINUTE}
-    return _proposal("propose_next_time", asked, said, rule, target, context)
+        return None  # its min interval, or the target's Retry-After, lasts longer than the hint
+    arguments: dict[str, Any] = {"ttl_minutes": ttl / _MINUTE}
+    if rule.then.action is RuleAction.RUN_NOW:
+        arguments, effect = {"next_run_in_ms": 0, **arguments}, "it runs now"
+    else:
+        arguments, effect = (
+            {"next_run_at_iso": iso(run_at), **arguments},
+            f"it runs at {iso(run_at)}",
+        )
+    return _proposal("propose_next_time", arguments, effect, rule, target, context)
 
 
 def _pause(rule: Rule, target: Endpoint, context: AnalysisContext) -> Proposal | None:
@@ -124,22 +122,21 @@ def _pause(rule: Rule, target: Endpoint, context: AnalysisContext) -> Proposal |
     if present is not None and not _runs_out(present.until_at, length, context):
         return None
     until = {"until_iso": iso(context.now + length)}
-    said = f"it pauses for {humanize(length)}"
-    return _proposal("pause_until", until, said, rule, target, context)
+    effect = f"it pauses for {humanize(length)}"
+    return _proposal("pause_until", until, effect, rule, target, context)
 
 
 def _resume(rule: Rule, target: Endpoint, context: AnalysisContext) -> Proposal | None:
     now, present, persons = context.now, target.planner_pause, target.person_pause
-    if present is None or present.until_at <= now:
-        return None
-    if persons is not None and persons.until_at > now:
+    is_a_persons = persons is not None and persons.until_at > now
+    if present is None or present.until_at <= now or is_a_persons:
         return None
     return _proposal("pause_until", {"until_iso": None}, "its pause ends", rule, target, context)
 
 
 def _clear(rule: Rule, target: Endpoint, context: AnalysisContext) -> Proposal | None:
     hints = fresh_hints(target, context.now)
-    if all(hint is None or _is_a_persons(hint) for hint in hints):
+    if all(hint is None or hint.author is Author.PERSON for hint in hints):
         return None
     return _proposal("clear_hints", {}, "its hints are dropped", rule, target, context)
 
@@ -147,15 +144,14 @@ def _clear(rule: Rule, target: Endpoint, context: AnalysisContext) -> Proposal |
 def _runs_out(expires_at: datetime, lasts: timedelta, context: AnalysisContext) -> bool:
     """When half of its time is over, or before this endpoint answers again."""
     next_run_at = context.endpoint.next_run_at
-    if next_run_at is not None and expires_at <= next_run_at:
-        return True
-    return expires_at - context.now < lasts / 2
+    ends_before = next_run_at is not None and expires_at <= next_run_at
+    return ends_before or expires_at - context.now < lasts / 2
 
 
 def _proposal(
     tool: str,
     arguments: dict[str, Any],
-    said: str,
+    effect: str,
     rule: Rule,
     target: Endpoint,
     context: AnalysisContext,
@@ -163,9 +159,5 @@ def _proposal(
     other = {} if target.id == context.endpoint.id else {"endpoint": target.name}
     whose = f"{target.name}: " if other else ""
     reason = f"Rule {rule.name}: {rule.reason}" if rule.reason else f"Rule {rule.name}"
-    sentence = f"{reason} ({whose}{said})"
+    sentence = f"{reason} ({whose}{effect})"
     return Proposal(tool, {**arguments, **other, "reason": reason}, sentence, rule_id=rule.id)
-
-
-def _is_a_persons(hint: Hint) -> bool:
-    return hint.author is Author.PERSON

@@ -1,15 +1,15 @@
-"""Declared rules: judged on each new answer, in their order; the first that holds has its target.
+"""Declared rules: judged on each new answer, in their order; the first that holds gets its target.
 
-An answer is judged once. A look that a sibling's run led to brings no new answer of this endpoint,
-and acting on the old one again would, say, make a pause endless; only rules that speak of siblings
-and not of the endpoint's own response are judged then. While a rule holds for an endpoint, or what
-it wrote is in force, the detectors leave that endpoint alone. Fifty rules take 1 to 2 ms a look.
+An answer is judged once. An analysis after a sibling's run has no new answer of this endpoint, and
+acting on the old one again would, say, make a pause endless; only rules that use siblings and not
+the endpoint's own response are judged then. While a rule holds for an endpoint, or what it wrote is
+in force, the detectors leave that endpoint alone. Fifty rules take 1 to 2 ms an analysis.
 """
 
 from collections.abc import Sequence
 from functools import lru_cache
 
-from cadenza.adapters.brains.rules.actions import act_of, wrote
+from cadenza.adapters.brains.rules.actions import proposal_of, wrote
 from cadenza.adapters.brains.rules.proposal import Proposal, Ruling
 from cadenza.application.ports.expressions import Expressions
 from cadenza.application.rule_judging import judged
@@ -20,14 +20,10 @@ from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.rule import SIBLINGS, Rule, is_about_siblings, left_out, siblings_in
 
-_MOST_ACTS = MAX_TOOL_CALLS - 1  # the last call submits
 _ALL = ""  # no endpoint has this name
-NO_RULING = Ruling()
 
 
 class CelRules:
-    """The DeclaredRules port over expressions."""
-
     def __init__(self, expressions: Expressions, cron: Cron) -> None:
         self._expressions = expressions
         self._cron = cron
@@ -35,13 +31,8 @@ class CelRules:
     def ruling(self, context: AnalysisContext) -> Ruling:
         rules = _with_news(context)
         if not rules:
-            return NO_RULING
-        return self._ruling(rules, context, _answers(rules, context))
-
-    def _ruling(
-        self, rules: Sequence[Rule], context: AnalysisContext, answers: Sequence[Values]
-    ) -> Ruling:
-        endpoints = _endpoints(context)
+            return Ruling()
+        endpoints, answers = _endpoints(context), _answers(rules, context)
         proposals: list[Proposal] = []
         warnings: list[str] = []
         taken: set[str] = set()
@@ -55,22 +46,23 @@ class CelRules:
             if not judgement.holds:
                 continue
             taken.add(target)
-            act = act_of(
+            proposal = proposal_of(
                 rule, endpoints[target], context, answers[0], self._expressions, self._cron
             )
-            if isinstance(act, str):
-                warnings.append(_warning(rule, act))
-            elif act is not None and not _rests(rule, context):
-                proposals.append(act)
-        return Ruling(tuple(proposals[:_MOST_ACTS]), tuple(warnings))
+            if isinstance(proposal, str):
+                warnings.append(_warning(rule, proposal))
+            elif proposal is not None and not _rests(rule, context):
+                proposals.append(proposal)
+        # The last call of the session submits it.
+        return Ruling(tuple(proposals[: MAX_TOOL_CALLS - 1]), tuple(warnings))
 
     def speak_for(self, context: AnalysisContext) -> bool:
         if not context.job.rules:
             return False
         if wrote(context.job.rules, context.endpoint, context.now):
             return True
-        own = context.endpoint.name
-        rules = [each for each in _applying(context) if each.then.endpoint in (None, own)]
+        own = (None, context.endpoint.name)
+        rules = [rule for rule in _applying(context) if rule.then.endpoint in own]
         answers = _answers(rules, context) if rules else []
         return any(judged(rule, answers, self._expressions).holds for rule in rules)
 
@@ -85,7 +77,7 @@ def _with_news(context: AnalysisContext) -> list[Rule]:
     rules = _applying(context)
     if not rules or _is_new(context.recent[0] if context.recent else None, context):
         return rules
-    rules = [each for each in rules if is_about_siblings(each.when)]
+    rules = [rule for rule in rules if is_about_siblings(rule.when)]
     if rules and any(_is_new(sibling.latest, context) for sibling in context.siblings):
         return rules
     return []
@@ -98,7 +90,7 @@ def _is_new(answer: Response | None, context: AnalysisContext) -> bool:
 
 def _answers(rules: Sequence[Rule], context: AnalysisContext) -> list[Values]:
     most = max(rule.runs for rule in rules)
-    # Ten siblings are most of the work, and most rules speak of none, or of one.
+    # Ten siblings are most of the work, and most rules name none, or one.
     named = frozenset[str]().union(*(_siblings_in(rule.when, rule.then.at) for rule in rules))
     siblings = None if _ALL in named else named
     return values_of(context, context.recent[:most], siblings=siblings, without=left_out(rules))
@@ -106,20 +98,19 @@ def _answers(rules: Sequence[Rule], context: AnalysisContext) -> list[Values]:
 
 @lru_cache(maxsize=10_000)
 def _siblings_in(when: str, at: str | None) -> frozenset[str]:
-    """The names that it speaks of; or all, where it does not say which."""
+    """The siblings that a rule names; all, where it does not say which."""
     text = f"{when} {at}"
-    found = SIBLINGS.findall(text)
     names = siblings_in(text)
-    return frozenset(names) if len(names) == len(found) else frozenset((_ALL,))
+    return frozenset(names if len(names) == len(SIBLINGS.findall(text)) else (_ALL,))
 
 
 def _endpoints(context: AnalysisContext) -> dict[str, Endpoint]:
-    others = {each.endpoint.name: each.endpoint for each in context.siblings}
-    return {**others, context.endpoint.name: context.endpoint}
+    endpoints = [*(sibling.endpoint for sibling in context.siblings), context.endpoint]
+    return {endpoint.name: endpoint for endpoint in endpoints}
 
 
 def _rests(rule: Rule, context: AnalysisContext) -> bool:
-    """Within its cooldown; it keeps its target, or a weaker rule would undo what it did."""
+    """Within its cooldown. It still blocks its target, or a later rule would undo what it did."""
     fired_at = context.fired_at.get(rule.id) if rule.id is not None else None
     return fired_at is not None and context.now < fired_at + rule.cooldown
 

@@ -1,4 +1,4 @@
-"""What a baseline comes to: the mean time between its runs over a day."""
+"""The pace of a baseline: the mean time between its runs over a day."""
 
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -8,13 +8,11 @@ from cadenza.domain.endpoint import CronLine, Endpoint, Every
 from cadenza.domain.errors import InvalidCron
 from cadenza.domain.spending import DAY
 
-_MOST_COUNTED = 1440
-
 
 class Pace:
     def __init__(self, cron: Cron) -> None:
         self._cron = cron
-        self._of_cron = lru_cache(maxsize=10_000)(self._count)  # a walk through a day costs
+        self._of_cron = lru_cache(maxsize=10_000)(self._count)  # walking through a day is slow
 
     def of(self, endpoint: Endpoint, now: datetime) -> timedelta | None:
         baseline = endpoint.baseline
@@ -26,10 +24,10 @@ class Pace:
         return None
 
     def _count(self, line: CronLine, midnight: datetime) -> timedelta | None:
-        """None where a day has no run: there is nothing that a burst could be measured by."""
+        """None where a day has no run: there is nothing to measure a burst by."""
         at, count = midnight, 0
         try:
-            while count < _MOST_COUNTED:
+            while count < 1440:
                 at = self._cron.next_after(line.expression, line.timezone, at)
                 if at > midnight + DAY:
                     break

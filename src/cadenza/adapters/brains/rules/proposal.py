@@ -18,7 +18,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """What declared rules say of a look: acts, and which of them have no yes or no."""
+    """What declared rules propose in an analysis; warnings name rules that have no yes or no."""
 
     proposals: tuple[Proposal, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -30,5 +30,5 @@ class DeclaredRules(Protocol):
     def ruling(self, context: AnalysisContext) -> Ruling: ...
 
     def speak_for(self, context: AnalysisContext) -> bool:
-        """Whether the endpoint is theirs at present, so that no detector may move it."""
+        """Whether a rule steers the endpoint at present, so that no detector may."""
         ...

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cadenza.domain.errors import InstallationError
 
-# They have to be in the user database (initdb looks its user up), so no free number will do.
+# The user has to be in the user database (initdb looks it up), so no free number will do.
 CANDIDATES = ("cadenza", "postgres", "nobody")
 
 
@@ -18,27 +18,16 @@ class Account:
     uid: int
     gid: int
 
-    def own(self, path: Path) -> None:
-        os.chown(path, self.uid, self.gid)
-
 
 def server_account(data: Path) -> Account | None:
     """None for an ordinary user, who runs the server as himself."""
     if os.geteuid() != 0:
         return None
-    return _owner_of(data) or _first_known()
-
-
-def _owner_of(data: Path) -> Account | None:
     # A cluster stays with its user: an ordinary user's cluster opened with sudo remains his.
     with suppress(FileNotFoundError):
-        found = data.stat()
-        if found.st_uid != 0:
-            return Account(f"user {found.st_uid}", found.st_uid, found.st_gid)
-    return None
-
-
-def _first_known() -> Account:
+        owner = data.stat()
+        if owner.st_uid != 0:
+            return Account(f"user {owner.st_uid}", owner.st_uid, owner.st_gid)
     for name in CANDIDATES:
         with suppress(KeyError):
             user = pwd.getpwnam(name)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from cadenza.adapters.postgres.embedded.account import Account
 from cadenza.adapters.postgres.embedded.installation import Installation
-from cadenza.adapters.postgres.embedded.process import GuardedProcess, Place
+from cadenza.adapters.postgres.embedded.process import GuardedProcess, Scope
 from cadenza.adapters.postgres.embedded.trouble import need_room_for_a_cluster, server_trouble
 from cadenza.domain.errors import InstallationError
 
@@ -40,43 +40,39 @@ def make_cluster(
         shutil.rmtree(unfinished)
     unfinished.mkdir(mode=0o700)
     if account is not None:
-        account.own(unfinished)
-    _run_initdb(folder, installation, Place(unfinished, account, lock), sync=sync)
+        os.chown(unfinished, account.uid, account.gid)
+    _run_initdb(folder, installation, Scope(unfinished, account, lock), sync=sync)
     _write_durably(unfinished / "pg_hba.conf", ACCESS)
     unfinished.rename(folder / "data")
     _sync_folder(folder)
 
 
-def _run_initdb(folder: Path, installation: Installation, place: Place, *, sync: bool) -> None:
+def _run_initdb(folder: Path, installation: Installation, scope: Scope, *, sync: bool) -> None:
     command = [
         str(installation.initdb),
         f"--username={USER}",
         "--auth=reject",  # until ACCESS is written
         "--encoding=UTF8",
         "--no-instructions",
-        *_locale(installation),
+        # Sorts and compares the same on every machine. Before 17 case folds for ASCII letters only.
+        "--locale=C",
         *([] if sync else ["--no-sync"]),
     ]
-    code, said = GuardedProcess(command, place).finish()
+    if installation.major >= BUILTIN_LOCALE_SINCE:
+        command += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
+    code, output = GuardedProcess(command, scope).finish()
     if code != 0:
-        raise server_trouble("PostgreSQL could not make a new database", folder, said)
+        raise server_trouble("PostgreSQL could not make a new database", folder, output)
 
 
-def _locale(installation: Installation) -> list[str]:
-    # Sorts and compares the same on every machine. Before 17 case folds for ASCII letters only.
-    if installation.major < BUILTIN_LOCALE_SINCE:
-        return ["--locale=C"]
-    return ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
-
-
-def password_of(folder: Path, installation: Installation, place: Place) -> str:
-    """Read it; where its file is missing (a new cluster, or a lost file) set a new one."""
+def password_of(folder: Path, installation: Installation, scope: Scope) -> str:
+    """From its file; where that is missing (a new cluster, or a lost file) a new one is set."""
     path = folder / "password"
     if path.exists():
         path.chmod(0o600)
         return path.read_text().strip()
     password = secrets.token_urlsafe(24)
-    _set_password(password, folder, installation, place)
+    _set_password(password, folder, installation, scope)
     # After the server knows it: a kill in between leads here again.
     fresh = folder / "password.new"
     fresh.unlink(missing_ok=True)
@@ -86,8 +82,8 @@ def password_of(folder: Path, installation: Installation, place: Place) -> str:
     return password
 
 
-def _set_password(password: str, folder: Path, installation: Installation, place: Place) -> None:
-    """In single-user mode, which asks for none, and through a pipe, which nobody else sees."""
+def _set_password(password: str, folder: Path, installation: Installation, scope: Scope) -> None:
+    """In single-user mode, which asks for none, and through a pipe, which no other user sees."""
     readable, writable = os.pipe()
     os.write(writable, f"ALTER ROLE {USER} PASSWORD '{password}'\n".encode())
     os.close(writable)
@@ -98,16 +94,16 @@ def _set_password(password: str, folder: Path, installation: Installation, place
         "postgres",
     ]
     try:
-        code, said = GuardedProcess(command, place, stdin=readable).finish()
+        code, output = GuardedProcess(command, scope, stdin=readable).finish()
     finally:
         os.close(readable)
     if code != 0:
-        shown = said.replace(password, "…")  # a panic quotes the statement all the same
-        raise server_trouble("PostgreSQL could not set the password", folder, shown)
+        output = output.replace(password, "…")  # a panic quotes the statement all the same
+        raise server_trouble("PostgreSQL could not set the password", folder, output)
 
 
 def remove_stale_pid_file(data: Path) -> None:
-    """Where a pid was given to a foreign process PostgreSQL believes that it still runs.
+    """Where its pid was reused by a foreign process PostgreSQL believes that it still runs.
 
     We hold the lock, so no server of ours is alive; only one that somebody started by hand may be.
     The pid of a process that is gone is left to PostgreSQL, which also looks at shared memory.
@@ -135,12 +131,11 @@ def _serves(pid: int, data: Path) -> bool:
 
 
 def _exists(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True
+    with suppress(PermissionError, OverflowError):
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return False
     return True
 
 

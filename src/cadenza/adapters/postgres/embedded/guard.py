@@ -3,7 +3,7 @@
 This is a program of its own (`python -I -S guard.py ORDER`), so it imports nothing of Cadenza and
 has one thread. Its standard input is a pipe that the asking program holds: a byte or the end of it
 means "end the command". Its standard error becomes the output of the command; on its standard
-output it says the command's process id. Signals do not end it: a service manager that signals
+output it writes the command's process id. Signals do not end it: a service manager that signals
 every process at once must not take the database away from a program that is still finishing.
 """
 
@@ -25,7 +25,7 @@ except ImportError:  # some builds of Python lack it: then the guard alone ends 
 
 LIFE, REPORT, OUTPUT = 0, 1, 2
 TICK_SECONDS = 0.5
-LOG_LIMIT, LOG_KEPT = 8 << 20, 1 << 20
+LOG_LIMIT, LOG_REST = 8 << 20, 1 << 20
 # Fast shutdown; then the immediate one, after which PostgreSQL replays its log at the next start.
 WAYS_TO_END = ((0, signal.SIGINT), (30, signal.SIGQUIT), (40, signal.SIGKILL))
 SET_PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of <linux/prctl.h>
@@ -35,13 +35,13 @@ class Order:
     """What the asking program wants; plain, because the guard has to start fast."""
 
     def __init__(self, text: str) -> None:
-        given = json.loads(text)
-        self.command: list[str] = given["command"]
-        self.environment: dict[str, str] = given["environment"]
-        self.data: str = given["data"]
-        self.account: tuple[int, int] | None = given["account"]  # uid and gid to change to
-        self.stdin: int | None = given["stdin"]
-        self.lock: int = given["lock"]
+        order = json.loads(text)
+        self.command: list[str] = order["command"]
+        self.environment: dict[str, str] = order["environment"]
+        self.data: str = order["data"]
+        self.account: tuple[int, int] | None = order["account"]  # uid and gid to change to
+        self.stdin: int | None = order["stdin"]
+        self.lock: int = order["lock"]
 
 
 def main() -> int:
@@ -130,13 +130,13 @@ def _keep_until_ended(command: int, wake: int, lock: int) -> int:
         # A forked child of the program may hold the pipe open after the program is gone.
         if asked_at is None and (LIFE in readable or os.getppid() != parent):
             asked_at = time.monotonic()
-            _say_that_it_is_ending(lock)
+            _mark_as_ending(lock)
         while ways and asked_at is not None and time.monotonic() - asked_at >= ways[0][0]:
             os.kill(command, ways.pop(0)[1])
         _bound_the_log()
 
 
-def _say_that_it_is_ending(lock: int) -> None:
+def _mark_as_ending(lock: int) -> None:
     with contextlib.suppress(OSError):  # on a full disk the next start waits a little less
         os.ftruncate(lock, 0)
         os.pwrite(lock, b"ending\n", 0)
@@ -147,9 +147,9 @@ def _bound_the_log() -> None:
     if size <= LOG_LIMIT:
         return
     with contextlib.suppress(OSError):
-        kept = os.pread(OUTPUT, LOG_KEPT, size - LOG_KEPT)
+        rest = os.pread(OUTPUT, LOG_REST, size - LOG_REST)
         os.ftruncate(OUTPUT, 0)
-        os.write(OUTPUT, kept)
+        os.write(OUTPUT, rest)
 
 
 if __name__ == "__main__":

@@ -47,24 +47,23 @@ def choose_installation(binaries: Path | None, major: int | None) -> Installatio
 def _installations(binaries: Path | None) -> Iterator[Installation]:
     folders = [binaries] if binaries is not None else [*wheel_folders(), *_system_folders()]
     for folder in folders:
-        version = _version_of(folder)
-        if version is not None:
+        if (version := _version_of(folder)) is not None:
             yield Installation(folder, version)
 
 
 def wheel_folders() -> list[Path]:
-    """The newest first. The wheel is only looked at, never imported: its own code runs servers."""
+    """The newest first. The wheel is never imported: its own code runs servers."""
     spec = find_spec(WHEEL)
-    places = spec.submodule_search_locations if spec else None
-    found = [folder for place in places or () for folder in Path(place).glob("pginstall*/bin")]
-    return sorted(found, key=_number_in, reverse=True)
+    roots = (spec.submodule_search_locations if spec else None) or ()
+    folders = [folder for root in roots for folder in Path(root).glob("pginstall*/bin")]
+    return sorted(folders, key=_number_in, reverse=True)
 
 
 def _system_folders() -> list[Path]:
     on_path = shutil.which("postgres")
     first = [Path(on_path).resolve().parent] if on_path else []
-    found = [folder for pattern in SYSTEM_FOLDERS for folder in Path("/").glob(pattern[1:])]
-    return first + sorted(found, key=_number_in, reverse=True)
+    folders = [folder for pattern in SYSTEM_FOLDERS for folder in Path("/").glob(pattern[1:])]
+    return first + sorted(folders, key=_number_in, reverse=True)
 
 
 def _number_in(folder: Path) -> int:
@@ -77,25 +76,25 @@ def _version_of(folder: Path) -> str | None:
     if not (folder / "initdb").exists():
         return None
     with suppress(OSError, subprocess.SubprocessError):
-        said = subprocess.run(  # noqa: S603 - a path that we found or were given
+        output = subprocess.run(  # noqa: S603 - a path from the settings or our own search
             [folder / "postgres", "--version"], capture_output=True, check=True, text=True, cwd="/"
         ).stdout
-        match = re.search(r"\(PostgreSQL\) (\d+[.\w]*)", said)
+        match = re.search(r"\(PostgreSQL\) (\d+[.\w]*)", output)
         return match[1] if match else None
     return None
 
 
 def _none_fits(major: int | None, seen: list[str], binaries: Path | None) -> InstallationError:
     where = f"in {binaries}" if binaries is not None else "here"
-    found = f"SearchResult: {'; '.join(seen)}." if seen else f"None was found {where} that runs."
+    choice = f"Found: {'; '.join(seen)}." if seen else f"None was found {where} that runs."
     if major is None:
         return InstallationError(
             f"The embedded database needs the programs of PostgreSQL {OLDEST_MAJOR} or later. "
-            f"{found} Install them (`pip install 'cadenza[embedded]'`, or PostgreSQL from your "
+            f"{choice} Install them (`pip install 'cadenza[embedded]'`, or PostgreSQL from your "
             "system's packages), or set a database URL."
         )
     return InstallationError(
         f"The data folder was made by PostgreSQL {major}, and only that version can open it. "
-        f"{found} Install PostgreSQL {major} beside them, or dump the data with it and start with "
+        f"{choice} Install PostgreSQL {major} beside them, or dump the data with it and start with "
         "another data folder."
     )

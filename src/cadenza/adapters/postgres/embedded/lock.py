@@ -1,7 +1,8 @@
-"""The lock that says whose folder it is.
+"""The lock of a data folder.
 
-It belongs to an open file, and whoever inherits that file holds it too: the program while it
-starts, then the guard and every process of the server. So it is free exactly when all are gone.
+It belongs to an open file, and every process that inherits that file holds it too: the program
+while it starts, then the guard and every process of the server. So it is free exactly when all are
+gone.
 """
 
 import fcntl
@@ -20,7 +21,7 @@ SECONDS_TO_END = 60.0
 
 @contextmanager
 def held(path: Path) -> Generator[int]:
-    """Hold the folder's lock here; a child that was given the descriptor keeps it afterwards."""
+    """Hold the folder's lock here; a child that inherits the descriptor holds it afterwards."""
     lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         _wait_for(lock, path.parent)
@@ -37,7 +38,11 @@ def _wait_for(lock: int, folder: Path) -> None:
         waited = time.monotonic() - began
         holder = os.pread(lock, 32, 0).decode(errors="replace").strip()
         if holder != "ending" and waited > SECONDS_TO_NOTICE:
-            raise _in_use(folder, holder)
+            raise InstallationError(
+                f"The database in {folder} is already in use by another Cadenza (process "
+                f"{holder or '?'}). A folder serves one at a time. Stop that one first, or start "
+                "this one with another data folder."
+            )
         if waited > SECONDS_TO_END:
             raise InstallationError(
                 f"The database server of an earlier Cadenza in {folder} is still shutting down "
@@ -51,11 +56,3 @@ def _taken(lock: int) -> bool:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return True
     return False
-
-
-def _in_use(folder: Path, holder: str) -> InstallationError:
-    return InstallationError(
-        f"The database in {folder} is already in use by another Cadenza (process {holder or '?'}). "
-        "A folder serves one at a time. Stop that one first, or start this one with another "
-        "data folder."
-    )

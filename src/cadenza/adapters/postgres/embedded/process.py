@@ -14,13 +14,13 @@ from cadenza.adapters.postgres.embedded.account import Account
 from cadenza.domain.errors import InstallationError
 
 GUARD = Path(__file__).with_name("guard.py")
-# All that the server sees of our environment: nothing of ours leaks, nothing of ours misleads it.
+# All that the server sees of an environment: nothing of ours leaks, nothing of ours misleads it.
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "TZ": "UTC"}
 SECONDS_TO_END = 60.0  # longer than the guard's own patience
 
 
 @dataclass(frozen=True)
-class Place:
+class Scope:
     """Where and as whom the commands of one cluster run."""
 
     data: Path
@@ -34,7 +34,7 @@ class GuardedProcess:
     def __init__(
         self,
         command: Sequence[str],
-        place: Place,
+        scope: Scope,
         *,
         output: IO[bytes] | None = None,
         stdin: int | None = None,
@@ -42,10 +42,10 @@ class GuardedProcess:
         order = {
             "command": list(command),
             "environment": ENVIRONMENT,
-            "data": str(place.data),
-            "account": place.account and (place.account.uid, place.account.gid),
+            "data": str(scope.data),
+            "account": scope.account and (scope.account.uid, scope.account.gid),
             "stdin": stdin,
-            "lock": place.lock,
+            "lock": scope.lock,
         }
         self._owner = os.getpid()
         # A session of its own keeps Ctrl-C in a terminal from reaching the server before us.
@@ -57,12 +57,8 @@ class GuardedProcess:
             stderr=output or subprocess.STDOUT,
             cwd="/",
             start_new_session=True,
-            pass_fds=[place.lock] if stdin is None else [place.lock, stdin],
+            pass_fds=[scope.lock] if stdin is None else [scope.lock, stdin],
         )
-
-    @property
-    def guard_pid(self) -> int:
-        return self._guard.pid
 
     @property
     def running(self) -> bool:
@@ -74,11 +70,11 @@ class GuardedProcess:
         return int(line) if line else None
 
     def finish(self) -> tuple[int, str]:
-        """Wait for a command that ends by itself; its exit code and what it said."""
-        said = self._report.read().decode(errors="replace")
+        """Wait for a command that ends by itself; its exit code and its output."""
+        report = self._report.read().decode(errors="replace")
         code = self._guard.wait()
         self._close()
-        return code, said.partition("\n")[2]
+        return code, report.partition("\n")[2]
 
     def end(self) -> None:
         if os.getpid() != self._owner:

@@ -1,4 +1,4 @@
-"""Programs that the server's user can read, where we are root and he cannot walk to ours."""
+"""A copy of the programs that the server's user can read, where we are root and he cannot."""
 
 import hashlib
 import os
@@ -35,14 +35,15 @@ def readable_by(
                     return copy
     raise InstallationError(
         f"PostgreSQL refuses to run as root, and {account.name} cannot run the programs in "
-        f"{installation.binaries}; a copy under {_listed(caches)} did not help. Install Cadenza "
-        "where every user can read it, run it as an ordinary user, or set a database URL."
+        f"{installation.binaries}; a copy under {', '.join(map(str, caches))} did not help. "
+        "Install Cadenza where every user can read it, run it as an ordinary user, or set a "
+        "database URL."
     )
 
 
 def _can_run(account: Account, installation: Installation) -> bool:
     try:
-        done = subprocess.run(  # noqa: S603 - a path that we found or were given
+        done = subprocess.run(  # noqa: S603 - a path from the settings or our own search
             [str(installation.initdb), "--version"],
             user=account.uid,
             group=account.gid,
@@ -54,7 +55,7 @@ def _can_run(account: Account, installation: Installation) -> bool:
     except OSError as error:
         if error.filename == str(installation.initdb):
             return False
-        # Not the program is the trouble, but the change of user before it.
+        # The change of user failed, not the program.
         raise InstallationError(
             f"PostgreSQL refuses to run as root, and this process may not become {account.name} "
             f"({error.strerror}). Run Cadenza as an ordinary user, or set a database URL."
@@ -63,7 +64,7 @@ def _can_run(account: Account, installation: Installation) -> bool:
 
 
 def _copied_to(cache: Path, installation: Installation) -> Installation | None:
-    """The copy, made once for each installation; None where the place is not ours alone."""
+    """The copy, made once for each installation; None where others can write to it."""
     root = cache / f"cadenza-postgresql-{installation.version}-{_fingerprint(installation)}"
     if not root.exists():
         _copy(installation, root)
@@ -101,14 +102,14 @@ def _open_to_readers(root: Path) -> None:
 
 def _belongs_to_us_alone(root: Path) -> bool:
     # In /tmp anybody could have put a folder of this name there first.
-    found = root.lstat()
-    shared = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not shared
+    status = root.lstat()
+    shared = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid() and not shared
 
 
 def _fingerprint(installation: Installation) -> str:
-    found = installation.postgres.stat()
-    text = f"{installation.binaries} {found.st_size} {found.st_mtime_ns}"
+    status = installation.postgres.stat()
+    text = f"{installation.binaries} {status.st_size} {status.st_mtime_ns}"
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
@@ -118,7 +119,3 @@ def _libraries_of(installation: Installation) -> Path:
 
 def _name_of(installation: Installation) -> str:
     return installation.binaries.parent.name
-
-
-def _listed(caches: Sequence[Path]) -> str:
-    return ", ".join(str(cache) for cache in caches)

@@ -1,15 +1,20 @@
-"""Starting `postgres` on a cluster and waiting until it takes connections."""
+"""Starting `postgres` on a cluster, waiting until it takes connections, and the first of them."""
 
+import asyncio
 import socket
 import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 
+import asyncpg
+
+from cadenza.adapters.postgres.embedded.cluster import USER
 from cadenza.adapters.postgres.embedded.installation import Installation
-from cadenza.adapters.postgres.embedded.process import GuardedProcess, Place
+from cadenza.adapters.postgres.embedded.process import GuardedProcess, Scope
 from cadenza.adapters.postgres.embedded.trouble import server_trouble
+from cadenza.domain.errors import InstallationError
 
 # For a small machine and an unattended server; durability stays as PostgreSQL has it, complete.
 SETTINGS = {
@@ -25,31 +30,25 @@ PORTS_TO_TRY = 5
 PORT_IS_TAKEN = "could not create any TCP/IP sockets"
 
 
-@dataclass(frozen=True)
-class Server:
-    process: GuardedProcess
-    port: int
-
-
 def start_server(
-    folder: Path, installation: Installation, place: Place, settings: Mapping[str, str]
-) -> Server:
-    """Between our choice of a free port and its use another program may take it: then again."""
+    folder: Path, installation: Installation, scope: Scope, settings: Mapping[str, str]
+) -> tuple[GuardedProcess, int]:
+    """The server and its port. Another program may take the chosen port first: then once more."""
     log = folder / "server.log"
-    said = ""
+    output = ""
     for _ in range(PORTS_TO_TRY):
         port = free_port()
         begin = log.stat().st_size if log.exists() else 0
-        process = _launch(log, installation, place, {**SETTINGS, **settings, **_fixed(port)})
+        process = _launch(log, installation, scope, {**SETTINGS, **settings, **_fixed(port)})
         with ExitStack() as on_failure:
             on_failure.callback(process.end)
-            if _becomes_ready(process, place.data, port):
+            if _becomes_ready(process, scope.data, port):
                 on_failure.pop_all()
-                return Server(process, port)
-        said = _since(log, begin)
-        if PORT_IS_TAKEN not in said:
+                return process, port
+        output = _since(log, begin)
+        if PORT_IS_TAKEN not in output:
             break
-    raise server_trouble(f"PostgreSQL {installation.version} did not start", folder, said)
+    raise server_trouble(f"PostgreSQL {installation.version} did not start", folder, output)
 
 
 def free_port() -> int:
@@ -69,14 +68,14 @@ def _fixed(port: int) -> dict[str, str]:
 
 
 def _launch(
-    log: Path, installation: Installation, place: Place, settings: Mapping[str, str]
+    log: Path, installation: Installation, scope: Scope, settings: Mapping[str, str]
 ) -> GuardedProcess:
     command = [str(installation.postgres)]
     for name, value in settings.items():
         command += ["-c", f"{name}={value}"]
     log.touch(mode=0o600)
-    with log.open("a+b") as output:  # readable too: the guard keeps the end of a log that is cut
-        return GuardedProcess(command, place, output=output)
+    with log.open("a+b") as output:  # readable too: the guard cuts a long log to its end
+        return GuardedProcess(command, scope, output=output)
 
 
 def _becomes_ready(process: GuardedProcess, data: Path, port: int) -> bool:
@@ -96,5 +95,33 @@ def _announced(path: Path) -> tuple[str, str, str] | None:
 
 
 def _since(log: Path, begin: int) -> str:
-    said = log.read_bytes()
-    return (said[begin:] if begin < len(said) else said).decode(errors="replace")
+    lines = log.read_bytes()
+    return (lines[begin:] if begin < len(lines) else lines).decode(errors="replace")
+
+
+def ensure_database(folder: Path, port: int, password: str, database: str) -> None:
+    # In a thread of its own: the caller's may have a running loop.
+    with ThreadPoolExecutor(1) as thread:
+        try:
+            thread.submit(asyncio.run, _create_if_missing(port, password, database)).result()
+        except asyncpg.InvalidPasswordError as error:
+            raise InstallationError(
+                f"The password in {folder / 'password'} is not the one that the database has. "
+                "Restore the file, or delete it: the next start then sets a new password."
+            ) from error
+        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+            what = f"PostgreSQL runs, but the database {database} could not be opened"
+            raise server_trouble(what, folder, str(error)) from error
+
+
+async def _create_if_missing(port: int, password: str, database: str) -> None:
+    connection = await asyncpg.connect(
+        host="127.0.0.1", port=port, user=USER, password=password, database="postgres", ssl=False
+    )
+    try:
+        known = "SELECT 1 FROM pg_database WHERE datname = $1"
+        if await connection.fetchval(known, database) is None:
+            # A name cannot be a parameter; the constructor has checked it.
+            await connection.execute(f'CREATE DATABASE "{database}"')
+    finally:
+        await connection.close()

@@ -14,12 +14,11 @@ from cadenza.adapters.postgres.embedded.cluster import (
     password_of,
     remove_stale_pid_file,
 )
-from cadenza.adapters.postgres.embedded.database import ensure_database
 from cadenza.adapters.postgres.embedded.installation import choose_installation
 from cadenza.adapters.postgres.embedded.lock import held
-from cadenza.adapters.postgres.embedded.process import GuardedProcess, Place
+from cadenza.adapters.postgres.embedded.process import GuardedProcess, Scope
 from cadenza.adapters.postgres.embedded.readable import CACHES, readable_by
-from cadenza.adapters.postgres.embedded.server import start_server
+from cadenza.adapters.postgres.embedded.server import ensure_database, start_server
 from cadenza.adapters.postgres.embedded.trouble import explained
 from cadenza.domain.errors import InvalidInput
 
@@ -28,8 +27,8 @@ class EmbeddedPostgres:
     """A server that lives in `folder` and no longer than this program.
 
     `settings` are PostgreSQL's own (`{"fsync": "off"}` for a test). `binaries` names the `bin`
-    folder of an installation to use instead of the one that would be found; `caches` are the places
-    for a copy of it where root runs an installation that no other user can read.
+    folder of an installation to use instead of a search; `caches` are folders for a copy of it
+    where root runs an installation that no other user can read.
     """
 
     def __init__(
@@ -74,13 +73,12 @@ class EmbeddedPostgres:
             sync = self._settings.get("fsync") != "off"
             make_cluster(self._folder, installation, account, lock, sync=sync)
         remove_stale_pid_file(data)
-        place = Place(data, account, lock)
-        password = password_of(self._folder, installation, place)
-        server = start_server(self._folder, installation, place, self._settings)
-        self._process = server.process
-        ensure_database(self._folder, server.port, password, self._database)
-        # Without sslmode a client looks for certificates in its home folder, and may not be let in.
-        address = f"127.0.0.1:{server.port}/{self._database}?sslmode=disable"
+        scope = Scope(data, account, lock)
+        password = password_of(self._folder, installation, scope)
+        self._process, port = start_server(self._folder, installation, scope, self._settings)
+        ensure_database(self._folder, port, password, self._database)
+        # Without sslmode a client looks for certificates in its home folder, which may be closed.
+        address = f"127.0.0.1:{port}/{self._database}?sslmode=disable"
         return f"postgresql://{USER}:{password}@{address}"
 
     def stop(self) -> None:

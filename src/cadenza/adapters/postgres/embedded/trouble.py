@@ -1,4 +1,4 @@
-"""What to tell a person when the machine does not let the database start."""
+"""Error messages for when the machine does not let the database start."""
 
 import errno
 import os
@@ -11,7 +11,6 @@ from cadenza.domain.errors import InstallationError
 
 ROOM_FOR_A_NEW_CLUSTER = 64 << 20
 ROOM_TO_START = 1 << 20
-QUOTED_LINES = 12
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
@@ -19,7 +18,7 @@ _NOT_ALLOWED = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 @contextmanager
 def explained(folder: Path) -> Generator[None]:
-    """Turn what the operating system refuses inside this block into words for a person."""
+    """Turn errors of the operating system inside this block into messages for a person."""
     try:
         yield
     except OSError as error:
@@ -36,13 +35,12 @@ def need_room_for_a_cluster(folder: Path) -> None:
         )
 
 
-def server_trouble(what: str, folder: Path, words: str) -> InstallationError:
-    """`words` is what PostgreSQL said; on a full disk it may not have been able to say anything."""
-    if any(os.strerror(number) in words for number in _NO_ROOM):
-        return _no_room(folder, words)
-    if _free_bytes(folder) < ROOM_TO_START:
-        return _no_room(folder, words)
-    return InstallationError(f"{what} in {folder}. {_quoted(words)}")
+def server_trouble(what: str, folder: Path, output: str) -> InstallationError:
+    """`output` is PostgreSQL's; on a full disk it may not have been able to write anything."""
+    no_room = any(os.strerror(number) in output for number in _NO_ROOM)
+    if no_room or _free_bytes(folder) < ROOM_TO_START:
+        return _no_room(folder, output)
+    return InstallationError(f"{what} in {folder}. {_quoted(output)}")
 
 
 def _os_trouble(folder: Path, error: OSError) -> InstallationError:
@@ -60,16 +58,16 @@ def _os_trouble(folder: Path, error: OSError) -> InstallationError:
     )
 
 
-def _no_room(folder: Path, words: str) -> InstallationError:
+def _no_room(folder: Path, output: str) -> InstallationError:
     return InstallationError(
         f"The disk that holds {folder} is full, or a limit on file sizes is reached. Free some "
         f"space (or raise the limit, `ulimit -f`) and start again: the data is kept. "
-        f"{_quoted(words)}"
+        f"{_quoted(output)}"
     )
 
 
-def _quoted(words: str) -> str:
-    lines = words.strip().splitlines()[-QUOTED_LINES:]
+def _quoted(output: str) -> str:
+    lines = output.strip().splitlines()[-12:]
     return "\n".join(["The last that was said:", *lines]) if lines else "Nothing more was said."
 
 

@@ -1,12 +1,12 @@
-"""The door as tests open it."""
+"""What tests allow, and how they check it."""
 
 from cadenza.adapters.expressions.cel import CelExpressions
 from cadenza.domain.definition import ValidationPolicy
 from cadenza.manifest.checking import Checks
 from tests.factories import CRON, NOON
 
-RULES = ValidationPolicy(
+POLICY = ValidationPolicy(
     shell_allowed=True,
     check_expression=lambda field, text: CelExpressions().check(field, text, ("status", "body")),
 )
-CHECKS = Checks(RULES, CRON, NOON)
+CHECKS = Checks(POLICY, CRON, NOON)

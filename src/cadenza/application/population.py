@@ -1,0 +1,32 @@
+"""One tenant with one job, in a store of its own: what a replay or a demo begins with."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from uuid import UUID
+
+from cadenza.application.endpoints import add_endpoint, new_endpoint
+from cadenza.application.ports.catalogue import StoredJob
+from cadenza.application.ports.store import Store
+from cadenza.domain.access import Tenant
+from cadenza.domain.cron import Cron
+from cadenza.domain.definition import JobDefinition, with_declared
+from cadenza.domain.endpoint import Job
+from cadenza.domain.rule import with_ids
+
+
+async def populate(
+    store: Store, cron: Cron, new_id: Callable[[], UUID], definition: JobDefinition
+) -> None:
+    """Neither phase nor jitter moves a slot: nobody else is there to keep away from."""
+    async with store.transaction() as tx:
+        now = await tx.time()
+        tenant = Tenant(new_id(), definition.name, now)
+        declared = with_declared(Job(new_id(), tenant.id, definition.name), definition)
+        job = replace(declared, rules=with_ids(declared.rules, (), new_id))
+        stored = StoredJob(job, now, now)
+        await tx.insert_tenant(tenant)
+        await tx.insert_jobs([stored])
+        for wanted in definition.endpoints:
+            endpoint = replace(new_endpoint(new_id(), stored, wanted), spread=timedelta(0))
+            await add_endpoint(tx, stored, endpoint, wanted.target, cron)

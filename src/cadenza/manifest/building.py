@@ -1,0 +1,106 @@
+"""Documents from what may be wrong in every way: everything that pydantic refuses, at once.
+
+Each document is built once. Only where some of its fields are refused, the rest is built again
+without them, so that the rest can be checked, too.
+"""
+
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar, cast
+
+from pydantic import ValidationError
+
+from cadenza.domain.errors import InvalidInput
+from cadenza.manifest.models import (
+    Document,
+    EndpointDocument,
+    JobFields,
+    JobOfRawEndpoints,
+    ManifestDocument,
+    ManifestOfRawJobs,
+)
+from cadenza.manifest.reading import (
+    OF_BASELINE,
+    OF_HTTP,
+    OF_SHELL,
+    Location,
+    errors_of,
+    path_of,
+)
+
+MAX_ERRORS = 1000  # with more than that, the first ones need fixing before the rest is of use
+_BASELINE = frozenset((*OF_BASELINE, "timezone"))
+D_co = TypeVar("D_co", bound=Document, covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Built(Generic[D_co]):
+    """A document, and which of its fields were refused: it has harmless values instead."""
+
+    path: str
+    document: D_co
+    refused: AbstractSet[str] = frozenset()
+
+
+BuiltJob = tuple[Built[JobFields], list[Built[EndpointDocument]]]
+
+
+def built_jobs(document: ManifestDocument) -> Iterator[BuiltJob]:
+    """Of a request, which was built as a whole."""
+    for job_index, job in enumerate(document.jobs):
+        path = f"jobs[{job_index}]"
+        endpoints = enumerate(job.endpoints)
+        yield Built(path, job), [Built(f"{path}.endpoints[{i}]", each) for i, each in endpoints]
+
+
+def build_jobs(raw: object, errors: list[InvalidInput]) -> Iterator[BuiltJob]:
+    """Of a file, one by one; what is refused is added to the errors."""
+    manifest = _build(ManifestOfRawJobs, raw, (), errors)
+    for job_index, raw_job in enumerate(manifest.document.jobs if manifest else ()):
+        location: Location = ("jobs", job_index)
+        job = _build(JobOfRawEndpoints, raw_job, location, errors)
+        if job is None:
+            continue
+        endpoints = [
+            _build(EndpointDocument, raw_endpoint, (*location, "endpoints", index), errors)
+            for index, raw_endpoint in enumerate(job.document.endpoints)
+            if len(errors) < MAX_ERRORS
+        ]
+        yield job, [endpoint for endpoint in endpoints if endpoint is not None]
+
+
+def _build(
+    model: type[D_co], raw: object, location: Location, errors: list[InvalidInput]
+) -> Built[D_co] | None:
+    """None where there is no object of fields at all."""
+    path = path_of(location)
+    try:
+        return Built(path, model.model_validate(raw))
+    except ValidationError as error:
+        errors += errors_of(error, location)
+        if not isinstance(raw, dict):
+            return None
+        refused = {str(line["loc"][0]) for line in error.errors(include_url=False)}
+    gone, instead = replaced_fields(model, refused)
+    fields = cast("dict[str, Any]", raw)
+    rest = {name: value for name, value in fields.items() if name not in gone}
+    return Built(path, model.model_validate(rest | instead), refused)
+
+
+def replaced_fields(
+    model: type[Document], refused: AbstractSet[str]
+) -> tuple[AbstractSet[str], dict[str, Any]]:
+    """The fields to leave out because of the refused ones, and harmless values for them."""
+    if model is ManifestOfRawJobs:
+        return refused, {"jobs": []} if "jobs" in refused else {}
+    gone = set(refused)
+    instead: dict[str, Any] = {"name": "x"} if "name" in refused else {}
+    if model is EndpointDocument:
+        if not gone.isdisjoint(_BASELINE):
+            gone |= _BASELINE
+            instead["on_demand"] = True
+        if not gone.isdisjoint(("url", "command")):
+            gone.update(OF_HTTP, OF_SHELL)
+            instead["url"] = "https://example.com/"
+    return gone, instead

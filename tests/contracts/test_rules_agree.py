@@ -1,0 +1,391 @@
+"""What a store decides in its own way, held against the domain's rule on random data.
+
+PostgreSQL says in SQL who is claimed, how healthy an endpoint is, what needs an analysis and what
+state an endpoint is in. Each test makes up a few dozen endpoints, asks the store once, and asks the
+domain about each of them.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from random import Random  # noqa: TID251 - seeded, so that a failure reproduces
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from cadenza.application.ports.analysis_queue import AnalysisRequest
+from cadenza.application.ports.catalogue import EndpointSearch
+from cadenza.application.ports.claims import ClaimRequest
+from cadenza.application.ports.planning import AnalysisState, Reservation
+from cadenza.application.ports.store import EndpointChange
+from cadenza.domain import steering
+from cadenza.domain.analysis import Attention, Facts, reason_to_analyse
+from cadenza.domain.claiming import Candidate, fair_shares, slot_to_claim
+from cadenza.domain.endpoint import Endpoint, EndpointState, Job, is_in_state
+from cadenza.domain.health import health_of
+from cadenza.domain.hint import Pause
+from cadenza.domain.instants import latest
+from cadenza.domain.plan import Source
+from cadenza.domain.quota import Allowance, month_of
+from cadenza.domain.run import Claim, Run, RunStatus
+from cadenza.domain.target import HttpTarget
+from tests.contracts.harness import Instants, Store
+from tests.factories import CRON, NOON, id_of, make_endpoint, seconds
+
+SEEDS = range(6)
+TENANTS = [id_of(f"tenant {number}") for number in range(4)]
+HOSTS = [f"host-{number}.example" for number in range(5)]
+ENDED = [status for status in RunStatus if status is not RunStatus.RUNNING]
+
+
+async def insert(store: Store, endpoints: Sequence[Endpoint], hosts: Sequence[str] = ()) -> None:
+    """In one transaction, as they are, with the tenants and jobs that they need."""
+    for tenant_id in {endpoint.tenant_id for endpoint in endpoints}:
+        await store.endpoints.add_tenant(tenant_id)
+    jobs = {endpoint.job_id: endpoint.tenant_id for endpoint in endpoints}
+    for job_id, tenant_id in jobs.items():
+        await store.endpoints.add_job(Job(job_id, tenant_id, str(job_id)))
+    targets = [HttpTarget(f"http://{host}/") for host in hosts or [HOSTS[0]] * len(endpoints)]
+    async with store.transaction() as tx:
+        await tx.insert_endpoints(list(zip(endpoints, targets, strict=True)))
+
+
+def made_up(random: Random, name: str, **fields: Any) -> Endpoint:
+    """Of any of the tenants, with its first plan."""
+    tenant_id = random.choice(TENANTS)
+    ids = {"tenant_id": tenant_id, "job_id": id_of(f"job of {tenant_id}")}
+    return steering.begin(make_endpoint(name, **{**ids, **fields}), NOON, CRON)
+
+
+def due_at(endpoint: Endpoint, at: datetime | None) -> Endpoint:
+    assert endpoint.plan is not None
+    source = None if at is None else Source.BASELINE_INTERVAL
+    return replace(endpoint, plan=replace(endpoint.plan, next_run_at=at, source=source))
+
+
+def around(random: Random, now: datetime) -> datetime:
+    """Any time near; often just now, or a moment before or after."""
+    near = (seconds(0), timedelta(microseconds=1), timedelta(microseconds=-1))
+    return now + random.choice((*near, seconds(random.uniform(-90, 90))))
+
+
+def steered(random: Random, endpoint: Endpoint, now: datetime) -> Endpoint:
+    """Paused, archived, both or neither."""
+
+    def sometimes() -> datetime | None:
+        return around(random, now) if random.random() < 0.25 else None
+
+    person, planner = sometimes(), sometimes()
+    return replace(
+        endpoint,
+        person_pause=person and Pause(person),
+        planner_pause=planner and Pause(planner),
+        job_paused_until=sometimes(),
+        archived_at=now if random.random() < 0.1 else None,
+    )
+
+
+# --- Claims -----------------------------------------------------------------------------------
+
+
+async def in_execution(store: Store, random: Random, names: str, lease: timedelta) -> list[Claim]:
+    """Ten endpoints that were claimed at noon, some of them by hand."""
+    endpoints = [made_up(random, f"{names} {number}") for number in range(10)]
+    by_hand = [
+        replace(due_at(endpoint, None), manual_slot_at=NOON) if random.random() < 0.4 else endpoint
+        for endpoint in endpoints
+    ]
+    await insert(store, by_hand, [random.choice(HOSTS) for _ in by_hand])
+    batch = await store.queue.claim_due(ClaimRequest("worker", 100, lease))
+    assert len(batch.claims) == 10
+    return list(batch.claims)
+
+
+async def waiting(store: Store, random: Random, now: datetime) -> list[Endpoint]:
+    """Thirty endpoints that nobody has claimed."""
+    endpoints: list[Endpoint] = []
+    for number in range(30):
+        endpoint = made_up(random, f"waiting {number}")
+        at = None if random.random() < 0.1 else around(random, now) + number * seconds(0.001)
+        manual_slot_at = now - number * seconds(0.01) if random.random() < 0.2 else None
+        endpoint = steered(random, due_at(endpoint, at), now)
+        if endpoint.archived_at is None:
+            endpoint = replace(endpoint, manual_slot_at=manual_slot_at)
+        endpoints.append(endpoint)
+    await insert(store, endpoints, [random.choice(HOSTS) for _ in endpoints])
+    return endpoints
+
+
+async def candidates_of(
+    store: Store, ids: Sequence[UUID], leases: dict[UUID, datetime], horizon: datetime
+) -> list[Candidate]:
+    """What the domain says may be claimed, of the endpoints as they are stored."""
+    async with store.transaction() as tx:
+        now = await tx.time()
+        endpoints = [stored.endpoint for stored in await tx.lock_endpoints(ids)]
+    targets = {
+        endpoint.id: (await store.catalogue.get_endpoint(endpoint.tenant_id, endpoint.id)).target
+        for endpoint in endpoints
+    }
+    slots = {
+        endpoint.id: slot_to_claim(endpoint, leases.get(endpoint.id), now, horizon)
+        for endpoint in endpoints
+    }
+    return [
+        Candidate(endpoint.id, endpoint.tenant_id, targets[endpoint.id].host, slot_at)
+        for endpoint in endpoints
+        if (slot_at := slots[endpoint.id]) is not None
+    ]
+
+
+def request_of(random: Random) -> ClaimRequest:
+    """With room for all that is due, but for the limits of some tenants and hosts."""
+    return ClaimRequest(
+        "worker",
+        100,
+        seconds(30),
+        ahead=random.choice((seconds(0), seconds(5))),
+        per_tenant=random.randint(3, 12),
+        per_host=random.randint(2, 8),
+        busy_tenants={tenant_id: random.randint(0, 5) for tenant_id in random.sample(TENANTS, 2)},
+        busy_hosts={host: random.randint(0, 4) for host in random.sample(HOSTS, 2)},
+    )
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+async def test_who_is_claimed_is_whom_the_domain_would_claim(store: Store, seed: int) -> None:
+    random = Random(seed)
+    lost = await in_execution(store, random, "lost", seconds(30))
+    held = await in_execution(store, random, "held", seconds(600))
+    leases = {claim.endpoint_id: NOON + seconds(30) for claim in lost}
+    leases |= {claim.endpoint_id: NOON + seconds(600) for claim in held}
+    now = await store.advance(seconds(random.choice((30, 60))))
+    async with store.transaction() as tx:
+        running = [stored.endpoint for stored in await tx.lock_endpoints(list(leases))]
+        changes = [EndpointChange(steered(random, each, now), is_news=False) for each in running]
+        await tx.save_endpoints(changes)
+    endpoints = [*running, *await waiting(store, random, now)]
+    request = request_of(random)
+    ids = [endpoint.id for endpoint in endpoints]
+    candidates = await candidates_of(store, ids, leases, now + request.ahead)
+    assert len(candidates) > 10
+    expected = fair_shares(candidates, request.limits)
+    claims = (await store.queue.claim_due(request)).claims
+    assert {(claim.endpoint_id, claim.slot_at) for claim in claims} == {
+        (candidate.endpoint_id, candidate.slot_at) for candidate in expected
+    }
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+async def test_with_a_backlog_the_shares_are_the_domains(store: Store, seed: int) -> None:
+    """Each tenant has more than there is room for, which the first claim shows."""
+    random = Random(seed)
+    endpoints = [
+        due_at(
+            make_endpoint(
+                f"due {number}",
+                tenant_id=TENANTS[number % 4],
+                job_id=id_of(f"job of {number % 4}"),
+                plan=made_up(random, "plan").plan,
+            ),
+            NOON - seconds(random.uniform(0, 600)),
+        )
+        for number in range(64)
+    ]
+    await insert(store, endpoints)
+    ids, leases = [endpoint.id for endpoint in endpoints], dict[UUID, datetime]()
+    for limit in (1, random.randint(4, 16), random.randint(4, 16)):
+        per_tenant = random.randint(3, 12)
+        request = ClaimRequest("worker", limit, seconds(30), per_tenant=per_tenant, per_host=1000)
+        candidates = await candidates_of(store, ids, leases, NOON + request.ahead)
+        expected = fair_shares(candidates, request.limits)
+        batch = await store.queue.claim_due(request)
+        assert {claim.endpoint_id for claim in batch.claims} == {
+            candidate.endpoint_id for candidate in expected
+        }
+        assert batch.backlog
+        leases |= {claim.endpoint_id: NOON + seconds(30) for claim in batch.claims}
+
+
+# --- Health -----------------------------------------------------------------------------------
+
+
+def runs_of(random: Random, endpoint: Endpoint) -> list[Run]:
+    """One after the other up to now, over more than a day; the last one may not have ended."""
+    runs: list[Run] = []
+    at = NOON - seconds(random.uniform(0, 30 * 3600))
+    ends_badly = random.random()
+    while at < NOON:
+        took, status = seconds(random.uniform(0, 600)), random.choice(ENDED)
+        if random.random() > ends_badly:
+            status = RunStatus.SUCCESS
+        is_over = at + took <= NOON
+        run = Run(
+            id=uuid4(),
+            endpoint_id=endpoint.id,
+            tenant_id=endpoint.tenant_id,
+            slot_at=at,
+            source=Source.BASELINE_INTERVAL,
+            status=status if is_over else RunStatus.RUNNING,
+            attempt=1,
+            epoch=1,
+            claimed_at=at,
+            started_at=at if random.random() < 0.9 else None,
+            finished_at=at + took if is_over else None,
+        )
+        runs.append(run)
+        at += took + seconds(random.choice((1, 60, 1800, 3600)))
+    return runs
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+async def test_health_is_what_the_domain_makes_of_the_runs(store: Store, seed: int) -> None:
+    random = Random(seed)
+    endpoints = [
+        made_up(random, f"probe {number}", failure_count=random.choice((0, 0, 1, 7)))
+        for number in range(35)
+    ]
+    await insert(store, endpoints)
+    runs = {endpoint.id: runs_of(random, endpoint) for endpoint in endpoints}
+    await store.rows.add_runs([run for ended in runs.values() for run in ended])
+    contexts = await store.analysis_queue.contexts_for(list(runs), "rules")
+    in_context = {context.endpoint.id: context.health for context in contexts}
+    for endpoint in endpoints:
+        expected = health_of(runs[endpoint.id], endpoint.failure_count, NOON)
+        health = await store.history.health_of(endpoint.tenant_id, endpoint.id)
+        assert health == in_context[endpoint.id]
+        assert replace(health, mean_duration=None) == replace(expected, mean_duration=None)
+        if expected.mean_duration is None:
+            assert health.mean_duration is None
+        else:  # a database rounds a mean in its own way
+            assert health.mean_duration is not None
+            assert abs(health.mean_duration - expected.mean_duration) <= timedelta(microseconds=1)
+
+
+# --- Analyses ---------------------------------------------------------------------------------
+
+
+def facts_of(
+    endpoint: Endpoint,
+    members: Sequence[Endpoint],
+    instants: dict[UUID, Instants],
+    states: dict[UUID, AnalysisState],
+) -> Facts:
+    own, state = instants[endpoint.id], states.get(endpoint.id)
+    others = [
+        instants[other.id]
+        for other in members
+        if other.id != endpoint.id and other.archived_at is None
+    ]
+    return Facts(
+        last_finished_at=own.last_finished_at,
+        last_failed_at=own.last_failed_at,
+        sibling_finished_at=latest(*(other.last_finished_at for other in others)),
+        sibling_changed_at=latest(*(other.changed_at for other in others)),
+        asked_at=own.asked_at,
+        looked_at=state.analysed_at if state else None,
+        next_analysis_at=state.next_analysis_at if state else None,
+    )
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+async def test_what_needs_an_analysis_is_what_the_domain_has_a_reason_for(
+    store: Store, seed: int
+) -> None:
+    random = Random(seed)
+
+    def sometimes(share: float = 0.4) -> datetime | None:
+        """One of a few instants, so that some are the same."""
+        return NOON - seconds(random.randint(-1, 4)) if random.random() < share else None
+
+    members: dict[UUID, list[Endpoint]] = defaultdict(list)
+    for number in range(40):
+        job_id = id_of(f"job {random.randint(0, 25)}")
+        archived_at = NOON if random.random() < 0.1 else None
+        endpoint = make_endpoint(f"probe {number}", job_id=job_id, archived_at=archived_at)
+        members[job_id].append(steering.begin(endpoint, NOON, CRON))
+    endpoints = [endpoint for job in members.values() for endpoint in job]
+    await insert(store, endpoints)
+    instants = {
+        endpoint.id: Instants(sometimes(0.7), sometimes(0.5), sometimes(0.2), sometimes(0.1))
+        for endpoint in endpoints
+    }
+    await store.rows.set_instants(instants)
+    states = {
+        endpoint.id: AnalysisState(
+            *(endpoint.id, "test", analysed_at, sometimes(), "calm"), is_idle=True, fired={}
+        )
+        for endpoint in endpoints
+        if (analysed_at := sometimes(0.7)) is not None
+    }
+    async with store.transaction() as tx:
+        await tx.save_analysis_states(list(states.values()), "test")
+    for attention in Attention:
+        expected = {
+            endpoint.id
+            for endpoint in endpoints
+            if endpoint.archived_at is None
+            and reason_to_analyse(
+                facts_of(endpoint, members[endpoint.job_id], instants, states), attention, NOON
+            )
+        }
+        request = AnalysisRequest("test", attention, "test", 1000, seconds(30))
+        ids = await store.analysis_queue.claim_for_analysis(request)
+        assert set(ids) == expected
+        assert len(ids) == len(expected) > 5
+        await store.analysis_queue.release(ids, "test", "test")
+
+
+# --- Quotas -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+async def test_a_quota_is_what_its_allowance_says(store: Store, seed: int) -> None:
+    random = Random(seed)
+    tenant_id = TENANTS[0]
+    await store.endpoints.add_tenant(tenant_id)
+    allowance = Allowance(1000, cost_limit=2.0)
+    reservations: list[Reservation] = []
+    for _ in range(35):
+        if reservations and random.random() < 0.5:
+            reservation = reservations.pop(random.randrange(len(reservations)))
+            used, cost = random.randint(0, 60), random.choice((0.0, 0.125, 0.25))
+            await store.quota.settle(reservation, used, cost)
+            again = await store.quota.settle(reservation, used, cost)
+            assert not again
+            allowance = allowance.settle(reservation.tokens, used, reservation.cost, cost)
+        else:
+            tokens, cost = random.randint(0, 400), random.choice((0.0, 0.25, 0.5, 1.0))
+            reserved = allowance.reserve(tokens, cost)
+            reservation = await store.quota.reserve(tenant_id, tokens, cost)
+            assert (reservation is None) == (reserved is None)
+            if reservation is not None and reserved is not None:
+                reservations.append(reservation)
+                allowance = reserved
+    async with store.transaction() as tx:
+        stored = await tx.lock_allowance(tenant_id, month_of(NOON))
+    assert replace(stored, refused_at=None) == allowance
+
+
+# --- States -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+async def test_the_endpoints_of_a_state_are_those_that_are_in_it(store: Store, seed: int) -> None:
+    random = Random(seed)
+    endpoints = [
+        steered(random, made_up(random, f"probe {number}", failure_count=number % 3 // 2), NOON)
+        for number in range(40)
+    ]
+    await insert(store, endpoints)
+    for state in (None, *EndpointState):
+        for tenant_id in TENANTS:
+            search = EndpointSearch(state=state, limit=1000)
+            listed = await store.catalogue.list_endpoints(tenant_id, search)
+            assert {stored.endpoint.id for stored in listed} == {
+                endpoint.id
+                for endpoint in endpoints
+                if endpoint.tenant_id == tenant_id and is_in_state(endpoint, state, NOON)
+            }
