@@ -20,7 +20,16 @@ SLOW = (
 )
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """They are not even imported, for some of them need libraries that take seconds to load."""
+    return True if "not slow" in config.option.markexpr and _is_slow(collection_path) else None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if item.path.relative_to(TESTS).as_posix().startswith(SLOW):
+        if _is_slow(item.path):
             item.add_marker(pytest.mark.slow)
+
+
+def _is_slow(path: Path) -> bool:
+    return path.relative_to(TESTS).as_posix().startswith(SLOW)
