@@ -41,17 +41,19 @@ def main() -> None:
         "reads": reads,
         "planner": planner,
     }
-    results = {name: uvloop.run(each.main(quick=options.quick)) for name, each in modules.items()}
+    results = {
+        name: uvloop.run(module.main(quick=options.quick)) for name, module in modules.items()
+    }
     if options.json:
         print(json.dumps(results))
         return
     print("| what | measured |\n|---|---|")
     for label, name, key in ROWS:
         value = results[name][key]
-        shown = (
+        text = (
             ", ".join(f"{k}: {v}" for k, v in value.items()) if isinstance(value, dict) else value
         )
-        print(f"| {label} | {shown} |")
+        print(f"| {label} | {text} |")
     noisy = [name for name, result in results.items() if result["noisy"]]
     if noisy:
         print(

@@ -24,7 +24,7 @@ PACE = timedelta(minutes=30)
 KINDS: dict[str, Callable[[int], Body]] = {
     "no body": lambda _: None,
     "one number": lambda n: {"queue_depth": 100 + n % 3, "queue_max": 500, "healthy": True},
-    "eight numbers": lambda n: {f"metric_{each}": 100 + sin(n * each) for each in range(8)},
+    "eight numbers": lambda n: {f"metric_{number}": 100 + sin(n * number) for number in range(8)},
 }
 
 
@@ -51,7 +51,7 @@ def _context(endpoint: Endpoint, body: Callable[[int], Body]) -> AnalysisContext
         for n in range(RECENT_RESPONSES)
     )
     health = Health(
-        tuple(HealthWindow(each, each // PACE, each // PACE) for each in WINDOWS), None, 0
+        tuple(HealthWindow(window, window // PACE, window // PACE) for window in WINDOWS), None, 0
     )
     return AnalysisContext(EPOCH, endpoint, Job(SPACE, SPACE, "bench"), health, (), recent=recent)
 
@@ -70,7 +70,7 @@ if __name__ == "__main__":
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--quick", action="store_true", help="a small run, to see that it works")
-    given = parser.parse_args()
+    options = parser.parse_args()
     measured = main(quick=options.quick)
     if options.json:
         print(json.dumps({"analyses_per_s": measured}))

@@ -49,9 +49,9 @@ async def main(*, quick: bool) -> dict[str, Any]:
         "bare_runs_per_s": round(bare),
         "ratio": round(runs_per_s / bare, 2),
         **checked,
-        "claim_p50_ms": {size: round(each, 2) for size, each in claim_ms.items()},
+        "claim_p50_ms": {size: round(took, 2) for size, took in claim_ms.items()},
         "claim_growth": round(max(claim_ms.values()) / claim_ms[sizes[0]], 2),
-        "worker_memory_mb": {size: round(each) for size, each in memory_mb.items()},
+        "worker_memory_mb": {size: round(used) for size, used in memory_mb.items()},
     }
     return measured(result, began)
 

@@ -50,7 +50,9 @@ async def add_history(here: Stage, runs: int, endpoints: int) -> None:
             RUNS,
             first, last, float(runs), begins, TENANTS, endpoints, PLAN, DAYS,
         )  # fmt: skip
-    ended_before = next(each for each in migrations() if each.name == "runs_ended_before")
+    ended_before = next(
+        migration for migration in migrations() if migration.name == "runs_ended_before"
+    )
     await here.execute(ended_before.sql)
     await here.execute("VACUUM ANALYZE runs, failed_runs, run_counts")
 

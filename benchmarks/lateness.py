@@ -48,17 +48,17 @@ async def main(*, quick: bool) -> dict[str, Any]:
         await here.empty()
         await here.add_endpoints(ENDPOINTS, interval=timedelta(days=1), first_at=DUE)
         bare = await bare_runs_per_s(here, ENDPOINTS)
-        found = await _steady(here, seconds)
+        steady = await _steady(here, seconds)
     result = {
-        "runs_per_s": round(found["runs"] / seconds),
+        "runs_per_s": round(steady["runs"] / seconds),
         "bare_runs_per_s": round(bare),
-        "ratio": round(found["runs"] / seconds / bare, 2),
-        "duplicates": found["duplicates"],
-        "lost": found["lost"],
-        **{key: round(found[key], 2) for key in ("p50_ms", "p99_ms", "max_ms")},
-        "early": found["early"],
-        "claims_per_s": round(found["claims"] / seconds),
-        "finishes_per_s": round(found["finishes"] / seconds),
+        "ratio": round(steady["runs"] / seconds / bare, 2),
+        "duplicates": steady["duplicates"],
+        "lost": steady["lost"],
+        **{key: round(steady[key], 2) for key in ("p50_ms", "p99_ms", "max_ms")},
+        "early": steady["early"],
+        "claims_per_s": round(steady["claims"] / seconds),
+        "finishes_per_s": round(steady["finishes"] / seconds),
     }
     return measured(result, began)
 
@@ -75,8 +75,8 @@ async def _steady(here: Stage, seconds: int) -> dict[str, Any]:
         ends = begins + timedelta(seconds=seconds)
         now = await here.value("SELECT cadenza_now()")
         await asyncio.sleep((ends - now).total_seconds() + 2)
-    found = await here.json(LATENESS, begins, ends)
-    return {**found, **await lost_and_duplicates(here)}
+    late = await here.json(LATENESS, begins, ends)
+    return {**late, **await lost_and_duplicates(here)}
 
 
 if __name__ == "__main__":

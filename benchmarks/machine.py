@@ -18,7 +18,7 @@ class Load:
 
 
 def load_now() -> Load:
-    fields = [int(each) for each in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
+    fields = [int(field) for field in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
     user, nice, system, idle, iowait, irq, softirq, steal = fields
     busy = user + nice + system + irq + softirq
     return Load(busy, _ours(), steal, busy + idle + iowait + steal)
@@ -50,7 +50,7 @@ def _ours() -> int:
             continue
         pid = int(entry.name)
         children.setdefault(int(fields[1]), []).append(pid)
-        ticks[pid] = sum(int(each) for each in fields[11:15])
+        ticks[pid] = sum(int(field) for field in fields[11:15])
     total, todo = 0, [os.getpid()]
     while todo:
         pid = todo.pop()

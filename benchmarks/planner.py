@@ -67,10 +67,10 @@ def planners(url: str, count: int) -> Generator[None]:
     try:
         yield
     finally:
-        for each in started:
-            each.send_signal(signal.SIGTERM)
-        for each in started:
-            each.wait(timeout=60)
+        for program in started:
+            program.send_signal(signal.SIGTERM)
+        for program in started:
+            program.wait(timeout=60)
 
 
 # --- Looks ------------------------------------------------------------------------------------
@@ -153,7 +153,7 @@ async def _runs_per_s(here: Stage, rate: int, *, with_planners: int) -> dict[str
         await asyncio.sleep(8 + WARM_UP)
         since = await here.value("SELECT cadenza_now()")
         await asyncio.sleep(WATCHED)
-        found = await here.json(
+        ended = await here.json(
             "SELECT json_build_object('runs', count(*), 'late', percentile_cont(0.5) WITHIN GROUP"
             " (ORDER BY extract(epoch FROM started_at - slot_at) * 1000))::text"
             " FROM runs WHERE finished_at > $1 AND finished_at <= $1 + $2::interval",
@@ -161,8 +161,8 @@ async def _runs_per_s(here: Stage, rate: int, *, with_planners: int) -> dict[str
             timedelta(seconds=WATCHED),
         )
         looks = await here.value("SELECT count(*) FROM looks WHERE looked_at > $1", since)
-    late = round(found["late"] or 0, 1)
-    rate_seen = found["runs"] / WATCHED
+    late = round(ended["late"] or 0, 1)
+    rate_seen = ended["runs"] / WATCHED
     return {"runs_per_s": rate_seen, "late_p50_ms": late, "looks_per_s": looks / WATCHED}
 
 

@@ -27,8 +27,8 @@ class Connection(asyncio.Protocol):
         self._read += data
         if self._length < 0 and (end := self._read.find(b"\r\n\r\n")) >= 0:
             head = bytes(self._read[:end]).lower()
-            _, _, told = head.partition(b"content-length: ")
-            self._length = end + 4 + int(told.split(b"\r\n")[0])
+            _, _, length = head.partition(b"content-length: ")
+            self._length = end + 4 + int(length.split(b"\r\n")[0])
         if self._answer is not None and 0 <= self._length <= len(self._read):
             self._answer.set_result(int(self._read[9:12]))
             self._answer = None

@@ -41,7 +41,7 @@ async def main(*, quick: bool, both_paths: bool = False) -> dict[str, Any]:
             lists = await _lists(here, client, tenants)
             manifests = await _manifests(client, tenants[-1])
             mixed = await _mixed(here, port, tenants, seconds)
-    medians = [each["p50_ms"] for each in lists.values()]
+    medians = [case["p50_ms"] for case in lists.values()]
     return measured(
         {"runs": runs, "worst_p50_ms": max(medians), **lists, **manifests, **mixed}, began
     )
@@ -85,7 +85,7 @@ async def _case(
             "job_id": str(reader["id"]),
             "cursor": deep.get(reader["id"]),
         }
-        wanted = {name: filled[name] if each is None else each for name, each in asked.items()}
+        wanted = {name: filled[name] if value is None else value for name, value in asked.items()}
         began = perf_counter()
         page = await _get(client, reader, "/runs", wanted)
         took.append((perf_counter() - began) * 1000)
@@ -137,9 +137,9 @@ async def _manifests(client: aiohttp.ClientSession, tenant: dict[str, Any]) -> d
         async with client.put(
             "/api/v1/manifest", json={"jobs": jobs}, headers=tenant["headers"]
         ) as answer:
-            said = await answer.json()
-        assert answer.status == 200, said
-        assert said["counts"] == counts, said["counts"]
+            body = await answer.json()
+        assert answer.status == 200, body
+        assert body["counts"] == counts, body["counts"]
         seconds.append(round(perf_counter() - began, 2))
     return {"manifest_s": seconds[0], "manifest_again_s": seconds[1]}
 
@@ -164,7 +164,7 @@ async def _mixed(
         # Each connection to the database plans each statement five times before it keeps a plan.
         await _read_steadily(reader, tenants, WARM_UP_SECONDS)
         begins = await here.value("SELECT cadenza_now()")
-        found = await _read_steadily(reader, tenants, seconds)
+        steady = await _read_steadily(reader, tenants, seconds)
         ended = await here.value("SELECT cadenza_now()")
     ran = await here.value(
         "SELECT count(*) FROM runs WHERE status = 'success'"
@@ -172,7 +172,7 @@ async def _mixed(
         begins,
         ended,
     )
-    return {**found, "worker_runs_per_s": round(ran / (ended - begins).total_seconds())}
+    return {**steady, "worker_runs_per_s": round(ran / (ended - begins).total_seconds())}
 
 
 async def _read_steadily(
@@ -201,10 +201,10 @@ async def _read_steadily(
                 await asyncio.sleep(wait)
             asking.create_task(one(number, due))
     reads_per_s = len(took) / (perf_counter() - began)
-    shown = {f"mixed_{name}": each for name, each in _percentiles(took).items()}
+    percentiles = {f"mixed_{name}": value for name, value in _percentiles(took).items()}
     return {
         "reads_per_s": round(reads_per_s),
-        **shown,
+        **percentiles,
         "errors": len(errors),
         "first_errors": errors[:3],
     }

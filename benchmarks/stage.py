@@ -177,8 +177,8 @@ async def connected(here: Stage, number: int) -> None:
     """Until so many workers listen for what is due."""
 
     async def listening() -> bool:
-        found = "SELECT count(*) FROM pg_stat_activity WHERE query ILIKE 'LISTEN%'"
-        return await here.value(found) >= number
+        listeners = "SELECT count(*) FROM pg_stat_activity WHERE query ILIKE 'LISTEN%'"
+        return await here.value(listeners) >= number
 
     assert await until(listening, within=60), "the workers did not start"
 

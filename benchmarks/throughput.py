@@ -24,9 +24,9 @@ async def main(*, quick: bool) -> dict[str, Any]:
             (guarded, await _with_workers(here, count, 1, guarded=guarded))
             for guarded in (True, False, True, False, True)
         ]
-        with_guard = [each for guarded, each in turns if guarded]
-        without = [each for guarded, each in turns if not guarded]
-        best = max(each["runs_per_s"] for each in with_guard)
+        with_guard = [turn for guarded, turn in turns if guarded]
+        without = [turn for guarded, turn in turns if not guarded]
+        best = max(turn["runs_per_s"] for turn in with_guard)
         two = await _with_workers(here, count, 2)
         await _prepare(here, count, DUE)
         bare = max(bare, await bare_runs_per_s(here, count))
@@ -34,8 +34,8 @@ async def main(*, quick: bool) -> dict[str, Any]:
         "runs_per_s": round(best),
         "bare_runs_per_s": round(bare),
         "ratio": round(best / bare, 2),
-        "duplicates": sum(each["duplicates"] for each in (*with_guard, two)),
-        "lost": sum(each["lost"] for each in (*with_guard, two)),
+        "duplicates": sum(turn["duplicates"] for turn in (*with_guard, two)),
+        "lost": sum(turn["lost"] for turn in (*with_guard, two)),
         "two_workers_runs_per_s": round(two["runs_per_s"]),
         "guarded_mean": round(_mean(with_guard)),
         "unguarded_mean": round(_mean(without)),
@@ -46,7 +46,7 @@ async def main(*, quick: bool) -> dict[str, Any]:
 
 
 def _mean(turns: list[dict[str, Any]]) -> float:
-    return sum(each["runs_per_s"] for each in turns) / len(turns)
+    return sum(turn["runs_per_s"] for turn in turns) / len(turns)
 
 
 async def _prepare(here: Stage, count: int, first_at: str) -> None:
@@ -66,14 +66,14 @@ async def _with_workers(
         await here.execute("SELECT pg_notify('cadenza_due', '')")
 
         await here.finished(count, within=180)
-    found = await here.json(
+    ended = await here.json(
         "SELECT json_build_object("
         " 'seconds', extract(epoch FROM max(finished_at) - min(claimed_at)),"
         " 'ok', count(*) FILTER (WHERE status = 'success'))::text FROM runs"
     )
     return {
-        "runs_per_s": found["ok"] / found["seconds"],
-        "lost": count - found["ok"],
+        "runs_per_s": ended["ok"] / ended["seconds"],
+        "lost": count - ended["ok"],
         "duplicates": here.target.duplicates,
     }
 

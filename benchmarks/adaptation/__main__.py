@@ -25,15 +25,15 @@ RACES = {"states": race_states, "windows": race_windows}
 Group = tuple[str, str, str, Traces]  # name, half, kind, traces
 
 
-def groups(given: Namespace) -> Iterator[Group]:
-    made = generated(3, 2, given.seed) if options.quick else generated(seed=given.seed)
+def groups(options: Namespace) -> Iterator[Group]:
+    made = generated(3, 2, options.seed) if options.quick else generated(seed=options.seed)
     for kind, traces in made.items():
         yield f"generated: {kind}", "all", "states", traces
     yield "generated: ramp, as measured", "all", "windows", made["ramp"]
-    if given.traces is None:
+    if options.traces is None:
         return
     most = A_FEW if options.quick else None
-    uptime, metrics = given.traces / "uptime-traces.json", given.traces / "metrics"
+    uptime, metrics = options.traces / "uptime-traces.json", options.traces / "metrics"
     if uptime.exists():
         yield from _halves("up and down", "states", load_uptime(uptime), most)
     if metrics.is_dir():
@@ -42,15 +42,15 @@ def groups(given: Namespace) -> Iterator[Group]:
 
 def _halves(name: str, kind: str, traces: Traces, most: int | None) -> Iterator[Group]:
     for half, is_tuned in (("held out", False), ("tuned on", True)):
-        chosen = [each for each in traces if each.tuned_on is is_tuned][:most]
+        chosen = [trace for trace in traces if trace.tuned_on is is_tuned][:most]
         if chosen:
             yield name, half, kind, chosen
 
 
-def run(given: Namespace, workers: Executor, tell: Tell) -> list[Track]:
+def run(options: Namespace, workers: Executor, tell: Tell) -> list[Track]:
     tracks: list[Track] = []
-    for name, half, kind, traces in groups(given):
-        if given.only and given.only not in f"{name}, {half}":
+    for name, half, kind, traces in groups(options):
+        if options.only and options.only not in f"{name}, {half}":
             continue
         for minutes in BASELINES:
             where = f"{name}, {half}, {minutes} min"
@@ -71,18 +71,18 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="few and small traces, to try it out")
     parser.add_argument("--seed", type=int, default=7, help="of the generated traces (7)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    given = parser.parse_args()
-    if given.traces is not None and not given.traces.is_dir():
-        parser.error(f"--traces {given.traces}: there is no such folder")
+    options = parser.parse_args()
+    if options.traces is not None and not options.traces.is_dir():
+        parser.error(f"--traces {options.traces}: there is no such folder")
     began = time.monotonic()
 
     def tell(what: str) -> None:
         print(f"[{time.monotonic() - began:5.0f} s] {what}", file=sys.stderr, flush=True)
 
     with ProcessPoolExecutor(os.cpu_count() or 1) as workers:
-        tracks = run(given, workers, tell)
+        tracks = run(options, workers, tell)
     if options.json:
-        print(json.dumps({"tracks": [each.record() for each in tracks]}))
+        print(json.dumps({"tracks": [track.record() for track in tracks]}))
 
 
 if __name__ == "__main__":

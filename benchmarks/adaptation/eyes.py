@@ -50,8 +50,8 @@ class Eyes:
         context = AnalysisContext(
             now, self._endpoint, _JOB, self._health.health(0), (), recent=tuple(self._recent)
         )
-        found = decide(Case(context, self._pace, _NO_LIMIT)).findings
-        return not is_well, any(each.detector in NAMES_A_CHANGE for each in found)
+        findings = decide(Case(context, self._pace, _NO_LIMIT)).findings
+        return not is_well, any(finding.detector in NAMES_A_CHANGE for finding in findings)
 
 
 def watch(trace: Trace, baseline: float, phase: float, wait: Wait) -> Lived:

@@ -70,11 +70,11 @@ class RunningHealth:
         self._last: tuple[datetime, bool] | None = None
 
     def add(self, at: datetime, is_well: bool) -> None:
-        for place, runs in enumerate(self._runs):
+        for index, runs in enumerate(self._runs):
             runs.append((at, is_well))
-            self._well[place] += is_well
-            while runs[0][0] <= at - WINDOWS[place]:
-                self._well[place] -= runs.popleft()[1]
+            self._well[index] += is_well
+            while runs[0][0] <= at - WINDOWS[index]:
+                self._well[index] -= runs.popleft()[1]
         if self._last is not None and self._last[1] is not is_well:
             self._changes.append((self._last[0], at, is_well))
         # A change is known while the run before it is, too.
@@ -153,15 +153,15 @@ class Life:
             self._calm.clear()
             return
         at, state = lived.probes[-1], self._state()
-        was_at, place = self._calm.setdefault(state, (at, len(lived.probes)))
+        was_at, index = self._calm.setdefault(state, (at, len(lived.probes)))
         if was_at == at:
             return
         period, ends_at = at - was_at, min(self.trace.next_change(at), self.trace.length)
         times = int((ends_at - at) / period) - 1
         if times > 0:
-            again = lived.probes[place:]
+            again = lived.probes[index:]
             for turn in range(1, times + 1):
-                lived.probes.extend([each + turn * period for each in again])
+                lived.probes.extend([probe + turn * period for probe in again])
             lived.downs.extend([False] * (times * len(again)))
             self.skipped += times * period
         self._calm.clear()
@@ -173,8 +173,14 @@ class Life:
         return (
             endpoint.next_run_at and endpoint.next_run_at - now,
             hint and (hint.interval, hint.expires_at - now, hint.reason),
-            tuple([now - each for each in endpoint.planner_changes if now - each < DAY]),
-            tuple([(now - each.slot_at, each.status) for each in self.recent]),
+            tuple(
+                [
+                    now - changed_at
+                    for changed_at in endpoint.planner_changes
+                    if now - changed_at < DAY
+                ]
+            ),
+            tuple([(now - response.slot_at, response.status) for response in self.recent]),
             min(now - endpoint.created_at, DAY),
             self.health.health(0),
         )
@@ -208,7 +214,7 @@ class Life:
 
 def names_a_change(reasoning: str) -> bool:
     sentences = reasoning.split(". ")
-    return any(each.partition(":")[0] in NAMES_A_CHANGE for each in sentences)
+    return any(sentence.partition(":")[0] in NAMES_A_CHANGE for sentence in sentences)
 
 
 def rules_brain(budget: Budget) -> RulesBrain:

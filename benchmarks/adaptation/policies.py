@@ -68,7 +68,7 @@ def oracle_of_windows(trace: Trace, calm: float) -> Wait:
     named: set[float] = set()
 
     def wait(at: float, down: bool) -> float:
-        begin, end = next((each for each in trace.windows if at < each[1]), (inf, inf))
+        begin, end = next((window for window in trace.windows if at < window[1]), (inf, inf))
         if begin <= at:
             if down:
                 named.add(begin)

@@ -54,25 +54,27 @@ def phase_of(trace: Trace, baseline: float, shift: float = 0.0) -> float:
 
 def race_states(traces: Traces, baseline: float, workers: Executor, tell: Tell) -> list[Row]:
     of_fixed = _followed("fixed", traces, baseline, baseline)
-    target = sum(each.probes for each in of_fixed)
+    target = sum(score.probes for score in of_fixed)
     rows = [_row("fixed", 1.0, of_fixed, of_fixed)]
     for name in POLICIES:
         if name != "fixed":
             tell(name)
-            found = _calibrated_policy(name, traces, baseline, target)
-            rows.append(_row(name, found.parameter, found.result, of_fixed))
-    found = _calibrated_rules(_live_states, traces, baseline, target, ONCE, workers, tell)
-    mixed_up = list(workers.map(_follow_mixed, traces, [each.probes for each in found.result]))
-    rows.append(_row(RANDOM, found.parameter, mixed_up, of_fixed))
-    rows.append(_row(RULES, found.parameter, [each.score for each in found.result], of_fixed))
+            calibrated = _calibrated_policy(name, traces, baseline, target)
+            rows.append(_row(name, calibrated.parameter, calibrated.result, of_fixed))
+    calibrated = _calibrated_rules(_live_states, traces, baseline, target, ONCE, workers, tell)
+    mixed_up = list(workers.map(_follow_mixed, traces, [life.probes for life in calibrated.result]))
+    rows.append(_row(RANDOM, calibrated.parameter, mixed_up, of_fixed))
+    rows.append(
+        _row(RULES, calibrated.parameter, [life.score for life in calibrated.result], of_fixed)
+    )
     tell(OWN_BUDGET)
     default = _rules(_live_states, traces, baseline, Budget(), ONCE, workers)
-    rows.append(_row(OWN_BUDGET, Budget().relax, [each.score for each in default], of_fixed))
+    rows.append(_row(OWN_BUDGET, Budget().relax, [life.score for life in default], of_fixed))
     return rows
 
 
 def _followed(policy: str, traces: Traces, baseline: float, calm: float) -> list[Score]:
-    lives = (follow(POLICIES[policy], each, calm, phase_of(each, baseline)) for each in traces)
+    lives = (follow(POLICIES[policy], trace, calm, phase_of(trace, baseline)) for trace in traces)
     return [score_states(trace, lived) for trace, lived in zip(traces, lives, strict=True)]
 
 
@@ -86,7 +88,7 @@ def _calibrated_policy(
 ) -> Calibrated[list[Score]]:
     def attempt(calm: float) -> tuple[int, list[Score]]:
         scores = _followed(policy, traces, baseline, calm * baseline)
-        return sum(each.probes for each in scores), scores
+        return sum(score.probes for score in scores), scores
 
     return calibrate(attempt, target, start=1.0)
 
@@ -98,22 +100,26 @@ def race_windows(traces: Traces, baseline: float, workers: Executor, tell: Tell)
     """Every policy has the detectors of the rules brain, over its own probes."""
     shifts = SHIFTS if len(traces) < FEW else ONCE
     of_fixed = _watched("fixed", traces, baseline, 1.0, shifts, workers)
-    target = sum(each.probes for each in of_fixed)
+    target = sum(score.probes for score in of_fixed)
     rows = [_row("fixed", 1.0, of_fixed, of_fixed)]
     for name in POLICIES_OF_WINDOWS:
         if name != "fixed":
             tell(name)
-            found = _calibrated_sight(name, traces, baseline, target, shifts, workers)
-            rows.append(_row(name, found.parameter, found.result, of_fixed))
-    found = _calibrated_rules(_live_windows, traces, baseline, target, shifts, workers, tell)
+            calibrated = _calibrated_sight(name, traces, baseline, target, shifts, workers)
+            rows.append(_row(name, calibrated.parameter, calibrated.result, of_fixed))
+    calibrated = _calibrated_rules(_live_windows, traces, baseline, target, shifts, workers, tell)
     tell(RANDOM)
     same = [baseline] * len(traces)
-    mixed_up = list(workers.map(_watch_mixed, traces, same, [each.probes for each in found.result]))
-    rows.append(_row(RANDOM, found.parameter, mixed_up, of_fixed))
-    rows.append(_row(RULES, found.parameter, [each.score for each in found.result], of_fixed))
+    mixed_up = list(
+        workers.map(_watch_mixed, traces, same, [life.probes for life in calibrated.result])
+    )
+    rows.append(_row(RANDOM, calibrated.parameter, mixed_up, of_fixed))
+    rows.append(
+        _row(RULES, calibrated.parameter, [life.score for life in calibrated.result], of_fixed)
+    )
     tell(OWN_BUDGET)
     default = _rules(_live_windows, traces, baseline, Budget(), shifts, workers)
-    rows.append(_row(OWN_BUDGET, Budget().relax, [each.score for each in default], of_fixed))
+    rows.append(_row(OWN_BUDGET, Budget().relax, [life.score for life in default], of_fixed))
     return rows
 
 
@@ -123,21 +129,21 @@ def _calibrated_sight(
     def attempt_with(some: Shifts) -> Callable[[float], tuple[int, list[Score]]]:
         def attempt(calm: float) -> tuple[int, list[Score]]:
             scores = _watched(policy, traces, baseline, calm, some, workers)
-            return sum(each.probes for each in scores), scores
+            return sum(score.probes for score in scores), scores
 
         return attempt
 
-    found = calibrate(attempt_with(ONCE), round(target / len(shifts)), start=1.0)
+    calibrated = calibrate(attempt_with(ONCE), round(target / len(shifts)), start=1.0)
     if shifts == ONCE:
-        return found
-    return calibrate(attempt_with(shifts), target, found.parameter)
+        return calibrated
+    return calibrate(attempt_with(shifts), target, calibrated.parameter)
 
 
 def _watched(
     policy: str, traces: Traces, baseline: float, calm: float, shifts: Shifts, workers: Executor
 ) -> list[Score]:
     return _longest_first(
-        _watch, [(each, baseline, policy, calm, shifts) for each in traces], workers
+        _watch, [(trace, baseline, policy, calm, shifts) for trace in traces], workers
     )
 
 
@@ -152,7 +158,7 @@ def _watch(sight: tuple[Trace, float, str, float, Shifts]) -> Score:
 
 
 def _watch_mixed(trace: Trace, baseline: float, probes: list[list[float]]) -> Score:
-    lives = [watch_at(trace, baseline, mixed(each, trace.name)) for each in probes]
+    lives = [watch_at(trace, baseline, mixed(times, trace.name)) for times in probes]
     return added_up([score_windows(trace, lived) for lived in lives])
 
 
@@ -186,16 +192,18 @@ def _calibrated_rules(
         def attempt(relax: float) -> tuple[int, list[Outlived]]:
             budget = Budget(factor=inf, relax=relax)
             results = _rules(live, traces, baseline, budget, some, workers)
-            count = sum(each.score.probes for each in results)
+            count = sum(life.score.probes for life in results)
             tell(f"{RULES}: calm is {relax:.3f} of the baseline, {count} probes")
             return count, results
 
         return attempt
 
-    found = calibrate(attempt_with(ONCE), round(target / len(shifts)), FIRST_GUESS, LONGEST_CALM)
+    calibrated = calibrate(
+        attempt_with(ONCE), round(target / len(shifts)), FIRST_GUESS, LONGEST_CALM
+    )
     if shifts == ONCE:
-        return found
-    return calibrate(attempt_with(shifts), target, found.parameter, LONGEST_CALM)
+        return calibrated
+    return calibrate(attempt_with(shifts), target, calibrated.parameter, LONGEST_CALM)
 
 
 def _rules(
@@ -206,7 +214,7 @@ def _rules(
     shifts: Shifts,
     workers: Executor,
 ) -> list[Outlived]:
-    return _longest_first(live, [(each, baseline, budget, shifts) for each in traces], workers)
+    return _longest_first(live, [(trace, baseline, budget, shifts) for trace in traces], workers)
 
 
 def _live(task: Task, shift: float = 0.0) -> Lived:
@@ -231,16 +239,16 @@ def _live_windows(task: Task) -> Outlived:
 
 def _longest_first(run: Callable[[Any], T], tasks: Sequence[Any], workers: Executor) -> list[T]:
     """In the order of the tasks; begun with the longest, so that none is left alone at the end."""
-    order = sorted(range(len(tasks)), key=lambda place: -tasks[place][0].length)
-    results = dict(zip(order, workers.map(run, [tasks[place] for place in order]), strict=True))
-    return [results[place] for place in range(len(tasks))]
+    order = sorted(range(len(tasks)), key=lambda index: -tasks[index][0].length)
+    results = dict(zip(order, workers.map(run, [tasks[index] for index in order]), strict=True))
+    return [results[index] for index in range(len(tasks))]
 
 
 def _row(policy: str, parameter: float, scores: list[Score], of_fixed: list[Score]) -> Row:
     ratios = [
         own.probes / max(1, fixed.probes) for own, fixed in zip(scores, of_fixed, strict=True)
     ]
-    probes = sum(each.probes for each in scores)
-    ratio = probes / max(1, sum(each.probes for each in of_fixed))
+    probes = sum(score.probes for score in scores)
+    ratio = probes / max(1, sum(score.probes for score in of_fixed))
     figures = summarise(scores, of_fixed)
     return Row(policy, parameter, probes, ratio, (min(ratios), max(ratios)), figures)

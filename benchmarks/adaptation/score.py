@@ -31,15 +31,15 @@ def added_up(scores: Sequence[Score]) -> Score:
     """Several lives of one endpoint as one."""
     return Score(
         scores[0].name,
-        sum(each.days for each in scores),
-        sum(each.probes for each in scores),
-        fmean(each.wrong for each in scores),
-        sum(each.happened for each in scores),
-        sum(each.delay for each in scores),
-        sum(each.misses for each in scores),
-        sum(each.recoveries for each in scores),
-        sum(each.recovery_delay for each in scores),
-        sum(each.false_alarms for each in scores),
+        sum(score.days for score in scores),
+        sum(score.probes for score in scores),
+        fmean(score.wrong for score in scores),
+        sum(score.happened for score in scores),
+        sum(score.delay for score in scores),
+        sum(score.misses for score in scores),
+        sum(score.recoveries for score in scores),
+        sum(score.recovery_delay for score in scores),
+        sum(score.false_alarms for score in scores),
     )
 
 
@@ -47,15 +47,15 @@ def score_states(trace: Trace, lived: Lived) -> Score:
     """Up and down: a probe sees the truth, so no alarm is false, but it may be late or old."""
     delay, misses, recoveries, recovery_delay = 0.0, 0, 0, 0.0
     for begin, end in trace.outages:
-        place = bisect_left(lived.probes, begin)
-        if place == len(lived.probes) or lived.probes[place] >= end:
+        index = bisect_left(lived.probes, begin)
+        if index == len(lived.probes) or lived.probes[index] >= end:
             misses += 1
             delay += end - begin
             continue
-        delay += lived.probes[place] - begin
+        delay += lived.probes[index] - begin
         if end < trace.length:
             recoveries += 1
-            recovery_delay += _first_well(lived, place, trace.length) - end
+            recovery_delay += _first_well(lived, index, trace.length) - end
     return Score(
         trace.name,
         trace.length / DAY,
@@ -69,10 +69,10 @@ def score_states(trace: Trace, lived: Lived) -> Score:
     )
 
 
-def _first_well(lived: Lived, place: int, end: float) -> float:
-    while place < len(lived.probes) and lived.downs[place]:
-        place += 1
-    return lived.probes[place] if place < len(lived.probes) else end
+def _first_well(lived: Lived, index: int, end: float) -> float:
+    while index < len(lived.probes) and lived.downs[index]:
+        index += 1
+    return lived.probes[index] if index < len(lived.probes) else end
 
 
 def _wrong_time(trace: Trace, lived: Lived) -> float:
@@ -114,10 +114,10 @@ def score_windows(trace: Trace, lived: Lived) -> Score:
     """What was measured: noticed is the first session inside a window that names a change."""
     delay, misses, unseen = 0.0, 0, 0.0
     for begin, end in trace.windows:
-        place = bisect_left(lived.named_at, begin)
-        seen = place < len(lived.named_at) and lived.named_at[place] < end
+        index = bisect_left(lived.named_at, begin)
+        seen = index < len(lived.named_at) and lived.named_at[index] < end
         misses += not seen
-        taken = (lived.named_at[place] if seen else end) - begin
+        taken = (lived.named_at[index] if seen else end) - begin
         delay += taken
         unseen += taken
     return Score(

@@ -25,28 +25,30 @@ class Measured:
 
 
 def wrong_share(scores: Scores) -> float:
-    return fmean(each.wrong for each in scores)
+    return fmean(score.wrong for score in scores)
 
 
 def delay_minutes(scores: Scores) -> float:
-    return sum(each.delay for each in scores) / max(1, sum(each.happened for each in scores)) / 60
+    return (
+        sum(score.delay for score in scores) / max(1, sum(score.happened for score in scores)) / 60
+    )
 
 
 def recovery_minutes(scores: Scores) -> float:
-    noticed = max(1, sum(each.recoveries for each in scores))
-    return sum(each.recovery_delay for each in scores) / noticed / 60
+    noticed = max(1, sum(score.recoveries for score in scores))
+    return sum(score.recovery_delay for score in scores) / noticed / 60
 
 
 def miss_share(scores: Scores) -> float:
-    return sum(each.misses for each in scores) / max(1, sum(each.happened for each in scores))
+    return sum(score.misses for score in scores) / max(1, sum(score.happened for score in scores))
 
 
 def false_alarms_a_day(scores: Scores) -> float:
-    return sum(each.false_alarms for each in scores) / sum(each.days for each in scores)
+    return sum(score.false_alarms for score in scores) / sum(score.days for score in scores)
 
 
 def worst_tenth(scores: Scores) -> float:
-    ordered = sorted((each.wrong for each in scores), reverse=True)
+    ordered = sorted((score.wrong for score in scores), reverse=True)
     return fmean(ordered[: max(1, len(ordered) // 10)])
 
 
@@ -72,9 +74,9 @@ def _measured(figure: Figure, scores: Scores, of_fixed: Scores, drawn: list[list
     values: list[float] = []
     skills: list[float] = []
     for places in drawn:
-        value = figure([scores[place] for place in places])
+        value = figure([scores[index] for index in places])
         values.append(value)
-        skills.append(_skill(value, figure([of_fixed[place] for place in places])))
+        skills.append(_skill(value, figure([of_fixed[index] for index in places])))
     value = figure(scores)
     return Measured(value, *_interval(values), _skill(value, figure(of_fixed)), *_interval(skills))
 

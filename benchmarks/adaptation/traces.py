@@ -39,15 +39,15 @@ class Trace:
         return sha256(self.name.encode()).digest()[-1] % 2 == 0
 
     def is_down(self, at: float) -> bool:
-        place = bisect_right(self.outages, (at, float("inf"))) - 1
-        return place >= 0 and at < self.outages[place][1]
+        index = bisect_right(self.outages, (at, float("inf"))) - 1
+        return index >= 0 and at < self.outages[index][1]
 
     def next_change(self, at: float) -> float:
         """When it next goes down or comes back."""
-        place = bisect_right(self.outages, (at, float("inf"))) - 1
-        if place >= 0 and at < self.outages[place][1]:
-            return self.outages[place][1]
-        return self.outages[place + 1][0] if place + 1 < len(self.outages) else float("inf")
+        index = bisect_right(self.outages, (at, float("inf"))) - 1
+        if index >= 0 and at < self.outages[index][1]:
+            return self.outages[index][1]
+        return self.outages[index + 1][0] if index + 1 < len(self.outages) else float("inf")
 
     def answer(self, at: float) -> Outcome:
         """What a probe sees at this moment, and all that it sees."""
@@ -58,14 +58,14 @@ class Trace:
     def _body(self, at: float) -> Body:
         if not self.times:
             return None
-        place = max(0, bisect_right(self.times, at) - 1)
-        return {self.field_name: self.values[place], **self.limits}
+        index = max(0, bisect_right(self.times, at) - 1)
+        return {self.field_name: self.values[index], **self.limits}
 
 
 def load_uptime(path: Path) -> list[Trace]:
     stored = json.loads(path.read_text())
     _check_format(stored, "cadenza-uptime-trace/1", path)
-    return _worth_replaying([_uptime_trace(each) for each in stored["endpoints"]])
+    return _worth_replaying([_uptime_trace(endpoint) for endpoint in stored["endpoints"]])
 
 
 def _uptime_trace(stored: dict[str, Any]) -> Trace:
@@ -81,20 +81,20 @@ def load_metrics(folder: Path) -> list[Trace]:
     for path in named:
         if not path.exists():
             print(f"{path}: there is no such file; it is left out", file=sys.stderr)
-    return _worth_replaying([_metric_trace(*each) for each in named.items() if each[0].exists()])
+    return _worth_replaying([_metric_trace(*item) for item in named.items() if item[0].exists()])
 
 
 def _worth_replaying(traces: list[Trace]) -> list[Trace]:
     for trace in traces:
         if trace.length < SHORTEST:
             print(f"{trace.name}: shorter than a day; it is left out", file=sys.stderr)
-    return [each for each in traces if each.length >= SHORTEST]
+    return [trace for trace in traces if trace.length >= SHORTEST]
 
 
 def _metric_trace(path: Path, windows: list[list[str]]) -> Trace:
     with path.open(newline="") as file:
-        found = ((row["timestamp"], _number(row["value"])) for row in csv.DictReader(file))
-        rows = sorted((_instant(at), value) for at, value in found if value is not None)
+        pairs = ((row["timestamp"], _number(row["value"])) for row in csv.DictReader(file))
+        rows = sorted((_instant(at), value) for at, value in pairs if value is not None)
     if not rows:
         return Trace(path.name, 0.0)
     begin, length = rows[0][0], rows[-1][0] - rows[0][0]
@@ -122,9 +122,9 @@ def _clipped(spans: Iterable[Span], length: float) -> tuple[Span, ...]:
 
 
 def _check_format(stored: dict[str, object], expected: str, path: Path) -> None:
-    found = stored.get("format")
-    if found != expected:
-        raise SystemExit(f"{path}: its format is {found!r}, expected {expected!r}")
+    present = stored.get("format")
+    if present != expected:
+        raise SystemExit(f"{path}: its format is {present!r}, expected {expected!r}")
 
 
 def _number(text: str | None) -> float | None:

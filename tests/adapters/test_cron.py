@@ -47,7 +47,7 @@ def local(timezone: str, text: str, fold: int = 0) -> datetime:
 
 def local_times(instants: Iterator[datetime], timezone: str) -> list[str]:
     zone = ZoneInfo(timezone)
-    return [each.astimezone(zone).strftime("%d %H:%M %z") for each in instants]
+    return [instant.astimezone(zone).strftime("%d %H:%M %z") for instant in instants]
 
 
 # --- Five fields ----------------------------------------------------------------------------
@@ -384,7 +384,7 @@ def test_a_fixed_time_in_the_gap_runs_once_right_after_it(
     timezone: str, day: str, gap: str, after: str
 ) -> None:
     end_at = local(timezone, f"{day}T{after}")
-    hour, minute = (int(each) for each in gap.split(":"))
+    hour, minute = (int(part) for part in gap.split(":"))
     for expression in (f"{minute} {hour} * * *", f"{minute + 10} {hour} * * *"):
         around = list(occurrences(expression, timezone, end_at - 20 * HOUR, end_at + 20 * HOUR))
         assert around == [end_at]
@@ -395,7 +395,7 @@ def test_several_fixed_times_in_the_gap_still_run_once(
     timezone: str, day: str, gap: str, after: str
 ) -> None:
     end_at = local(timezone, f"{day}T{after}")
-    hour, minute = (int(each) for each in gap.split(":"))
+    hour, minute = (int(part) for part in gap.split(":"))
     expression = f"{minute},{minute + 5},{minute + 10} {hour} * * *"
     around = list(occurrences(expression, timezone, end_at - 20 * HOUR, end_at + 20 * HOUR))
 
@@ -407,7 +407,7 @@ def test_from_anywhere_near_the_gap_the_fixed_time_is_found(
     timezone: str, day: str, gap: str, after: str
 ) -> None:
     end_at = local(timezone, f"{day}T{after}")
-    hour, minute = (int(each) for each in gap.split(":"))
+    hour, minute = (int(part) for part in gap.split(":"))
     for minutes_before in range(0, 180, 7):
         before = end_at - minutes_before * MINUTE - TICK
         assert next_at(f"{minute + 10} {hour} * * *", before, timezone) == end_at
@@ -432,7 +432,7 @@ def test_a_fixed_time_in_the_overlap_runs_once(
     first = local(timezone, f"{day}T{time}")
     assert local(timezone, f"{day}T{time}", fold=1) == first + again
 
-    hour, minute = (int(each) for each in time.split(":"))
+    hour, minute = (int(part) for part in time.split(":"))
     expression = f"{minute} {hour} * * *"
     around = list(occurrences(expression, timezone, first - 20 * HOUR, first + 20 * HOUR))
 
@@ -444,7 +444,7 @@ def test_a_fixed_time_in_the_overlap_runs_once(
 def test_in_the_second_pass_no_instant_of_the_first_is_returned(
     timezone: str, day: str, time: str, again: timedelta, minutes: str
 ) -> None:
-    hour, minute = (int(each) for each in time.split(":"))
+    hour, minute = (int(part) for part in time.split(":"))
     second_pass = local(timezone, f"{day}T{time}", fold=1)
     for offset in range(-29, 30, 4):
         after = second_pass + offset * MINUTE
@@ -457,9 +457,9 @@ def test_every_minute_of_fixed_hours_runs_once_per_local_minute(
     timezone: str, day: str, time: str, again: timedelta
 ) -> None:
     first = local(timezone, f"{day}T{time}")
-    found = occurrences("0-59 0-23 * * *", timezone, first - 6 * HOUR, first + 6 * HOUR)
+    instants = occurrences("0-59 0-23 * * *", timezone, first - 6 * HOUR, first + 6 * HOUR)
     zone = ZoneInfo(timezone)
-    clock_faces = [each.astimezone(zone).strftime("%d %H:%M") for each in found]
+    clock_faces = [occurrence.astimezone(zone).strftime("%d %H:%M") for occurrence in instants]
 
     assert len(clock_faces) == len(set(clock_faces)) == 12 * 60 - again // MINUTE
 
@@ -469,13 +469,13 @@ def test_every_minute_of_fixed_hours_runs_once_per_local_minute(
 
 def wanted(minutes: range, hours: range, zone: tzinfo, first: datetime) -> list[datetime]:
     """Every minute of twelve hours whose clock face matches, found the slow and certain way."""
-    found: list[datetime] = []
+    instants: list[datetime] = []
     for count in range(1, 12 * 60 + 1):
         at = first + count * MINUTE
         face = at.astimezone(zone)
         if face.minute in minutes and face.hour in hours:
-            found.append(at)
-    return found
+            instants.append(at)
+    return instants
 
 
 STARS = [
@@ -508,16 +508,16 @@ def test_an_expression_with_a_star_follows_elapsed_time(
     expression: str, minutes: range, hours: range, timezone: str, change: str
 ) -> None:
     after = datetime.fromisoformat(change).replace(tzinfo=UTC) - 6 * HOUR
-    found = list(occurrences(expression, timezone, after, after + 12 * HOUR))
+    instants = list(occurrences(expression, timezone, after, after + 12 * HOUR))
 
-    assert found == wanted(minutes, hours, ZoneInfo(timezone), after)
+    assert instants == wanted(minutes, hours, ZoneInfo(timezone), after)
 
 
 def test_a_star_in_the_overlap_runs_in_both_passes() -> None:
     after = local("Europe/Paris", "2024-10-27T01:45")
-    found = occurrences("*/30 * * * *", "Europe/Paris", after, after + 3 * HOUR)
+    instants = occurrences("*/30 * * * *", "Europe/Paris", after, after + 3 * HOUR)
 
-    assert local_times(found, "Europe/Paris") == [
+    assert local_times(instants, "Europe/Paris") == [
         "27 02:00 +0200",
         "27 02:30 +0200",
         "27 02:00 +0100",
@@ -631,7 +631,7 @@ def test_the_days_around_a_change_strictly_increase_minute_by_minute(
     timezone: str, day: int
 ) -> None:
     start_at = NEW_YEAR + day * DAY
-    found = list(occurrences("0-59/5 0-23 * * *", timezone, start_at, start_at + 3 * DAY))
+    instants = list(occurrences("0-59/5 0-23 * * *", timezone, start_at, start_at + 3 * DAY))
 
-    assert strictly_increase(found)
-    assert 3 * 288 - 12 <= len(found) <= 3 * 288 + 12
+    assert strictly_increase(instants)
+    assert 3 * 288 - 12 <= len(instants) <= 3 * 288 + 12

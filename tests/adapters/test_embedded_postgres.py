@@ -87,7 +87,7 @@ def until(condition: Callable[[], object], seconds: float = 10) -> None:
 
 def processes_of(folder: Path) -> dict[int, str]:
     """The processes of the server in this folder and its guard, with their arguments."""
-    found: dict[int, str] = {}
+    processes: dict[int, str] = {}
     for process in Path("/proc").glob("[0-9]*"):
         try:
             arguments = (process / "cmdline").read_text(errors="replace")
@@ -95,8 +95,8 @@ def processes_of(folder: Path) -> dict[int, str]:
         except OSError:
             continue
         if works_there or ("guard.py" in arguments and str(folder) in arguments):
-            found[int(process.name)] = arguments
-    return found
+            processes[int(process.name)] = arguments
+    return processes
 
 
 @pytest.fixture(scope="module")
@@ -140,7 +140,7 @@ async def test_a_cold_start_makes_a_durable_utf8_database_that_only_this_machine
 ) -> None:
     folder = tmp_path / "not yet there" / "db"
     with EmbeddedPostgres(folder, database="my_cadenza") as dsn:
-        shown = {
+        values = {
             name: await ask(dsn, f"SHOW {name}")
             for name in (
                 *("fsync", "synchronous_commit", "full_page_writes", "max_connections"),
@@ -150,7 +150,7 @@ async def test_a_cold_start_makes_a_durable_utf8_database_that_only_this_machine
         assert str(await ask(dsn, "SHOW server_version")).startswith("18.")
         assert await ask(dsn, "SELECT current_database()") == "my_cadenza"
         assert await ask(dsn, "SELECT upper('ä') || ('Z' < 'a')") == "Ätrue"
-    assert shown == {
+    assert values == {
         "fsync": "on",
         "synchronous_commit": "on",
         "full_page_writes": "on",
@@ -165,10 +165,10 @@ async def test_a_cold_start_makes_a_durable_utf8_database_that_only_this_machine
 
 async def test_a_warm_start_finds_what_was_committed(folder: Path) -> None:
     server = EmbeddedPostgres(folder, settings=FAST)
-    kept = await commit(server.start())
+    rows = await commit(server.start())
     server.stop()
     with EmbeddedPostgres(folder, settings=FAST) as dsn:
-        assert await ask(dsn, kept) == 42
+        assert await ask(dsn, rows) == 42
 
 
 async def test_the_password_is_needed_and_is_nowhere_but_in_its_file(folder: Path) -> None:
@@ -179,7 +179,7 @@ async def test_the_password_is_needed_and_is_nowhere_but_in_its_file(folder: Pat
             await ask(dsn.replace(password, "guessed"), "SELECT 1")
         arguments = processes_of(folder)
         assert len(arguments) > 2
-        assert not any(password in each for each in arguments.values())
+        assert not any(password in value for value in arguments.values())
     assert (folder / "password").stat().st_mode & 0o777 == 0o600
     assert password not in (folder / "server.log").read_text()
 
@@ -249,7 +249,7 @@ async def test_kill_9_leaves_no_orphan_and_loses_nothing(
     victims: list[str], program: subprocess.Popen[str], folder: Path
 ) -> None:
     pids, dsn = said_by(program)
-    kept = await commit(dsn)
+    rows = await commit(dsn)
     pids["postmaster"] = int((folder / "data" / "postmaster.pid").read_text().split()[0])
     before = set(processes_of(folder))
     try:
@@ -258,7 +258,7 @@ async def test_kill_9_leaves_no_orphan_and_loses_nothing(
         # At once, while the old server may still be ending.
         with EmbeddedPostgres(folder) as dsn:
             assert not before & set(processes_of(folder))
-            assert await ask(dsn, kept) == 42
+            assert await ask(dsn, rows) == 42
     finally:
         os.kill(pids["fork"], signal.SIGKILL)
 
@@ -344,7 +344,7 @@ def test_a_server_that_somebody_started_by_hand_is_named_and_left_alone(folder: 
     nothing = os.open(os.devnull, os.O_RDWR)
     settings = ("listen_addresses=", f"unix_socket_directories={tempfile.gettempdir()}")
     command = [str(choose_installation(None, None).postgres)]
-    command += [part for each in settings for part in ("-c", each)]
+    command += [part for setting in settings for part in ("-c", setting)]
     by_hand = GuardedProcess(command, Scope(data, server_account(data), nothing))
     pid = by_hand.read_pid()
     pid_file = data / "postmaster.pid"
@@ -424,8 +424,8 @@ def test_without_the_wheel_the_systems_postgresql_is_used(
     (tmp_path / "postgres").symlink_to(older / "postgres")
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(installation_module, "wheel_folders", list[Path])
-    found = choose_installation(None, None)
-    assert (found.binaries, found.major) == (older, 16)
+    chosen = choose_installation(None, None)
+    assert (chosen.binaries, chosen.major) == (older, 16)
 
 
 def test_without_any_postgresql_the_error_says_how_to_get_one(tmp_path: Path) -> None:
@@ -494,14 +494,14 @@ async def test_a_full_disk_is_named_and_costs_no_data(
         EmbeddedPostgres(folder).start()
     free()
     with EmbeddedPostgres(folder) as dsn:
-        kept = await commit(dsn)
+        rows = await commit(dsn)
     fill()
     with pytest.raises(InstallationError, match=f"disk that holds {folder} is full"):
         EmbeddedPostgres(folder).start()
     assert not processes_of(folder)
     free()
     with EmbeddedPostgres(folder) as dsn:
-        assert await ask(dsn, kept) == 42
+        assert await ask(dsn, rows) == 42
 
 
 def test_a_disk_that_fills_up_while_the_cluster_is_made_is_named(tmp_path: Path) -> None:

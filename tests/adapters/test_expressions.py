@@ -77,7 +77,7 @@ def test_a_body_of_any_kind_may_be_asked_about(body: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("expression", "told"),
+    ("expression", "message"),
     [
         ("body.missing == 1", "missing"),
         ("body.items[7].price == 1", "out of bounds"),
@@ -93,15 +93,15 @@ def test_a_body_of_any_kind_may_be_asked_about(body: Any) -> None:
         ("body.state.matches('(')", "regex"),
     ],
 )
-def test_what_has_no_yes_or_no_is_told_with_the_reason(expression: str, told: str) -> None:
+def test_what_has_no_yes_or_no_is_told_with_the_reason(expression: str, message: str) -> None:
     with pytest.raises(InvalidInput) as raised:
         CEL.holds(expression, ANSWER)
-    assert told in raised.value.fix
+    assert message in raised.value.fix
     assert len(raised.value.fix) < 300
 
 
 @pytest.mark.parametrize(
-    ("expression", "told"),
+    ("expression", "message"),
     [
         ("", "empty"),
         ("  \n ", "empty"),
@@ -126,7 +126,7 @@ def test_what_has_no_yes_or_no_is_told_with_the_reason(expression: str, told: st
     ],
 )
 def test_what_cannot_be_used_is_refused_with_the_place_or_the_reason(
-    expression: str, told: str
+    expression: str, message: str
 ) -> None:
     with pytest.raises(InvalidInput) as held:
         CEL.holds(expression, ANSWER)
@@ -134,12 +134,12 @@ def test_what_cannot_be_used_is_refused_with_the_place_or_the_reason(
         CEL.check("success_when", expression)
     assert checked.value.field == "success_when"
     for raised in (held, checked):
-        assert told in raised.value.fix
+        assert message in raised.value.fix
         assert len(str(raised.value)) < 500
 
 
 @pytest.mark.parametrize(
-    ("expression", "told"),
+    ("expression", "message"),
     [
         ("foo(status)", "at column 1: there is no foo(), only: bytes, contains"),
         ("status == 1 &&\n  body.state.lowerAscii() == 'up'", "at line 2, column 14: there is no"),
@@ -155,11 +155,13 @@ def test_what_cannot_be_used_is_refused_with_the_place_or_the_reason(
         ("(" * 150 + "true" + ")" * 150, "column 97: Recursion limit of 96 exceeded"),
     ],
 )
-def test_what_could_never_say_yes_or_no_is_refused_at_the_door(expression: str, told: str) -> None:
+def test_what_could_never_say_yes_or_no_is_refused_at_the_door(
+    expression: str, message: str
+) -> None:
     with pytest.raises(InvalidInput) as raised:
         CEL.check("rules[0].when", expression, ("status", "body"))
     assert raised.value.field == "rules[0].when"
-    assert told in raised.value.fix
+    assert message in raised.value.fix
     assert "OtherError" not in raised.value.fix
 
 

@@ -79,10 +79,10 @@ def test_the_same_value_is_never_sealed_the_same_way_twice() -> None:
 def test_a_ciphertext_that_was_moved_does_not_open(elsewhere: dict[str, Any]) -> None:
     box = box_of(ONE)
     sealed = box.seal(PLAIN, **PLACE)
-    with pytest.raises(SecretUnreadable, match="sealed for another place") as said:
+    with pytest.raises(SecretUnreadable, match="sealed for another place") as message:
         box.open(sealed, **{**PLACE, **elsewhere})
-    assert PLAIN not in str(said.value)
-    assert said.value.missing_key_id is None
+    assert PLAIN not in str(message.value)
+    assert message.value.missing_key_id is None
 
 
 def test_one_that_was_cut_or_changed_anywhere_does_not_open() -> None:
@@ -91,10 +91,10 @@ def test_one_that_was_cut_or_changed_anywhere_does_not_open() -> None:
     for length in range(len(sealed)):
         with pytest.raises(SecretUnreadable):
             box.open(sealed[:length], **PLACE)
-    for place in range(len(sealed)):
-        other = "A" if sealed[place] != "A" else "B"
+    for index in range(len(sealed)):
+        other = "A" if sealed[index] != "A" else "B"
         with pytest.raises(SecretUnreadable):
-            box.open(sealed[:place] + other + sealed[place + 1 :], **PLACE)
+            box.open(sealed[:index] + other + sealed[index + 1 :], **PLACE)
 
 
 @pytest.mark.parametrize(
@@ -136,12 +136,12 @@ def test_the_first_key_writes_and_all_of_them_read() -> None:
 
 def test_a_lost_key_is_named_with_what_to_do() -> None:
     sealed = box_of(ONE).seal(PLAIN, **PLACE)
-    with pytest.raises(SecretUnreadable) as said:
+    with pytest.raises(SecretUnreadable) as message:
         box_of(TWO).open(sealed, **PLACE)
-    assert said.value.missing_key_id == id_of_key(ONE)
-    assert f"master key {id_of_key(ONE)}, which this program does not have" in str(said.value)
-    assert "Put that key back" in str(said.value)
-    assert "enter the secret again" in str(said.value)
+    assert message.value.missing_key_id == id_of_key(ONE)
+    assert f"master key {id_of_key(ONE)}, which this program does not have" in str(message.value)
+    assert "Put that key back" in str(message.value)
+    assert "enter the secret again" in str(message.value)
 
 
 def test_a_header_is_opened_in_a_few_microseconds() -> None:
@@ -195,10 +195,17 @@ def test_a_key_may_be_base64_or_hex(text: str) -> None:
     ],
 )
 def test_a_key_that_is_none_is_refused_and_never_quoted(text: str, why: str) -> None:
+<<<<<<< HEAD
     with pytest.raises(InstallationError, match=why) as said:
         ConfiguredKeys(text)
     assert "openssl rand -base64 32" in str(said.value)
     assert all(word not in str(said.value) for word in text.split(",") if len(word) > 7)
+=======
+    with pytest.raises(InstallationError, match=why) as message:
+        GivenKeys(text)
+    assert "openssl rand -base64 32" in str(message.value)
+    assert all(word not in str(message.value) for word in text.split(",") if len(word) > 7)
+>>>>>>> t2
 
 
 def test_keys_do_not_show_themselves() -> None:
@@ -228,7 +235,7 @@ def test_the_first_start_makes_a_file_that_only_its_owner_reads(path: Path) -> N
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert key_file(path).ids == made.ids
     assert "Keep a copy" in path.read_text()
-    assert sorted(each.name for each in path.parent.iterdir()) == ["master.key", "master.key.lock"]
+    assert sorted(file.name for file in path.parent.iterdir()) == ["master.key", "master.key.lock"]
 
 
 START = """
@@ -250,13 +257,13 @@ def test_programs_that_start_at_once_all_get_the_same_key(path: Path) -> None:
         )
         for _ in range(6)
     ]
-    for each in programs:  # all have started, and wait for this
-        assert each.stdin is not None
-        each.stdin.close()
-        each.stdin = None
-    said = {each.communicate()[0].strip() for each in programs}
-    assert [each.returncode for each in programs] == [0] * 6
-    assert said == {key_file(path).ids[0]}
+    for program in programs:  # all have started, and wait for this
+        assert program.stdin is not None
+        program.stdin.close()
+        program.stdin = None
+    outputs = {program.communicate()[0].strip() for program in programs}
+    assert [program.returncode for program in programs] == [0] * 6
+    assert outputs == {key_file(path).ids[0]}
 
 
 def test_a_program_that_was_killed_while_it_wrote_is_in_nobodys_way(path: Path) -> None:
@@ -269,12 +276,12 @@ def test_a_program_that_was_killed_while_it_wrote_is_in_nobodys_way(path: Path) 
 def test_a_file_that_others_can_read_is_closed_to_them_with_a_word(path: Path, mode: int) -> None:
     key_file(path)
     path.chmod(mode)
-    said: list[str] = []
-    KeyFile(path, said.append)
+    warnings: list[str] = []
+    KeyFile(path, warnings.append)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert len(said) == 1
-    assert f"mode {mode:03o}" in said[0]
-    assert "cadenza secrets rotate" in said[0]
+    assert len(warnings) == 1
+    assert f"mode {mode:03o}" in warnings[0]
+    assert "cadenza secrets rotate" in warnings[0]
     key_file(path)  # and nothing more to say
 
 
@@ -307,9 +314,9 @@ def test_a_file_with_no_key_in_it_is_a_clear_error_and_is_left_alone(
     path.chmod(0o600)
     with pytest.raises(
         InstallationError, match=r"master\.key (holds no key|cannot be used)"
-    ) as said:
+    ) as message:
         key_file(path)
-    assert "hunter2" not in str(said.value)
+    assert "hunter2" not in str(message.value)
     assert path.read_bytes() == content
 
 
@@ -387,8 +394,8 @@ def test_programs_that_add_a_key_at_once_lose_none(path: Path) -> None:
         )
         for _ in range(4)
     ]
-    said = {each.communicate()[0].strip() for each in programs}
-    assert said <= set(key_file(path).ids)
+    outputs = {program.communicate()[0].strip() for program in programs}
+    assert outputs <= set(key_file(path).ids)
     assert len(key_file(path).ids) == 5
 
 

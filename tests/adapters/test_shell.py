@@ -68,14 +68,14 @@ def script(text: str) -> tuple[str, str, str]:
 def alive(claim: Claim) -> list[int]:
     """Every process that was started for this claim: they all inherit its key."""
     mark = f"CADENZA_IDEMPOTENCY_KEY={claim.idempotency_key}".encode()
-    found: list[int] = []
+    processes: list[int] = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             if mark in (folder / "environ").read_bytes():
-                found.append(int(folder.name))
+                processes.append(int(folder.name))
         except OSError:
             continue
-    return found
+    return processes
 
 
 def until(condition: Callable[[], bool], within: float = 5) -> bool:
@@ -173,11 +173,11 @@ def test_the_environment_holds_what_was_allowed_and_nothing_else(
     monkeypatch.setenv("CADENZA_MASTER_KEY", "hunter2")
     monkeypatch.setenv("LANG_OF_TEST", "de")
     monkeypatch.setenv("AWS_SECRET", "hunter2")
-    given = allowed_environment(["LANG_OF_TEST", "NOT_SET", ""], os.environ)  # noqa: TID251
+    environment = allowed_environment(["LANG_OF_TEST", "NOT_SET", ""], os.environ)  # noqa: TID251
     claim = replace(claim_of("env"), attempt=2)
-    body = run(dispatcher(environment=given).dispatch(claim)).body
-    shown = dict(line.split("=", 1) for line in body.splitlines())
-    assert shown == {
+    body = run(dispatcher(environment=environment).dispatch(claim)).body
+    variables = dict(line.split("=", 1) for line in body.splitlines())
+    assert variables == {
         "PATH": ShellRules().path,
         "LANG_OF_TEST": "de",
         "CADENZA_IDEMPOTENCY_KEY": claim.idempotency_key,
@@ -193,14 +193,14 @@ def test_settings_of_cadenza_cannot_be_allowed(name: str) -> None:
 
 
 def test_a_command_gets_no_descriptor_of_ours_and_no_input(run: Run, tmp_path: Path) -> None:
-    kept = os.open(tmp_path / "secret", os.O_CREAT | os.O_RDWR)
-    os.set_inheritable(kept, True)
+    descriptors = os.open(tmp_path / "secret", os.O_CREAT | os.O_RDWR)
+    os.set_inheritable(descriptors, True)
     try:
         outcome = run(dispatched("ls", "/proc/self/fd"))
         assert outcome.body.split() == ["0", "1", "2", "3"]  # 3 is the listed folder itself
         assert run(dispatched("cat")) == Outcome(RunStatus.SUCCESS, status_code=0)
     finally:
-        os.close(kept)
+        os.close(descriptors)
 
 
 def test_a_command_leads_a_session_of_its_own(run: Run) -> None:

@@ -55,8 +55,8 @@ def by_hand(secret, headers, body):
     signed = headers["webhook-id"].encode() + b"." + at.encode() + b"." + body
     key = base64.b64decode(secret.removeprefix("whsec_"))
     wanted = "v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
-    given = headers["webhook-signature"].split(" ")
-    return any(hmac.compare_digest(wanted, each) for each in given)
+    signatures = headers["webhook-signature"].split(" ")
+    return any(hmac.compare_digest(wanted, signature) for signature in signatures)
 
 class Receiver(BaseHTTPRequestHandler):
     def do_POST(self):
@@ -132,8 +132,8 @@ class Post:
 
     async def __call__(self, secret: Secret, headers: Mapping[str, str], body: bytes) -> bool:
         """Whether the receiver that has this secret accepts it; both ways of checking agree."""
-        given = {**headers, "x-test-secret": secret.value}
-        async with self._session.post(self._url, headers=given, data=body) as response:
+        signed = {**headers, "x-test-secret": secret.value}
+        async with self._session.post(self._url, headers=signed, data=body) as response:
             library, by_hand = await response.json(content_type=None)
         assert library == by_hand
         return library
@@ -196,14 +196,14 @@ async def test_an_old_message_is_not_accepted_again(port: int) -> None:
 
 async def test_the_code_in_the_documents_verifies_it() -> None:
     text = (Path(__file__).parents[2] / "docs/how-to/verify-signatures.md").read_text()
-    code = next(each for each in text.split("```python\n") if "def is_genuine" in each)
-    shown: dict[str, Any] = {}
-    exec(code.partition("```")[0], shown)
+    code = next(block for block in text.split("```python\n") if "def is_genuine" in block)
+    names: dict[str, Any] = {}
+    exec(code.partition("```")[0], names)
     signer = StandardWebhooksSigner(Keys(key(OLD), key(NEW)))
     headers = await signer.headers_for(TENANT, slot_key(), wall_clock(), BODY)
-    assert shown["is_genuine"](OLD.value, headers, BODY)
-    assert shown["is_genuine"](NEW.value, headers, BODY)
-    assert not shown["is_genuine"](OLD.value, headers, BODY + b" ")
+    assert names["is_genuine"](OLD.value, headers, BODY)
+    assert names["is_genuine"](NEW.value, headers, BODY)
+    assert not names["is_genuine"](OLD.value, headers, BODY + b" ")
 
 
 # --- The headers ----------------------------------------------------------------------------
@@ -260,8 +260,8 @@ def test_any_text_is_signed_as_the_specification_says(body: str, message_id: str
 def test_new_secrets_are_random_and_fit_the_specification() -> None:
     made = {new_signing_secret().value for _ in range(100)}
     assert len(made) == 100
-    assert all(each.startswith("whsec_") for each in made)
-    assert all(len(base64.b64decode(each.removeprefix("whsec_"))) == 32 for each in made)
+    assert all(secret.startswith("whsec_") for secret in made)
+    assert all(len(base64.b64decode(secret.removeprefix("whsec_"))) == 32 for secret in made)
 
 
 def test_a_key_does_not_show_its_secret() -> None:
@@ -293,18 +293,20 @@ def test_after_any_rotations_one_or_two_keys_sign_at_every_instant(
     for overlap, wait in zip(overlaps, waits, strict=False):
         now += seconds(wait)
         try:
-            ends_at = retirement([each.retires_at for each in keys], now, seconds(overlap))
+            ends_at = retirement(
+                [signing_key.retires_at for signing_key in keys], now, seconds(overlap)
+            )
         except Refused:
             continue
-        keys = [_ended(each, ends_at) for each in keys] + [key(NEW, now)]
+        keys = [_ended(signing_key, ends_at) for signing_key in keys] + [key(NEW, now)]
     for at in {NOON, now, *(NOON + seconds(n) for n in (1, 30, 59, 60, 61, 3599, 3600, 7200))}:
-        signing = [each for each in keys if each.signs_at(at)]
+        signing = [signing_key for signing_key in keys if signing_key.signs_at(at)]
         assert 1 <= len(signing) <= 2
 
 
-def _ended(each: SigningKey, ends_at: datetime) -> SigningKey:
-    end = ends_at if each.retires_at is None else min(each.retires_at, ends_at)
-    return key(each.secret, each.created_at, end)
+def _ended(old: SigningKey, ends_at: datetime) -> SigningKey:
+    end = ends_at if old.retires_at is None else min(old.retires_at, ends_at)
+    return key(old.secret, old.created_at, end)
 
 
 def test_a_third_key_is_refused_while_two_sign_unless_both_end_at_once() -> None:

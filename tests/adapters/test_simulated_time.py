@@ -40,20 +40,20 @@ def test_sleepers_with_the_same_end_wake_in_the_order_of_their_start() -> None:
 
 def test_what_a_woken_sleeper_does_happens_before_the_next_one_wakes() -> None:
     async def life() -> list[str]:
-        clock, said = SimulatedClock(NOON), []
+        clock, steps = SimulatedClock(NOON), []
 
         async def first() -> None:
             await clock.sleep(seconds(1))
-            said.append("first wakes")
+            steps.append("first wakes")
             await asyncio.sleep(0)
-            said.append("first goes on")
+            steps.append("first goes on")
 
         async def second() -> None:
             await clock.sleep(seconds(1.000001))
-            said.append("second wakes")
+            steps.append("second wakes")
 
         await asyncio.gather(first(), second())
-        return said
+        return steps
 
     assert run_simulated(life()) == ["first wakes", "first goes on", "second wakes"]
 
@@ -83,16 +83,16 @@ def test_a_sleep_is_exact_to_the_microsecond_however_many_came_before_it() -> No
 @pytest.mark.parametrize("length", [timedelta(0), timedelta(seconds=-5)])
 def test_a_sleep_of_nothing_lets_others_run_and_takes_no_time(length: timedelta) -> None:
     async def life() -> tuple[timedelta, list[str]]:
-        clock, said = SimulatedClock(NOON), []
+        clock, steps = SimulatedClock(NOON), []
 
         async def neighbour() -> None:
-            said.append("the neighbour ran")
+            steps.append("the neighbour ran")
 
         task = asyncio.create_task(neighbour())
         await clock.sleep(length)
-        said.append("then we")
+        steps.append("then we")
         await task
-        return clock.now() - NOON, said
+        return clock.now() - NOON, steps
 
     assert run_simulated(life()) == (timedelta(0), ["the neighbour ran", "then we"])
 

@@ -55,8 +55,8 @@ def quiet(_: str) -> None:
 
 @pytest.fixture(scope="module")
 def rows() -> dict[str, Row]:
-    found = race_states(few("season"), 1800.0, InThisProcess(), quiet)
-    return {row.policy: row for row in found}
+    track = race_states(few("season"), 1800.0, InThisProcess(), quiet)
+    return {row.policy: row for row in track}
 
 
 # --- Fairness -----------------------------------------------------------------------------------
@@ -113,8 +113,8 @@ def test_a_parameter_is_found_wherever_it_is(wanted: float, steepness: float) ->
 def test_with_the_default_budget_no_day_has_more_runs_than_the_baseline(kind: str) -> None:
     for trace in few(kind):
         probes = Life(trace, 1800.0, FLOOR, 0.0).live(rules_brain(Budget())).probes
-        for place, at in enumerate(probes):
-            assert place - bisect_left(probes, at - DAY + 1) + 1 <= 48
+        for index, at in enumerate(probes):
+            assert index - bisect_left(probes, at - DAY + 1) + 1 <= 48
 
 
 @pytest.mark.parametrize("kind", ["season", "ramp"])
@@ -233,7 +233,7 @@ def uptime_of(days: float, *outages: tuple[str, str]) -> dict[str, Any]:
 
 def test_odd_outages_are_raced_all_the_same(tmp_path: Path) -> None:
     always = ("2025-12-01T00:00:00Z", "2026-02-01T00:00:00Z")
-    outside, backwards = (("2027-01-01T00:00:00Z", each) for each in ("2027-02-01", "2026-01-02"))
+    outside, backwards = (("2027-01-01T00:00:00Z", day) for day in ("2027-02-01", "2026-01-02"))
     twice = ("2026-01-02T00:00:00Z", "2026-01-02T03:00:00Z")
     endpoints = [
         uptime_of(0),
@@ -246,7 +246,7 @@ def test_odd_outages_are_raced_all_the_same(tmp_path: Path) -> None:
     stored = {"format": "cadenza-uptime-trace/1", "endpoints": endpoints}
     (tmp_path / "uptime-traces.json").write_text(json.dumps(stored))
     traces = load_uptime(tmp_path / "uptime-traces.json")
-    down = [sum(end - begin for begin, end in each.outages) / HOUR for each in traces]
+    down = [sum(end - begin for begin, end in trace.outages) / HOUR for trace in traces]
     assert down == [0, 72, 0, 3]  # those of less than a day are left out
     for chosen in (traces, traces[:1], traces[1:2]):
         rows = race_states(chosen, 3600.0, InThisProcess(), quiet)
@@ -264,7 +264,7 @@ def test_odd_metrics_are_raced_all_the_same(tmp_path: Path) -> None:
         "none.csv": [],
         "one.csv": [f"{at(0)},1"],
         "gap.csv": [*hourly, *(f"{at(200 + hour)},{hour % 5}" for hour in range(30))],
-        "twice.csv": [each for each in hourly for _ in range(2)],
+        "twice.csv": [value for value in hourly for _ in range(2)],
         "flat.csv": [f"{at(hour)},5" for hour in range(60)],
         "holes.csv": [*hourly, f"{at(60)},", f"{at(61)},nan", f"{at(62)},4", f"{at(63)},-"],
     }
@@ -274,8 +274,8 @@ def test_odd_metrics_are_raced_all_the_same(tmp_path: Path) -> None:
     stored = {"format": "cadenza-metric-trace/1", "windows": {**windows, "missing.csv": []}}
     (tmp_path / "windows.json").write_text(json.dumps(stored))
     traces = load_metrics(tmp_path)
-    assert [each.name for each in traces] == ["gap.csv", "twice.csv", "flat.csv", "holes.csv"]
-    assert all(each.windows == ((40 * HOUR, 45 * HOUR),) for each in traces)
+    assert [trace.name for trace in traces] == ["gap.csv", "twice.csv", "flat.csv", "holes.csv"]
+    assert all(trace.windows == ((40 * HOUR, 45 * HOUR),) for trace in traces)
     assert traces[-1].length == 62 * HOUR
     rows = race_windows(traces, 3600.0, InThisProcess(), quiet)
     assert {*POLICIES, RULES, RANDOM} <= {row.policy for row in rows}
@@ -290,8 +290,8 @@ def test_another_format_is_refused_with_both_names(tmp_path: Path) -> None:
 
 def test_a_track_is_a_table_and_a_record(rows: dict[str, Row]) -> None:
     track = Track("season", "all", "states", 30, 3, list(rows.values()))
-    shown = table(track)
-    assert all(f"| {name} |" in shown for name in rows)
+    text = table(track)
+    assert all(f"| {name} |" in text for name in rows)
     assert json.loads(json.dumps(track.record()))["rows"][0]["policy"] == "fixed"
 
 
@@ -301,9 +301,9 @@ def test_no_more_than_half_of_many_traces_is_tuned_on() -> None:
 
 
 def test_metrics_are_raced_with_the_same_eyes() -> None:
-    found = race_windows(few("ramp")[:2], 1800.0, InThisProcess(), quiet)
-    by_name = {row.policy: row for row in found}
+    track = race_windows(few("ramp")[:2], 1800.0, InThisProcess(), quiet)
+    by_name = {row.policy: row for row in track}
     assert by_name[RULES].ratio == pytest.approx(1.0, abs=0.01)
     assert by_name["fixed"].figures["miss_share"].value < 1
     assert list(by_name) == [*POLICIES, RANDOM, RULES, OWN_BUDGET]
-    assert "no better detectors" in table(Track("ramp", "all", "windows", 30, 2, found))
+    assert "no better detectors" in table(Track("ramp", "all", "windows", 30, 2, track))

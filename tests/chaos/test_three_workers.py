@@ -99,8 +99,8 @@ async def test_every_slot_has_one_run_whatever_happens_to_the_workers(three: Thr
     for worker in (three.second, three.third):
         worker.send(signal.SIGTERM)
     for worker in (three.second, three.third):
-        assert await worker.until_ended() == 0, worker.said()
-        assert "Traceback" not in worker.said()
+        assert await worker.until_ended() == 0, worker.output()
+        assert "Traceback" not in worker.output()
 
     runs = await world.runs()
     nothing_is_left_open(runs)
@@ -185,8 +185,8 @@ def every_endpoint_went_on(runs: Runs) -> None:
     for run in runs:
         by_endpoint[run["endpoint_id"]].append(run)
     assert len(by_endpoint) == ENDPOINTS
-    for each in by_endpoint.values():
-        for earlier, later in pairwise(each):
+    for requests in by_endpoint.values():
+        for earlier, later in pairwise(requests):
             apart = later["slot_at"] - earlier["slot_at"]
             assert apart >= INTERVAL
             assert apart < TAKEOVER + LEASE + 2 * INTERVAL + seconds(TAKES)

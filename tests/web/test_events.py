@@ -383,7 +383,7 @@ async def test_a_stream_ends_when_the_program_is_told_to_stop(
         port = free.getsockname()[1]
     command = (sys.executable, "-m", "cadenza.roots.main", "api", "--port", str(port))
     with program(tmp_path / "api.log", url, command=command) as api:
-        await until(lambda: "api started" in api.said(), within=30)
+        await until(lambda: "api started" in api.output(), within=30)
         await until(lambda: _accepts(port))
         async with following(f"http://127.0.0.1:{port}/api/v1", world.ours) as stream:
             await stream.next()

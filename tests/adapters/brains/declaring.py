@@ -44,17 +44,19 @@ def context(
 ) -> AnalysisContext:
     """The newest body first, a minute apart; the newest came just now."""
     states = [SiblingState(make_endpoint(n), answer(body)) for n, body in (siblings or {}).items()]
-    states += [SiblingState(each, None) for each in others]
+    states += [SiblingState(other, None) for other in others]
     runs = 0 if success_rate is None else 10
-    windows = tuple(HealthWindow(each, runs, round(runs * (success_rate or 0))) for each in WINDOWS)
+    windows = tuple(
+        HealthWindow(window, runs, round(runs * (success_rate or 0))) for window in WINDOWS
+    )
     return AnalysisContext(
         now=NOON,
         endpoint=endpoint or make_endpoint(),
         job=Job(id_of("job"), id_of("tenant"), "job", rules=tuple(rules)),
         health=Health(windows, seconds(1), 0),
-        sibling_names=tuple(each.endpoint.name for each in states),
+        sibling_names=tuple(state.endpoint.name for state in states),
         last_analysis=LastAnalysis(looked_at, "") if looked_at else None,
-        recent=tuple(answer(body, minutes(place)) for place, body in enumerate(bodies)),
+        recent=tuple(answer(body, minutes(number)) for number, body in enumerate(bodies)),
         siblings=tuple(states),
         fired_at=fired_at or {},
     )

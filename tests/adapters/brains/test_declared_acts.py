@@ -22,7 +22,7 @@ from tests.factories import (
 PERSON = Author.PERSON
 
 
-def act(then: Then, endpoint: Endpoint | None = None, body: Any = None, **fields: Any) -> Any:
+def asked(then: Then, endpoint: Endpoint | None = None, body: Any = None, **fields: Any) -> Any:
     """The arguments of the one call, or None; for the sibling where one is given."""
     then_for = Then(then.action, then.duration, then.at, "other") if endpoint else then
     others = [endpoint] if endpoint else []
@@ -44,9 +44,9 @@ def test_every_act_carries_rule_and_reason() -> None:
 
 
 def test_an_interval_goes_to_the_endpoint_itself_or_to_a_sibling() -> None:
-    asked = act(HALF_MINUTE, ttl=minutes(10))
-    assert asked == {"interval_ms": 30_000, "ttl_minutes": 10.0, "reason": "Rule mine"}
-    assert act(HALF_MINUTE, other())["endpoint"] == "other"
+    arguments = asked(HALF_MINUTE, ttl=minutes(10))
+    assert arguments == {"interval_ms": 30_000, "ttl_minutes": 10.0, "reason": "Rule mine"}
+    assert asked(HALF_MINUTE, other())["endpoint"] == "other"
 
 
 @pytest.mark.parametrize(
@@ -62,12 +62,12 @@ def test_a_hint_is_written_again_only_when_it_would_run_out(
     interval: int, left: int, author: Author, asks: bool
 ) -> None:
     hint = interval_hint(seconds(interval), NOON + minutes(left), author=author)
-    assert (act(HALF_MINUTE, other(interval_hint=hint)) is not None) is asks
+    assert (asked(HALF_MINUTE, other(interval_hint=hint)) is not None) is asks
 
 
 def test_a_ttl_beyond_the_bounds_does_not_make_it_renew_for_ever() -> None:
     hint = interval_hint(seconds(30), NOON + minutes(230))  # of the 240 that are allowed
-    assert act(HALF_MINUTE, other(interval_hint=hint), ttl=minutes(10_000)) is None
+    assert asked(HALF_MINUTE, other(interval_hint=hint), ttl=minutes(10_000)) is None
 
 
 # --- Runs ---------------------------------------------------------------------------------------
@@ -76,15 +76,15 @@ RUN_NOW = Then(RuleAction.RUN_NOW)
 
 
 def test_run_now_is_for_one_that_can_run_now() -> None:
-    assert act(RUN_NOW, other())["next_run_in_ms"] == 0
+    assert asked(RUN_NOW, other())["next_run_in_ms"] == 0
     cooling = other(min_interval=minutes(10), **ran_at(NOON - minutes(9)))
-    assert act(RUN_NOW, cooling) is None
+    assert asked(RUN_NOW, cooling) is None
     ready = other(min_interval=minutes(10), **ran_at(NOON - minutes(10)))
-    assert act(RUN_NOW, ready) is not None
-    assert act(RUN_NOW, other(running_slot_at=NOON)) is None
-    assert act(RUN_NOW, other(planner_pause=Pause(NOON + minutes(1)))) is None
+    assert asked(RUN_NOW, ready) is not None
+    assert asked(RUN_NOW, other(running_slot_at=NOON)) is None
+    assert asked(RUN_NOW, other(planner_pause=Pause(NOON + minutes(1)))) is None
     waiting = other(one_shot_hint=one_shot(NOON, NOON + minutes(1)))
-    assert act(RUN_NOW, waiting) is None
+    assert asked(RUN_NOW, waiting) is None
 
 
 def test_an_endpoint_that_asks_for_itself_runs_as_soon_as_it_may() -> None:
@@ -96,11 +96,11 @@ def test_an_endpoint_that_asks_for_itself_runs_as_soon_as_it_may() -> None:
 
 def test_run_in_waits_once_and_is_not_pushed_on_by_every_answer() -> None:
     later = Then(RuleAction.RUN_IN, minutes(90))
-    asked = act(later, other())
-    assert asked["next_run_at_iso"] == "2026-03-02T13:30:00Z"
-    assert asked["ttl_minutes"] == 91  # it must outlive its own time
+    arguments = asked(later, other())
+    assert arguments["next_run_at_iso"] == "2026-03-02T13:30:00Z"
+    assert arguments["ttl_minutes"] == 91  # it must outlive its own time
     waiting = other(one_shot_hint=one_shot(NOON + minutes(80), NOON + minutes(81)))
-    assert act(later, waiting) is None
+    assert asked(later, waiting) is None
 
 
 @pytest.mark.parametrize(
@@ -115,17 +115,17 @@ def test_run_in_waits_once_and_is_not_pushed_on_by_every_answer() -> None:
     ],
 )
 def test_run_at_takes_the_instant_that_the_answer_names(at: str | None, expected: str) -> None:
-    asked = act(Then(RuleAction.RUN_AT, at="response.retry_at"), body={"retry_at": at})
-    assert (asked and asked["next_run_at_iso"]) == expected
+    arguments = asked(Then(RuleAction.RUN_AT, at="response.retry_at"), body={"retry_at": at})
+    assert (arguments and arguments["next_run_at_iso"]) == expected
 
 
 def test_run_at_may_be_reckoned_and_is_kept_when_it_is_the_same() -> None:
     soon = Then(RuleAction.RUN_AT, at="now + duration('10m')")
-    assert act(soon, other())["next_run_at_iso"] == "2026-03-02T12:10:00Z"
+    assert asked(soon, other())["next_run_at_iso"] == "2026-03-02T12:10:00Z"
     same = other(one_shot_hint=one_shot(NOON + minutes(10), NOON + minutes(30)))
-    assert act(soon, same) is None
+    assert asked(soon, same) is None
     another = other(one_shot_hint=one_shot(NOON + minutes(20), NOON + minutes(30)))
-    assert act(soon, another) is not None
+    assert asked(soon, another) is not None
 
 
 @pytest.mark.parametrize("at", ["'tomorrow'", "5", "response", "timestamp(response.at)"])
@@ -140,27 +140,27 @@ def test_an_instant_that_is_none_is_a_warning(at: str) -> None:
 
 def test_a_pause_is_written_again_only_when_it_would_run_out() -> None:
     pause = Then(RuleAction.PAUSE, minutes(10))
-    assert act(pause, other())["until_iso"] == "2026-03-02T12:10:00Z"
-    assert act(pause, other(planner_pause=Pause(NOON + minutes(6)))) is None
-    assert act(pause, other(planner_pause=Pause(NOON + minutes(4)))) is not None
-    assert act(Then(RuleAction.PAUSE, minutes(9000)))["until_iso"] == "2026-03-03T12:00:00Z"
+    assert asked(pause, other())["until_iso"] == "2026-03-02T12:10:00Z"
+    assert asked(pause, other(planner_pause=Pause(NOON + minutes(6)))) is None
+    assert asked(pause, other(planner_pause=Pause(NOON + minutes(4)))) is not None
+    assert asked(Then(RuleAction.PAUSE, minutes(9000)))["until_iso"] == "2026-03-03T12:00:00Z"
 
 
 def test_resume_ends_the_planners_pause_and_never_a_persons() -> None:
     resume, paused = Then(RuleAction.RESUME), Pause(NOON + minutes(5))
-    assert act(resume, other()) is None
-    assert act(resume, other(planner_pause=paused))["until_iso"] is None
-    assert act(resume, other(planner_pause=Pause(NOON))) is None
-    assert act(resume, other(planner_pause=paused, person_pause=paused)) is None
+    assert asked(resume, other()) is None
+    assert asked(resume, other(planner_pause=paused))["until_iso"] is None
+    assert asked(resume, other(planner_pause=Pause(NOON))) is None
+    assert asked(resume, other(planner_pause=paused, person_pause=paused)) is None
 
 
 def test_clear_is_asked_for_only_where_there_is_something_to_clear() -> None:
     clear = Then(RuleAction.CLEAR)
-    assert act(clear, other()) is None
-    assert act(clear, other(interval_hint=interval_hint(seconds(5), NOON))) is None
+    assert asked(clear, other()) is None
+    assert asked(clear, other(interval_hint=interval_hint(seconds(5), NOON))) is None
     persons = interval_hint(seconds(5), NOON + minutes(1), author=PERSON)
-    assert act(clear, other(interval_hint=persons)) is None
-    assert act(clear, other(one_shot_hint=one_shot(NOON, NOON + minutes(1)))) is not None
+    assert asked(clear, other(interval_hint=persons)) is None
+    assert asked(clear, other(one_shot_hint=one_shot(NOON, NOON + minutes(1)))) is not None
 
 
 # --- Whose endpoint it is -----------------------------------------------------------------------
@@ -194,8 +194,8 @@ def test_a_reason_does_not_say_who_wrote_a_hint() -> None:
 
 
 def test_a_renamed_rule_knows_what_it_wrote() -> None:
-    act = Then(RuleAction.INTERVAL, seconds(5))
-    renamed = rule("response.depth > 10", act, name="long queue", id=rule_id("deep queue"))
+    then = Then(RuleAction.INTERVAL, seconds(5))
+    renamed = rule("response.depth > 10", then, name="long queue", id=rule_id("deep queue"))
     hint = IntervalHint(
         seconds(5), NOON + minutes(1), reason="Rule deep queue", rule_id=rule_id("deep queue")
     )
@@ -205,5 +205,5 @@ def test_a_renamed_rule_knows_what_it_wrote() -> None:
 
 def test_an_on_demand_sibling_can_be_woken_and_kept_awake() -> None:
     asleep = other(baseline=OnDemand(), min_interval=seconds(30))
-    assert act(RUN_NOW, asleep)["endpoint"] == "other"
-    assert act(HALF_MINUTE, asleep)["interval_ms"] == 30_000
+    assert asked(RUN_NOW, asleep)["endpoint"] == "other"
+    assert asked(HALF_MINUTE, asleep)["interval_ms"] == 30_000

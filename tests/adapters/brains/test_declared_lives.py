@@ -66,7 +66,7 @@ async def test_a_rule_that_goes_on_holding_makes_no_noise() -> None:
     sessions = bench.sessions
     assert len(sessions) <= 7  # the first, and one for each half of an hour
     assert len(bench.endpoint().planner_changes) <= 1
-    assert {each.reasoning for each in sessions} == {"Rule busy (it runs every 60 s for 1 h)"}
+    assert {session.reasoning for session in sessions} == {"Rule busy (it runs every 60 s for 1 h)"}
 
 
 @simulated
@@ -79,7 +79,7 @@ async def test_detectors_leave_alone_what_a_rule_wrote() -> None:
     count = iter(range(1000))
     await lived(bench, [once], lambda _, _at: {"count": next(count)}, 260)
     assert gaps(bench).count(minutes(1)) >= 29
-    assert "Rest" not in " ".join(each.reasoning for each in bench.sessions)
+    assert "Rest" not in " ".join(session.reasoning for session in bench.sessions)
 
 
 @simulated
@@ -99,7 +99,7 @@ async def test_an_expression_without_yes_or_no_is_told_in_the_session() -> None:
     await bench.add(baseline=Every(minutes(10)))
     await lived(bench, [BUSY], lambda _, _at: {"depth": "many"}, 45)
     assert set(gaps(bench)) == {minutes(10)}
-    warnings = {each for session in bench.sessions for each in session.warnings}
+    warnings = {warning for session in bench.sessions for warning in session.warnings}
     assert len(warnings) == 1
     assert "the rule 'busy' has no yes or no" in warnings.pop()
 

@@ -71,7 +71,7 @@ def test_what_is_missing_does_not_hold_and_is_no_trouble(when: str, body: Any) -
 
 
 @pytest.mark.parametrize(
-    ("when", "body", "said"),
+    ("when", "body", "message"),
     [
         ("response.depth > 300", {"depth": "many"}, "response.depth is text"),
         ("response.depth + 1", {"depth": 3}, "not yes or no"),
@@ -80,12 +80,12 @@ def test_what_is_missing_does_not_hold_and_is_no_trouble(when: str, body: Any) -
     ],
 )
 def test_what_has_no_yes_or_no_is_a_warning_with_rule_and_reason(
-    when: str, body: Any, said: str
+    when: str, body: Any, message: str
 ) -> None:
     ruling = ruled([rule(when, name="odd"), BUSY], body)
     assert ruling.proposals == ()
     assert ruling.warnings[0].startswith("the rule 'odd' has no yes or no: ")
-    assert said in ruling.warnings[0]
+    assert message in ruling.warnings[0]
 
 
 def test_it_must_hold_of_as_many_answers_in_a_row_as_the_rule_says() -> None:
@@ -120,13 +120,13 @@ def test_a_siblings_news_is_for_rules_that_speak_of_siblings_and_not_of_the_resp
     of_both = rule("siblings.other.response.ready && response.old", name="both")
     old = context([of_sibling, of_both], {"old": True}, siblings={"other": {"ready": True}})
     stale = tuple(
-        type(each)(NOON - minutes(2), NOON - minutes(2), each.status, each.body)
-        for each in old.recent
+        type(response)(NOON - minutes(2), NOON - minutes(2), response.status, response.body)
+        for response in old.recent
     )
     about = {name: getattr(old, name) for name in AnalysisContext.__slots__}
     looked = context([], looked_at=NOON - minutes(1)).last_analysis
     ruling = RULES.ruling(AnalysisContext(**{**about, "recent": stale, "last_analysis": looked}))
-    assert [each.rule_id for each in ruling.proposals] == [rule_id("sibling")]
+    assert [proposal.rule_id for proposal in ruling.proposals] == [rule_id("sibling")]
 
 
 # --- Several rules ------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ def test_the_first_rule_that_holds_has_its_target() -> None:
     second = rule("response.depth > 300", Then(RuleAction.CLEAR), name="second")
     elsewhere = rule("true", Then(RuleAction.RUN_NOW, endpoint="other"), name="elsewhere")
     ruling = ruled([first, second, elsewhere], {"depth": 700}, others=[make_endpoint("other")])
-    ids = [each.rule_id for each in ruling.proposals]
+    ids = [proposal.rule_id for proposal in ruling.proposals]
     assert ids == [rule_id("first"), rule_id("elsewhere")]
 
 
@@ -164,8 +164,8 @@ def test_a_target_that_the_job_does_not_have_is_passed_over() -> None:
 
 def test_there_are_never_more_acts_than_a_session_has_calls() -> None:
     names = [f"sibling {number}" for number in range(40)]
-    rules = [rule("true", Then(RuleAction.RUN_NOW, endpoint=each), name=each) for each in names]
-    ruling = ruled(rules, {}, others=[make_endpoint(each) for each in names])
+    rules = [rule("true", Then(RuleAction.RUN_NOW, endpoint=name), name=name) for name in names]
+    ruling = ruled(rules, {}, others=[make_endpoint(name) for name in names])
     assert len(ruling.proposals) == 14
 
 

@@ -54,7 +54,7 @@ def gaps_between(bench: Bench, begin: float, end: float) -> list[float]:
     return [b - a for a, b in pairwise(inside)]
 
 
-def said(bench: Bench) -> str:
+def reasonings(bench: Bench) -> str:
     return " ".join(session.reasoning for session in bench.sessions)
 
 
@@ -70,8 +70,8 @@ async def test_an_outage_starts_a_burst_that_decays_and_ends_in_the_baseline() -
     assert later[0] < 2  # it is looked at once more, to be sure
     assert later == sorted(later)[: len(later)] or max(later[-3:]) > 9  # it decays
     assert gaps_between(bench, 350, 400)[-1] > 10
-    assert "State change: it fails since" in said(bench)
-    assert "State change: it answers again since" in said(bench)
+    assert "State change: it fails since" in reasonings(bench)
+    assert "State change: it answers again since" in reasonings(bench)
 
 
 @simulated
@@ -94,8 +94,8 @@ async def test_a_queue_that_grows_past_what_it_can_hold_is_watched() -> None:
         return body({"queue_depth": depth, "queue_max": 500})
 
     await lived(bench, answer, 360)
-    assert "Trend: queue_depth rises" in said(bench)
-    assert "Threshold: queue_depth is" in said(bench)
+    assert "Trend: queue_depth rises" in reasonings(bench)
+    assert "Threshold: queue_depth is" in reasonings(bench)
     assert min(gaps_between(bench, 330, 360)) <= 2.5
 
 
@@ -209,7 +209,7 @@ async def test_declared_rules_with_nothing_to_say_leave_it_to_the_detectors() ->
     bench = Bench()
     await bench.add(baseline=Every(minutes(10)))
     await lived(bench, lambda _: OK, 200, RulesBrain(CRON, Declared(), OPEN))
-    assert "Stability" in said(bench)
+    assert "Stability" in reasonings(bench)
 
 
 # --- Small things -------------------------------------------------------------------------------

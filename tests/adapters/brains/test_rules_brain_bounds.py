@@ -60,7 +60,7 @@ def test_no_answer_moves_an_endpoint_out_of_its_limits(
         sibling = await bench.add("sibling", baseline=Every(minutes(5)))
         before = bench.endpoint("sibling")
         health = Health(
-            tuple(HealthWindow(each, runs, runs) for each in WINDOWS),
+            tuple(HealthWindow(window, runs, runs) for window in WINDOWS),
             None,
             outages,
             outages,

@@ -43,9 +43,9 @@ class Talk:
 
     async def answer(self, body: bytes | str = b"", status: str = "200 OK", **headers: str) -> None:
         raw = body.encode() if isinstance(body, str) else body
-        given = {"Content-Length": str(len(raw))}
-        given.update({name.replace("_", "-"): value for name, value in headers.items()})
-        lines = "".join(f"{name}: {value}\r\n" for name, value in given.items() if value != "-")
+        sent = {"Content-Length": str(len(raw))}
+        sent.update({name.replace("_", "-"): value for name, value in headers.items()})
+        lines = "".join(f"{name}: {value}\r\n" for name, value in sent.items() if value != "-")
         await self.say(f"HTTP/1.1 {status}\r\n{lines}\r\n", raw)
 
     async def hear(self) -> Request | None:

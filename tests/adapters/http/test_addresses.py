@@ -185,7 +185,7 @@ def test_a_zone_is_refused_even_where_its_network_is_open() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("10.0.0.1/8", "10.0.0.0/8"),  # what was meant
         ("10.0.0.0/33", "10.0.0.0/33"),
@@ -198,10 +198,10 @@ def test_a_zone_is_refused_even_where_its_network_is_open() -> None:
         ("*", "'*'"),
     ],
 )
-def test_a_network_that_is_none_is_told_to_the_admin(text: str, told: str) -> None:
+def test_a_network_that_is_none_is_told_to_the_admin(text: str, message: str) -> None:
     with pytest.raises(InstallationError, match="CADENZA_ALLOWED_NETWORKS") as raised:
         parse_networks(text)
-    assert told in str(raised.value)
+    assert message in str(raised.value)
     assert "10.1.0.0/16" in str(raised.value)  # how it is written
 
 

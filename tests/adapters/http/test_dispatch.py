@@ -230,8 +230,8 @@ async def test_a_secret_that_the_target_sends_back_is_masked() -> None:
         )
     assert target.requests[0].headers["authorization"] == secret.value
     assert outcome.body == {"you": "***", "n": [1, "***"]}
-    for each in (outcome, asserted):
-        assert "horse" not in str(each)
+    for ended in (outcome, asserted):
+        assert "horse" not in str(ended)
     assert asserted.error_kind == "assertion"
 
 
@@ -280,10 +280,10 @@ async def test_a_redirect_to_another_host_takes_no_secret_along() -> None:
         }
         await caller.call(target.url("/a", host="a.example"), **fields)
         await caller.call(target.url("/same", host="a.example"), **fields)
-    there, elsewhere, same, kept = target.requests
-    assert there.headers["x-key"] == same.headers["x-key"] == kept.headers["x-key"]
+    there, elsewhere, same, headers = target.requests
+    assert there.headers["x-key"] == same.headers["x-key"] == headers.headers["x-key"]
     for secret in ("x-key", "authorization", "cookie", "webhook-signature", "webhook-id"):
-        assert secret in kept.headers
+        assert secret in headers.headers
         assert secret not in elsewhere.headers
     assert elsewhere.headers["host"].startswith("b.example")
     assert elsewhere.headers["x-plain"] == "1"

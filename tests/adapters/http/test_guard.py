@@ -41,7 +41,7 @@ class Names:
 
 def names(**known: str) -> Names:
     """`evil_example="10.0.0.1 8.8.8.8"`: underscores for dots, addresses with spaces between."""
-    return Names(**{name.replace("_", "."): each.split() for name, each in known.items()})
+    return Names(**{name.replace("_", "."): addresses.split() for name, addresses in known.items()})
 
 
 async def admitted(url_host: str, guard: Guard) -> list[str]:
@@ -169,7 +169,7 @@ def test_what_pythons_resolver_takes_for_an_address_is_one_to_us_or_refused() ->
             continue
         theirs = {str(info[4][0]) for info in infos}
         assert ours is not None, spelling
-        assert {str(ip_address(each)) for each in theirs} == {str(ours)}, spelling
+        assert {str(ip_address(address)) for address in theirs} == {str(ours)}, spelling
 
 
 # --- Names ----------------------------------------------------------------------------------
@@ -283,13 +283,13 @@ def test_a_host_that_is_not_the_guards_word_leads_nowhere(host: str) -> None:
 
 async def test_a_refusal_says_nothing_about_what_was_refused() -> None:
     guard = Guard(AddressPolicy(), names(inner_example="10.20.30.40"))
-    told: set[str] = set()
+    message: set[str] = set()
     for host in ("inner.example", "127.0.0.1", "localhost", "0x7f.1", "169.254.169.254"):
         with pytest.raises(BlockedAddress) as raised:
             await guard.admit(host, 80)
-        told.add(str(raised.value))
-    assert len(told) == 1
-    assert not any(char.isdigit() for char in told.pop())
+        message.add(str(raised.value))
+    assert len(message) == 1
+    assert not any(char.isdigit() for char in message.pop())
 
 
 async def test_an_address_is_judged_again_right_before_it_is_connected_to() -> None:
@@ -317,4 +317,4 @@ async def test_look_ups_beyond_the_room_wait_and_those_that_give_up_free_theirs(
     tasks = [asyncio.create_task(look_up("localhost")) for _ in range(10)]
     await asyncio.sleep(0)
     tasks.pop(3).cancel()
-    assert all("127.0.0.1" in each for each in await asyncio.gather(*tasks))
+    assert all("127.0.0.1" in outcome for outcome in await asyncio.gather(*tasks))

@@ -443,7 +443,7 @@ async def test_old_western_text_is_read_as_its_header_says() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "code"),
+    ("message", "code"),
     [
         ("HTTP/1.1 999 Whatever\r\nContent-Length: 2\r\n\r\n{}", 999),
         ("HTTP/1.1 600 \r\nContent-Length: 0\r\n\r\n", 600),
@@ -455,15 +455,15 @@ async def test_old_western_text_is_read_as_its_header_says() -> None:
         ("HTTP/1.0 500 Old\r\n\r\nclosing ends it", 500),
     ],
 )
-async def test_odd_status_codes_are_failures_with_their_code(said: str, code: int) -> None:
-    outcome = await ended(saying(said))
+async def test_odd_status_codes_are_failures_with_their_code(message: str, code: int) -> None:
+    outcome = await ended(saying(message))
     assert (outcome.status, outcome.error_kind) == (RunStatus.FAILURE, "status")
     assert outcome.status_code == code
     assert outcome.error_message == f"HTTP {code}"
 
 
 @pytest.mark.parametrize(
-    "said",
+    "message",
     [
         "HTTP/1.1 1000 x\r\n\r\n",
         "HTTP/1.1 20 x\r\n\r\n",
@@ -498,8 +498,8 @@ async def test_odd_status_codes_are_failures_with_their_code(said: str, code: in
         "",
     ],
 )  # fmt: skip
-async def test_what_is_not_http_ends_as_an_outcome(said: str) -> None:
-    outcome = await ended(saying(said))
+async def test_what_is_not_http_ends_as_an_outcome(message: str) -> None:
+    outcome = await ended(saying(message))
     assert outcome.status in (RunStatus.FAILURE, RunStatus.SUCCESS)
     if outcome.status is RunStatus.FAILURE:
         assert outcome.error_kind in ("protocol", "connection")
@@ -547,12 +547,12 @@ async def test_a_second_answer_is_never_taken_for_the_next_one() -> None:
 
 
 async def test_unusual_headers_of_an_answer_do_no_harm() -> None:
-    said = (
+    message = (
         HEAD.encode() + b"X-Bytes: \xff\xfe\r\nSet-Cookie: " + b"a" * 4000 + b"\r\n"
         b"Retry-After: \xff\r\nContent-Type: \xff\xfe\r\nLocation: http://[::1\r\n"
         b"Content-Length: 2\r\n\r\n{}"
     )
-    outcome = await ended(saying(said, close=False), max_redirects=3)
+    outcome = await ended(saying(message, close=False), max_redirects=3)
     assert (outcome.status, outcome.body) == (RunStatus.SUCCESS, {})
 
 
@@ -578,8 +578,10 @@ async def test_a_target_that_never_reads_the_request_is_a_timeout() -> None:
 
 async def test_hostile_targets_do_not_delay_the_others() -> None:
     async with both() as (target, caller):
-        hostile = [target.on(f"/{name}", each) for name, each in enumerate(SLOW.values())]
-        hostile += [target.on(f"/l{name}", each) for name, (each, _) in enumerate(LARGE.values())]
+        hostile = [target.on(f"/{name}", behaviour) for name, behaviour in enumerate(SLOW.values())]
+        hostile += [
+            target.on(f"/l{name}", behaviour) for name, (behaviour, _) in enumerate(LARGE.values())
+        ]
         attacks = [asyncio.create_task(caller.call(url, within=1.5)) for url in hostile]
         longest = 0.0
         while not all(task.done() for task in attacks):

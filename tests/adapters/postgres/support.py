@@ -45,11 +45,11 @@ async def until(condition: Callable[[], Any], within: float = 15) -> Any:
     """Ask again and again, as a function or a coroutine, until it says yes; gives back its yes."""
     deadline = asyncio.get_running_loop().time() + within
     while True:
-        found = condition()
-        if inspect.isawaitable(found):
-            found = await found
-        if found:
-            return found
+        value = condition()
+        if inspect.isawaitable(value):
+            value = await value
+        if value:
+            return value
         assert asyncio.get_running_loop().time() < deadline, "it did not happen in time"
         await asyncio.sleep(0.02)
 
@@ -83,7 +83,7 @@ class Targets:
         return f"http://{host}:{self.port}/{name}?{asked}"
 
     def of(self, name: str) -> list[Request]:
-        return [each for each in self.requests if each.name == name]
+        return [request for request in self.requests if request.name == name]
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator["Targets"]:
@@ -285,8 +285,8 @@ class World:
             *(endpoint.id, count),
         )
 
-    async def act(self, endpoint: Endpoint, act: Transition) -> Endpoint:
-        return await self.endpoints.change_endpoint(endpoint.tenant_id, endpoint.id, act)
+    async def change(self, endpoint: Endpoint, transition: Transition) -> Endpoint:
+        return await self.endpoints.change_endpoint(endpoint.tenant_id, endpoint.id, transition)
 
     async def runs(self, endpoint: Endpoint | None = None) -> list[asyncpg.Record]:
         """By slot; of one endpoint, or all."""
@@ -360,19 +360,19 @@ class Program:
     log: Path
     name: str = ""
 
-    def said(self) -> str:
+    def output(self) -> str:
         return self.log.read_text()
 
     def lines(self) -> list[dict[str, Any]]:
         """What it logged, where it logs as JSON."""
-        found: list[dict[str, Any]] = []
-        for line in self.said().splitlines():
+        lines: list[dict[str, Any]] = []
+        for line in self.output().splitlines():
             with suppress(ValueError):
-                found.append(json.loads(line))
-        return found
+                lines.append(json.loads(line))
+        return lines
 
     async def until_started(self) -> None:
-        await until(lambda: "scheduler started" in self.said() or self._gone(), within=30)
+        await until(lambda: "scheduler started" in self.output() or self._gone(), within=30)
 
     async def until_ended(self, within: float = 30) -> int:
         await until(lambda: self.process.poll() is not None, within)
@@ -382,7 +382,7 @@ class Program:
         self.process.send_signal(number)
 
     def _gone(self) -> bool:
-        assert self.process.poll() is None, self.said()
+        assert self.process.poll() is None, self.output()
         return False
 
 
@@ -390,10 +390,10 @@ def environment(url: str, **settings: object) -> dict[str, str]:
     """Ours without any setting of Cadenza, and these instead."""
     ours = dict(os.environ)  # noqa: TID251
     inherited = {key: value for key, value in ours.items() if not key.startswith("CADENZA_")}
-    given = {f"CADENZA_{key.upper()}": str(value) for key, value in settings.items()}
+    variables = {f"CADENZA_{key.upper()}": str(value) for key, value in settings.items()}
     # Targets are on this machine, and nothing is written below the folder we happen to be in.
     ours_too = {"CADENZA_ALLOWED_NETWORKS": "loopback", "CADENZA_DATA_FOLDER": _data_folder()}
-    return {**inherited, "CADENZA_DATABASE_URL": url, **ours_too, **given}
+    return {**inherited, "CADENZA_DATABASE_URL": url, **ours_too, **variables}
 
 
 @cache

@@ -135,14 +135,14 @@ def workers_an_hour_off(world: World, tmp_path: Path) -> Iterator[dict[str, Prog
     """By how their log shows it: a little less than the hour, for it takes time to ask."""
     with ExitStack() as stack:
         yield {
-            shown: stack.enter_context(
+            off_by: stack.enter_context(
                 program(
                     tmp_path / f"{off}.log",
                     world.url,
                     command=(sys.executable, "-c", OFF_BY, str(off), "scheduler"),
                 )
             )
-            for shown, off in (("1 h ahead", 3600), ("1 h behind", -3600))
+            for off_by, off in (("1 h ahead", 3600), ("1 h behind", -3600))
         }
 
 
@@ -162,7 +162,7 @@ async def test_machines_an_hour_off_behave_the_same_and_say_so(
     runs = await until(enough)
     assert all(run["slot_at"] <= run["started_at"] < begin + seconds(30) for run in runs)
     assert all(request.slot_at <= request.at for request in world.targets.requests)
-    for shown, worker in workers_an_hour_off.items():
+    for off_by, worker in workers_an_hour_off.items():
         warnings = [line for line in worker.lines() if "clock is off" in line["event"]]
         assert warnings[0]["level"] == "warning"
-        assert warnings[0]["off_by"].startswith(shown)
+        assert warnings[0]["off_by"].startswith(off_by)

@@ -53,21 +53,21 @@ def with_password(url: str, password: str) -> str:
 
 
 async def test_a_wrong_password_is_named_but_not_told() -> None:
-    said = await refusal(with_password(server_url(), SECRET))
-    assert "password authentication failed" in said
-    assert "CADENZA_DATABASE_URL" in said
-    assert SECRET not in said
+    message = await refusal(with_password(server_url(), SECRET))
+    assert "password authentication failed" in message
+    assert "CADENZA_DATABASE_URL" in message
+    assert SECRET not in message
 
 
 async def test_a_database_that_does_not_exist_is_named() -> None:
-    said = await refusal(url_of("nowhere"))
-    assert 'database "nowhere" does not exist' in said
-    assert urlsplit(server_url()).password not in said
+    message = await refusal(url_of("nowhere"))
+    assert 'database "nowhere" does not exist' in message
+    assert urlsplit(server_url()).password not in message
 
 
 async def test_an_option_that_the_server_does_not_know_is_named() -> None:
-    said = await refusal(f"{server_url()}&colour=blue")
-    assert 'unrecognized configuration parameter "colour"' in said
+    message = await refusal(f"{server_url()}&colour=blue")
+    assert 'unrecognized configuration parameter "colour"' in message
 
 
 async def test_where_nothing_listens_trying_again_may_help() -> None:
@@ -102,13 +102,13 @@ GARBAGE = (
 
 @pytest.mark.parametrize("url", GARBAGE)
 async def test_an_address_that_cannot_be_read_is_told_with_the_right_form(url: str) -> None:
-    said = await refusal(url)
-    assert "postgresql://user:password@host:5432/database" in said
-    assert SECRET not in said
+    message = await refusal(url)
+    assert "postgresql://user:password@host:5432/database" in message
+    assert SECRET not in message
 
 
 @pytest.mark.parametrize(
-    ("url", "shown"),
+    ("url", "text"),
     [
         ("postgresql://me:hunter2@db.example:5433/cadenza?sslmode=require", "db.example:5433"),
         ("postgres://me:hunter@2@db.example/cadenza", "db.example/cadenza"),
@@ -117,25 +117,25 @@ async def test_an_address_that_cannot_be_read_is_told_with_the_right_form(url: s
         ("password=hunter2", "cannot be read"),
     ],
 )
-def test_an_address_is_shown_without_its_password(url: str, shown: str) -> None:
-    assert shown in shown_url(url)
+def test_an_address_is_shown_without_its_password(url: str, text: str) -> None:
+    assert text in shown_url(url)
     assert "hunter" not in shown_url(url)
 
 
 async def test_a_server_that_is_too_old_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "OLDEST_SERVER", 990000)
-    said = await refusal(server_url())
-    assert "needs PostgreSQL 14 or later; this server is 1" in said
+    message = await refusal(server_url())
+    assert "needs PostgreSQL 14 or later; this server is 1" in message
 
 
 # --- The budget -----------------------------------------------------------------------------
 
 
 async def test_a_server_with_too_few_connections_says_which_numbers_to_change() -> None:
-    said = await refusal(server_url(), connections=98)
-    assert "allows 97 connections, this program alone wants 98" in said
-    assert "max_connections" in said
-    assert "CADENZA_CONNECTIONS" in said
+    message = await refusal(server_url(), connections=98)
+    assert "allows 97 connections, this program alone wants 98" in message
+    assert "max_connections" in message
+    assert "CADENZA_CONNECTIONS" in message
     async with opened(server_url(), connections=97):
         pass
 
@@ -147,9 +147,9 @@ async def test_a_pooler_shares_out_connections_by_itself() -> None:
 
 async def test_no_connection_left_is_told_with_what_to_do() -> None:
     async with limited_role(0) as url:
-        said = await refusal(url)
-    assert "has no connection left for this program, which wants 2" in said
-    assert "CADENZA_CONNECTIONS" in said
+        message = await refusal(url)
+    assert "has no connection left for this program, which wants 2" in message
+    assert "CADENZA_CONNECTIONS" in message
 
 
 @asynccontextmanager
@@ -244,10 +244,10 @@ async def test_a_transaction_is_whole_or_nothing_when_the_server_goes() -> None:
             await cable.mend()
 
 
-async def add_tenant_and_then(database: Database, act: Callable[[], Awaitable[None]]) -> None:
+async def add_tenant_and_then(database: Database, step: Callable[[], Awaitable[None]]) -> None:
     async with database.transaction() as connection:
         await connection.execute("INSERT INTO tenants (id, name) VALUES (gen_random_uuid(), '')")
-        await act()
+        await step()
 
 
 @pytest.mark.parametrize("pooler", [False, True])
@@ -312,10 +312,14 @@ def test_every_bad_setting_is_named_in_one_message(monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("CADENZA_DATABASE_URL", f"postgresql://me:{SECRET}@localhost/cadenza")
     with pytest.raises(InstallationError) as refused:
         read_settings()
-    said = str(refused.value)
-    for shown in ("CADENZA_CONNECTIONS=1", "CADENZA_LEASE_SECONDS=soon", "CADENZA_TICK_SECONDS=0"):
-        assert shown in said
-    assert SECRET not in said
+    message = str(refused.value)
+    for setting in (
+        "CADENZA_CONNECTIONS=1",
+        "CADENZA_LEASE_SECONDS=soon",
+        "CADENZA_TICK_SECONDS=0",
+    ):
+        assert setting in message
+    assert SECRET not in message
 
 
 def test_a_setting_that_is_empty_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:

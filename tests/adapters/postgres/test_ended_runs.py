@@ -62,7 +62,7 @@ async def test_what_is_lost_is_counted_when_it_is_closed(world: World) -> None:
     for _ in range(3):
         await world.execute("UPDATE endpoints SET lease_until = cadenza_now() - interval '1 s'")
         batch = await queue_of(world).claim_due(ClaimRequest("worker", 100, seconds(30)))
-        assert [each.slot_at for each in batch.claims] == [claim.slot_at]
+        assert [claim.slot_at for claim in batch.claims] == [claim.slot_at]
     assert await counts(world) == {}
     await end(world, [claim], OK)  # an old epoch
     assert await counts(world) == {}
@@ -89,7 +89,7 @@ async def test_what_ended_before_the_migration_is_noted_by_it(world: World) -> N
     noted = await failed(world)
     await world.execute("TRUNCATE run_counts, failed_runs")
     await world.execute("UPDATE schema_migrations SET applied_at = cadenza_now()")
-    (before,) = [each for each in migrations() if each.name == "runs_ended_before"]
+    (before,) = [migration for migration in migrations() if migration.name == "runs_ended_before"]
     await world.execute(before.sql)
     assert await counts(world) == {"success": 1, "failure": 1}
     assert await failed(world) == noted

@@ -317,9 +317,9 @@ async def test_days_come_and_go_while_claims_go_on(world: World) -> None:
     made, dropped = list[int](), list[int]()
 
     async def all_done() -> bool:
-        kept = await maintenance.run_once()
-        made.append(kept.days_made)
-        dropped.append(kept.days_dropped)
+        days = await maintenance.run_once()
+        made.append(days.days_made)
+        dropped.append(days.days_dropped)
         # The rows of today are in the default partition: it was not there before they were.
         return sum(made) == MADE - 1 and sum(dropped) == 4
 
@@ -398,5 +398,5 @@ async def test_a_long_round_is_not_taken_for_a_program_that_fell_silent(
 
 async def test_many_at_once_make_each_day_once(world: World, clock: StoppedClock) -> None:
     rounds = (Maintenance(world.database, RETENTION).run_once() for _ in range(2))
-    kept = await asyncio.gather(*rounds)
-    assert sum(each.days_made for each in kept) == MADE
+    partitions = await asyncio.gather(*rounds)
+    assert sum(day.days_made for day in partitions) == MADE

@@ -53,8 +53,8 @@ async def until_looked_at(world: World, count: int, brain: str = "rules") -> Non
 
 async def until_started(planner: Program) -> None:
     def started() -> bool:
-        assert planner.process.poll() is None, planner.said()
-        return "planner started" in planner.said()
+        assert planner.process.poll() is None, planner.output()
+        return "planner started" in planner.output()
 
     await until(started, within=30)
 
@@ -114,10 +114,10 @@ async def test_two_planners_never_look_at_one_endpoint_together(world: World) ->
         planner_of(world, brain, "one", batch=7) as one,
         planner_of(world, brain, "two", batch=7) as two,
     ):
-        working = [asyncio.create_task(each.run()) for each in (one, two)]
+        working = [asyncio.create_task(planner.run()) for planner in (one, two)]
         await until_looked_at(world, 60, "thinker")
-        for each in (one, two):
-            each.stop()
+        for planner in (one, two):
+            planner.stop()
         await asyncio.gather(*working)
     assert len(looks) == len(set(looks)) == 60
     assert await world.value("SELECT count(*) FROM looks WHERE leased_by IS NOT NULL") == 0
@@ -171,7 +171,7 @@ async def test_a_provider_that_is_down_is_nothing_to_the_scheduler_or_the_rules(
         async with world.worker():
             runs = await world.until_finished(probe, count=4)
         await until_looked_at(world, 1)
-        assert "provider.away" in planner.said()
+        assert "provider.away" in planner.output()
         assert planner.process.poll() is None
     assert {run["status"] for run in runs} == {"success"}
     assert (

@@ -30,7 +30,7 @@ AN_HOUR = minutes(60)
 
 
 def lateness(requests: list[Request]) -> list[float]:
-    return [(each.at - each.slot_at).total_seconds() for each in requests]
+    return [(request.at - request.slot_at).total_seconds() for request in requests]
 
 
 # --- On time --------------------------------------------------------------------------------
@@ -58,7 +58,7 @@ async def test_a_nudge_of_an_idle_endpoint_starts_within_a_second(world: World) 
         for endpoint in idle:
             now = await world.now()
             hint = one_shot(now, now + AN_HOUR)
-            await world.act(
+            await world.change(
                 endpoint,
                 lambda ep, at, cron, hint=hint: steering.suggest_run_at(ep, hint, at, cron),
             )
@@ -72,7 +72,7 @@ async def test_a_person_runs_an_endpoint_now(world: World) -> None:
     async with world.worker():
         await world.until_finished(await world.add("first"))
         now = await world.now()
-        await world.act(probe, lambda ep, at, _: steering.request_run_now(ep, at))
+        await world.change(probe, lambda ep, at, _: steering.request_run_now(ep, at))
         (run,) = await world.until_finished(probe)
     assert (run["source"], run["status"], run["is_manual"]) == ("manual", "success", True)
     assert run["started_at"] < now + seconds(1)
@@ -85,7 +85,7 @@ async def test_a_hint_written_during_a_run_is_seen_at_its_end(world: World) -> N
     async with world.worker():
         await until(lambda: world.targets.requests)
         hint = interval_hint(seconds(2), await world.now() + AN_HOUR)
-        during = await world.act(
+        during = await world.change(
             probe, lambda ep, at, cron: steering.suggest_interval(ep, hint, at, cron)
         )
         assert during.next_run_at == probe.next_run_at
@@ -231,11 +231,11 @@ async def test_a_database_that_is_away_for_a_while_costs_no_run(world: World) ->
         world.worker(cable.url, lease=seconds(10), tick=seconds(1)),
     ):
         await world.until_finished(probe, count=2)
-        await until(lambda: any(not each.answered for each in world.targets.requests))
+        await until(lambda: any(not request.answered for request in world.targets.requests))
         await cable.cut()
         away = len(world.targets.requests)
         await asyncio.sleep(3)
-        assert all(each.answered for each in world.targets.requests)
+        assert all(request.answered for request in world.targets.requests)
         await cable.mend()
         await until(lambda: len(world.targets.requests) > away + 40, within=30)
     # A claim whose answer went with the cable has a lease that nobody knows of, until it ends.
@@ -253,7 +253,7 @@ async def all_closed(world: World, run_ids: list[UUID]) -> bool:
 
 
 async def everything_is_stored_once(world: World) -> None:
-    keys = Counter(each.key for each in world.targets.requests)
+    keys = Counter(request.key for request in world.targets.requests)
     assert max(keys.values()) == 1
     runs = await world.runs()
     stored = {f"{run['endpoint_id']}:{iso(run['slot_at'])}": run for run in runs}
@@ -277,8 +277,8 @@ async def test_sigterm_finishes_what_is_in_flight_and_gives_back_the_rest(
         await world.execute("SELECT pg_notify('cadenza_due', '')")
         await until(lambda: len(world.targets.requests) >= 10)
         worker.send(signal.SIGTERM)
-        assert await worker.until_ended() == 0, worker.said()
-        sent = {each.key for each in world.targets.requests if each.answered}
+        assert await worker.until_ended() == 0, worker.output()
+        sent = {request.key for request in world.targets.requests if request.answered}
         assert 10 <= len(sent) == len(world.targets.requests) < 300
         given_back = [line for line in worker.lines() if line["event"] == "run.given_back"]
     runs = await world.runs()
@@ -298,10 +298,10 @@ async def test_a_second_signal_stops_at_once_and_stores_what_it_ended(
         await worker.until_started()
         await until(lambda: world.targets.requests)
         worker.send(signal.SIGTERM)
-        await until(lambda: "stopping" in worker.said())
+        await until(lambda: "stopping" in worker.output())
         assert [run["status"] for run in await world.runs(probe)] == ["running"]
         worker.send(signal.SIGTERM)
-        assert await worker.until_ended(within=20) == 0, worker.said()
+        assert await worker.until_ended(within=20) == 0, worker.output()
     (run,) = await world.runs(probe)
     assert (run["status"], run["error_kind"]) == ("cancelled", "worker_stopped")
     after = await world.endpoints.get_endpoint(probe.tenant_id, probe.id)

@@ -61,12 +61,12 @@ async def test_a_lost_key_fails_the_runs_that_need_it_and_no_others() -> None:
         await StoppedClock.in_database(database, NOON + seconds(10))
         await add(database, "guarded", Authorization=Secret(SECRET))
         await add(database, "plain")
-        found = await claims(database, OTHER_BOX)
+        claimed = await claims(database, OTHER_BOX)
     dispatcher = RoutedDispatcher({HttpTarget: Answers()})
-    failed = await dispatcher.dispatch(found["guarded"])
+    failed = await dispatcher.dispatch(claimed["guarded"])
     assert (failed.status, failed.error_kind) == (RunStatus.FAILURE, "secret")
     assert BOX.key_ids[0] in (failed.error_message or "")
-    assert await dispatcher.dispatch(found["plain"]) == OK
+    assert await dispatcher.dispatch(claimed["plain"]) == OK
 
 
 async def test_a_ciphertext_that_was_moved_to_another_endpoint_does_not_open() -> None:
@@ -81,6 +81,6 @@ async def test_a_ciphertext_that_was_moved_to_another_endpoint_does_not_open() -
                 id_of("guarded"),
                 id_of("thief"),
             )
-        found = await claims(database, BOX)
-    assert found["guarded"].unreadable is None
-    assert found["thief"].unreadable is not None
+        claimed = await claims(database, BOX)
+    assert claimed["guarded"].unreadable is None
+    assert claimed["thief"].unreadable is not None

@@ -307,9 +307,9 @@ async def test_what_does_not_open_stays_as_it_is_and_is_reported(world: World) -
     values = SealedValues(world.database, box_of(TWO, ONE))
     report = await values.reseal()
     assert report.values == 2
-    assert {each.row_id for each in report.unreadable} == {lost.id, moved.id}
+    assert {value.row_id for value in report.unreadable} == {lost.id, moved.id}
     assert len(report.unreadable) == 4
-    assert any("which this program does not have" in each.why for each in report.unreadable)
+    assert any("which this program does not have" in value.why for value in report.unreadable)
     assert await stored(world, lost) == before
     assert await opened(world, good, box_of(TWO)) == HEADERS
 
@@ -323,7 +323,7 @@ async def test_one_header_that_is_lost_does_not_hold_back_the_others(world: Worl
     )
     report = await SealedValues(world.database, box_of(TWO, ONE)).reseal()
     assert report.values == 2
-    assert [each.column for each in report.unreadable] == ["endpoints.secret_headers:Lost"]
+    assert [value.column for value in report.unreadable] == ["endpoints.secret_headers:Lost"]
 
 
 async def test_claims_and_finishes_go_on_while_secrets_are_encrypted_anew(
@@ -335,7 +335,7 @@ async def test_claims_and_finishes_go_on_while_secrets_are_encrypted_anew(
 
     async def work(name: str) -> int:
         done = 0
-        while sum(await asyncio.gather(*(_runs(world, each) for each in endpoints))) < 20:
+        while sum(await asyncio.gather(*(_runs(world, endpoint) for endpoint in endpoints))) < 20:
             batch = await queue.claim_due(ClaimRequest(name, limit=3, lease=LEASE))
             now = await world.now()
             finished = [FinishedRun(claim, OK, now, now) for claim in batch.claims]
@@ -418,11 +418,11 @@ async def test_the_command_makes_a_key_moves_everything_and_lists_what_can_go(
     [endpoint] = await add_many(world, 1, box)
     done = await asyncio.to_thread(cadenza, world.url, tmp_path, "rotate", "--json")
     assert (done.returncode, done.stderr) == (0, "")
-    said = json.loads(done.stdout)
-    assert (said["made_key"], said["encrypted"], said["unreadable"]) == (True, 2, [])
-    assert said["removable"] == [first]
-    assert said["missing"] == {}
-    assert said["keys"][0] == {"id": said["key_id"], "writes": True, "values": 2}
+    output = json.loads(done.stdout)
+    assert (output["made_key"], output["encrypted"], output["unreadable"]) == (True, 2, [])
+    assert output["removable"] == [first]
+    assert output["missing"] == {}
+    assert output["keys"][0] == {"id": output["key_id"], "writes": True, "values": 2}
     assert await opened(world, endpoint, box) == HEADERS
 
     # The admin puts a key of their own first: that one is taken, and none is made.
@@ -439,11 +439,11 @@ async def test_the_command_tells_of_a_lost_key_and_ends_with_an_error(
     world: World, tmp_path: Path
 ) -> None:
     await add_many(world, 1, box_of(ONE))
-    shown = await asyncio.to_thread(cadenza, world.url, tmp_path, "status")
-    assert shown.returncode == 1
-    assert ID_OF_ONE in shown.stdout
-    assert "missing" in shown.stdout
-    assert f"Put the key into {tmp_path / 'master.key'}" in shown.stderr
+    status = await asyncio.to_thread(cadenza, world.url, tmp_path, "status")
+    assert status.returncode == 1
+    assert ID_OF_ONE in status.stdout
+    assert "missing" in status.stdout
+    assert f"Put the key into {tmp_path / 'master.key'}" in status.stderr
     done = await asyncio.to_thread(cadenza, world.url, tmp_path, "rotate")
     assert done.returncode == 1
     assert "2 values could not be read and stay as they are" in done.stderr
@@ -452,9 +452,9 @@ async def test_the_command_tells_of_a_lost_key_and_ends_with_an_error(
 
 
 def test_the_help_shows_an_example(tmp_path: Path) -> None:
-    shown = cadenza("postgresql://unused/", tmp_path, "rotate", "--help")
-    assert shown.returncode == 0
-    assert "Example: cadenza secrets rotate --json" in shown.stdout
+    help_text = cadenza("postgresql://unused/", tmp_path, "rotate", "--help")
+    assert help_text.returncode == 0
+    assert "Example: cadenza secrets rotate --json" in help_text.stdout
 
 
 # --- Signing keys ---------------------------------------------------------------------------
@@ -529,8 +529,8 @@ async def test_keys_made_at_the_same_time_never_become_three(world: World) -> No
     made = await asyncio.gather(
         *(signing.rotate(minutes(10)) for _ in range(6)), return_exceptions=True
     )
-    assert sum(isinstance(each, SigningKey) for each in made) == 1
-    assert sum(isinstance(each, Refused) for each in made) == 5
+    assert sum(isinstance(key, SigningKey) for key in made) == 1
+    assert sum(isinstance(key, Refused) for key in made) == 5
     assert len(await signing.signing()) == 2
 
 

@@ -180,16 +180,16 @@ def _openai(answer: Answer) -> dict[str, Any]:
             "type": "function",
             "function": {
                 "name": name,
-                "arguments": given if isinstance(given, str) else json.dumps(given),
+                "arguments": (arguments if isinstance(arguments, str) else json.dumps(arguments)),
             },
         }
-        for number, (name, given) in enumerate(answer.calls)
+        for number, (name, arguments) in enumerate(answer.calls)
     ]
     message = {"role": "assistant", "content": answer.text, "refusal": answer.refusal}
     if calls:
         message["tool_calls"] = calls  # pyright: ignore
     finish = answer.finish or ("tool_calls" if calls else "stop")
-    told: dict[str, Any] = {
+    whole: dict[str, Any] = {
         "id": "chatcmpl-1",
         "object": "chat.completion",
         "created": 1_700_000_000,
@@ -197,14 +197,14 @@ def _openai(answer: Answer) -> dict[str, Any]:
         "choices": [{"index": 0, "message": message, "finish_reason": finish}],
     }
     if answer.tokens is not None:
-        asked, given = answer.tokens
-        total = asked + given if isinstance(asked, int) and isinstance(given, int) else 0
-        told["usage"] = {
+        asked, answered = answer.tokens
+        total = asked + answered if isinstance(asked, int) and isinstance(answered, int) else 0
+        whole["usage"] = {
             "prompt_tokens": asked,
-            "completion_tokens": given,
+            "completion_tokens": answered,
             "total_tokens": total,
         }
-    return told
+    return whole
 
 
 def _anthropic(answer: Answer) -> dict[str, Any]:
@@ -212,14 +212,14 @@ def _anthropic(answer: Answer) -> dict[str, Any]:
     if answer.text is not None:
         content.append({"type": "text", "text": answer.text})
     content.extend(
-        {"type": "tool_use", "id": f"toolu_{number}", "name": name, "input": given}
-        for number, (name, given) in enumerate(answer.calls)
+        {"type": "tool_use", "id": f"toolu_{number}", "name": name, "input": arguments}
+        for number, (name, arguments) in enumerate(answer.calls)
     )
     if answer.refusal is not None:
         stop = "refusal"
     else:
         stop = answer.finish or ("tool_use" if answer.calls else "end_turn")
-    asked, given = answer.tokens or (0, 0)
+    asked, answered = answer.tokens or (0, 0)
     return {
         "id": "msg_1",
         "type": "message",
@@ -228,22 +228,24 @@ def _anthropic(answer: Answer) -> dict[str, Any]:
         "content": content,
         "stop_reason": stop,
         "stop_sequence": None,
-        "usage": {"input_tokens": asked, "output_tokens": given},
+        "usage": {"input_tokens": asked, "output_tokens": answered},
     }
 
 
 def _google(answer: Answer) -> dict[str, Any]:
     parts: list[dict[str, Any]] = [{"text": answer.text}] if answer.text is not None else []
-    parts.extend({"functionCall": {"name": name, "args": given}} for name, given in answer.calls)
+    parts.extend(
+        {"functionCall": {"name": name, "args": arguments}} for name, arguments in answer.calls
+    )
     candidate: dict[str, Any] = {"content": {"role": "model", "parts": parts}, "index": 0}
     candidate["finishReason"] = "SAFETY" if answer.refusal is not None else "STOP"
-    asked, given = answer.tokens or (0, 0)
+    asked, answered = answer.tokens or (0, 0)
     return {
         "candidates": [candidate],
         "usageMetadata": {
             "promptTokenCount": asked,
-            "candidatesTokenCount": given,
-            "totalTokenCount": asked + given,
+            "candidatesTokenCount": answered,
+            "totalTokenCount": asked + answered,
         },
         "modelVersion": "test",
         "responseId": "resp-1",

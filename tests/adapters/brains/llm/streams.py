@@ -23,16 +23,16 @@ def pieces(text: str) -> list[str]:
     return [text[start : start + size] for start in range(0, len(text), size)]
 
 
-def openai_events(told: Json) -> list[Event]:
-    (choice,) = told["choices"]
+def openai_events(answer: Json) -> list[Event]:
+    (choice,) = answer["choices"]
     deltas = [*_openai_deltas(choice["message"]), {}]
-    chunk = {key: told[key] for key in ("id", "created", "model")}
+    chunk = {key: answer[key] for key in ("id", "created", "model")}
     chunk |= {"object": "chat.completion.chunk", "usage": None}
-    choices: list[Json] = [{"index": 0, "delta": each, "finish_reason": None} for each in deltas]
+    choices: list[Json] = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
     choices[-1]["finish_reason"] = choice["finish_reason"]
-    events: list[Event] = [(None, {**chunk, "choices": [each]}) for each in choices]
-    if "usage" in told:
-        events.append((None, {**chunk, "choices": [], "usage": told["usage"]}))
+    events: list[Event] = [(None, {**chunk, "choices": [choice]}) for choice in choices]
+    if "usage" in answer:
+        events.append((None, {**chunk, "choices": [], "usage": answer["usage"]}))
     return [*events, DONE]
 
 
@@ -48,44 +48,46 @@ def _openai_deltas(message: Json) -> Iterator[Json]:
             yield {"tool_calls": [{"index": index, "function": {"arguments": piece}}]}
 
 
-def anthropic_events(told: Json) -> list[Event]:
-    usage = told["usage"]
-    begun = {**told, "content": [], "stop_reason": None, "usage": {**usage, "output_tokens": 1}}
-    ended = {"stop_reason": told["stop_reason"], "stop_sequence": None}
+def anthropic_events(answer: Json) -> list[Event]:
+    usage = answer["usage"]
+    begun = {**answer, "content": [], "stop_reason": None, "usage": {**usage, "output_tokens": 1}}
+    ended = {"stop_reason": answer["stop_reason"], "stop_sequence": None}
     events: list[Json] = [{"type": "message_start", "message": begun}, {"type": "ping"}]
-    for index, block in enumerate(told["content"]):
+    for index, block in enumerate(answer["content"]):
         events += _anthropic_block(index, block)
     used = {"output_tokens": usage["output_tokens"]}
     events.append({"type": "message_delta", "delta": ended, "usage": used})
     events.append({"type": "message_stop"})
-    return [(each["type"], each) for each in events]
+    return [(event["type"], event) for event in events]
 
 
 def _anthropic_block(index: int, block: Json) -> Iterator[Json]:
     if block["type"] == "text":
         empty = {**block, "text": ""}
-        deltas = [{"type": "text_delta", "text": each} for each in pieces(block["text"])]
+        deltas = [{"type": "text_delta", "text": piece} for piece in pieces(block["text"])]
     else:
         empty = {**block, "input": {}}
-        given = block["input"] if isinstance(block["input"], str) else json.dumps(block["input"])
-        written = ["", *pieces(given)]
-        deltas = [{"type": "input_json_delta", "partial_json": each} for each in written]
+        arguments = (
+            block["input"] if isinstance(block["input"], str) else json.dumps(block["input"])
+        )
+        written = ["", *pieces(arguments)]
+        deltas = [{"type": "input_json_delta", "partial_json": piece} for piece in written]
     yield {"type": "content_block_start", "index": index, "content_block": empty}
     for delta in deltas:
         yield {"type": "content_block_delta", "index": index, "delta": delta}
     yield {"type": "content_block_stop", "index": index}
 
 
-def google_events(told: Json) -> list[Event]:
+def google_events(answer: Json) -> list[Event]:
     """Google's calls come whole, each in an event."""
-    (candidate,) = told["candidates"]
-    parts: list[list[Json]] = [[each] for each in candidate["content"]["parts"]] or [[]]
+    (candidate,) = answer["candidates"]
+    parts: list[list[Json]] = [[part] for part in candidate["content"]["parts"]] or [[]]
     chunks: list[Json] = [
-        {**told, "candidates": [{"content": {"role": "model", "parts": each}, "index": 0}]}
-        for each in parts
+        {**answer, "candidates": [{"content": {"role": "model", "parts": part}, "index": 0}]}
+        for part in parts
     ]
     chunks[-1]["candidates"][0]["finishReason"] = candidate["finishReason"]
-    return [(None, each) for each in chunks]
+    return [(None, chunk) for chunk in chunks]
 
 
 def openai_error(kind: str) -> Event:

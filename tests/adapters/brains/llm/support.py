@@ -116,7 +116,7 @@ async def scene(
         planner = bench.planner(brain, session_limit=seconds(limit))
         try:
             yield Scene(bench, provider, brain, planner)
-            asked_for = {each.for_a_stream for each in provider.asked}
+            asked_for = {request.for_a_stream for request in provider.asked}
             assert asked_for <= {options.get("stream", False)}
         finally:
             await brain.close()

@@ -34,19 +34,19 @@ def places_in(value: Any, here: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...
     if here:
         yield here
     if isinstance(value, dict):
-        for key, each in cast("dict[str, Any]", value).items():
-            yield from places_in(each, (*here, key))
+        for key, item in cast("dict[str, Any]", value).items():
+            yield from places_in(item, (*here, key))
     elif isinstance(value, list):
-        for number, each in enumerate(cast("list[Any]", value)):
-            yield from places_in(each, (*here, number))
+        for number, item in enumerate(cast("list[Any]", value)):
+            yield from places_in(item, (*here, number))
 
 
-def changed(value: Any, place: tuple[Any, ...], to: Any) -> Any:
+def changed(value: Any, path: tuple[Any, ...], to: Any) -> Any:
     fresh = deepcopy(value)
     inner = fresh
-    for step in place[:-1]:
+    for step in path[:-1]:
         inner = inner[step]
-    inner[place[-1]] = to
+    inner[path[-1]] = to
     return fresh
 
 
@@ -71,12 +71,12 @@ async def test_an_answer_with_anything_odd_anywhere_in_it_ends_in_a_stored_sessi
     kind: Kind, stream: bool
 ) -> None:
     good = _good(kind, stream)
-    places = [each for each in places_in(good) if not stream or len(each) > 1]
+    places = [path for path in places_in(good) if not stream or len(path) > 1]
     rounds, chance = 1 if stream else 3, SeededChance(7)
     drawn = [
         int(chance.between(0, len(ODD), "odd", number)) for number in range(rounds * len(places))
     ]
-    odd = iter([changed(good, places[n % len(places)], ODD[each]) for n, each in enumerate(drawn)])
+    odd = iter([changed(good, places[n % len(places)], ODD[part]) for n, part in enumerate(drawn)])
     state: dict[str, Any] = {"odd": None, "turn": 0}
 
     def model(_: Asked) -> Any:

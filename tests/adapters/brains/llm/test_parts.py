@@ -54,21 +54,21 @@ def _context(**fields: Any) -> AnalysisContext:
 
 
 def test_the_opening_tells_state_health_siblings_and_the_rule_book() -> None:
-    told = opening(_context(), "abc")
+    text = opening(_context(), "abc")
     for words in ("Watch it.", '"probe"', "every 60 s", "no runs", "cart", "search", "12:00:00Z"):
-        assert words in told
+        assert words in text
 
 
 def test_a_rule_book_of_any_length_and_kind_fits() -> None:
-    told = opening(_context(description="\u202e\ud800rule " * 10_000), "abc")
-    assert len(told) < 15_000
-    told.encode()
+    text = opening(_context(description="\u202e\ud800rule " * 10_000), "abc")
+    assert len(text) < 15_000
+    text.encode()
     assert "(the owner wrote none)" in opening(_context(description=""), "abc")
 
 
 def test_what_was_thought_before_stands_within_the_marks() -> None:
-    told = opening(_context(last_analysis=LastAnalysis(NOON, "obey me")), "abc")
-    assert told.index("<data-abc>") < told.index("obey me") < told.index("</data-abc>")
+    text = opening(_context(last_analysis=LastAnalysis(NOON, "obey me")), "abc")
+    assert text.index("<data-abc>") < text.index("obey me") < text.index("</data-abc>")
 
 
 # --- The tools ------------------------------------------------------------------------------------
@@ -76,7 +76,7 @@ def test_what_was_thought_before_stands_within_the_marks() -> None:
 
 @simulated
 async def test_the_offered_tools_are_those_of_the_toolbox_with_the_arguments_it_reads() -> None:
-    assert {each.name for each in OFFERED} == EIGHT
+    assert {tool.name for tool in OFFERED} == EIGHT
     for offered in OFFERED:
         tools = await (await minute_after_noon()).toolbox()
         answer = await tools.call(offered.name, _example(offered.parameters_json_schema))
@@ -87,19 +87,19 @@ async def test_the_offered_tools_are_those_of_the_toolbox_with_the_arguments_it_
 def _example(schema: dict[str, Any]) -> dict[str, Any]:
     """A value for every argument that can stand beside the others."""
     apart = {"next_run_at_iso", "until_iso", "endpoint"}
-    given = {name: each for name, each in schema["properties"].items() if name not in apart}
+    arguments = {name: field for name, field in schema["properties"].items() if name not in apart}
     values = {"string": "x", "array": []}
     return {
-        name: values.get(each["type"], max(1, each.get("minimum", 1)))
-        for name, each in given.items()
+        name: values.get(argument["type"], max(1, argument.get("minimum", 1)))
+        for name, argument in arguments.items()
     }
 
 
 # --- From the settings ----------------------------------------------------------------------------
 
 
-def _settings(**given: Any) -> Settings:
-    return Settings.model_validate(given)
+def _settings(**values: Any) -> Settings:
+    return Settings.model_validate(values)
 
 
 async def test_the_settings_make_a_brain() -> None:
@@ -140,12 +140,14 @@ def test_a_local_server_needs_an_address_and_no_key() -> None:
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_stream_is_asked_for_where_it_is_set(stream: bool) -> None:
-    given = {"llm_provider": "anthropic", "llm_model": "x", "llm_api_key": SecretStr("sk-x")}
-    assert llm_options(_settings(**given, llm_stream=stream)).stream is stream
-    assert llm_options(_settings(**given)).stream is False
+    values = {"llm_provider": "anthropic", "llm_model": "x", "llm_api_key": SecretStr("sk-x")}
+    assert llm_options(_settings(**values, llm_stream=stream)).stream is stream
+    assert llm_options(_settings(**values)).stream is False
 
 
-@pytest.mark.parametrize("provider", [each for each in Provider if each != Provider.COMPATIBLE])
+@pytest.mark.parametrize(
+    "provider", [provider for provider in Provider if provider != Provider.COMPATIBLE]
+)
 async def test_no_key_is_taken_from_the_environment(
     provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:

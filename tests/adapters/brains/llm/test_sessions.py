@@ -52,11 +52,11 @@ async def test_the_model_is_offered_the_eight_tools_with_their_schemas(
 ) -> None:
     async with scene(script(SUBMITS), kind, stream=stream) as at:
         await at.session()
-        shown = at.provider.asked[0].text
-        assert all(f'"{name}"' in shown for name in EIGHT)
-        assert "next_analysis_in_ms" in shown
-        assert "rule book" in shown
-        assert "Watch it all." in shown
+        offered = at.provider.asked[0].text
+        assert all(f'"{name}"' in offered for name in EIGHT)
+        assert "next_analysis_in_ms" in offered
+        assert "rule book" in offered
+        assert "Watch it all." in offered
 
 
 @every_kind

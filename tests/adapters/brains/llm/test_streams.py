@@ -48,7 +48,7 @@ def up_to_its_end(kind: Kind) -> int:
     """How many events come before the one that says that the answer is whole."""
     words = {Kind.ANTHROPIC: "message_delta", Kind.GOOGLE: "finishReason"}
     word = words.get(kind, '"finish_reason": "tool_calls"').encode()
-    return next(n for n, each in enumerate(events_of(kind)) if word in on_the_wire(each))
+    return next(n for n, event in enumerate(events_of(kind)) if word in on_the_wire(event))
 
 
 async def _broke_off(at: Scene, session: Session) -> str:
@@ -173,14 +173,14 @@ async def test_what_was_said_to_be_used_before_a_stream_broke_off_is_charged(
 ) -> None:
     """Anthropic and Google say it at the beginning, OpenAI at the end."""
     broken = Stream(events_of(kind)[: up_to_its_end(kind)], then)
-    told = {Kind.ANTHROPIC: 1001, Kind.GOOGLE: 1050}.get(kind, 0)
+    tokens = {Kind.ANTHROPIC: 1001, Kind.GOOGLE: 1050}.get(kind, 0)
     model = script(Answer([FASTER]), broken)
     async with scene(model, kind, stream=True, timeout=seconds(0.5)) as at:
         session = await at.session()
-        assert (session.end, session.tokens) == (SessionEnd.FAILED, 1050 + told)
+        assert (session.end, session.tokens) == (SessionEnd.FAILED, 1050 + tokens)
         assert calls_of(session) == [("propose_interval", True)]
         (allowance,) = at.bench.tables.allowances.values()
-        assert (allowance.used, allowance.reserved) == (1050 + told, 0)
+        assert (allowance.used, allowance.reserved) == (1050 + tokens, 0)
 
 
 async def test_a_session_that_is_cut_off_in_a_stream_is_charged_what_was_said_until_then() -> None:

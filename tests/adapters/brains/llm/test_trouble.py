@@ -25,19 +25,19 @@ STREAM = b'data: {"id": "x", "choices": []}\n\ndata: [DONE]\n\n'
 ACTS = Answer([FASTER])
 
 
-def said(message: str, status: int = 400, **headers: str) -> Raw:
+def refusal(message: str, status: int = 400, **headers: str) -> Raw:
     """An error in a form that every library reads."""
     error = {"type": "error", "message": message, "code": status}
     return Raw(status, json.dumps({"type": "error", "error": error}).encode(), headers=headers)
 
 
 TROUBLE: dict[str, Reply] = {
-    "HTTP 429": said("slow down", 429),
-    "HTTP 500": said("oops", 500),
+    "HTTP 429": refusal("slow down", 429),
+    "HTTP 500": refusal("oops", 500),
     "HTTP 503": Raw(503, b"<html>Bad gateway</html>", "text/html"),
-    "HTTP 529": said("overloaded", 529),
-    "HTTP 401": said(f"Incorrect API key provided: {KEY}", 401),
-    "HTTP 404": said("no such model", 404),
+    "HTTP 529": refusal("overloaded", 529),
+    "HTTP 401": refusal(f"Incorrect API key provided: {KEY}", 401),
+    "HTTP 404": refusal("no such model", 404),
     "redirects elsewhere": Raw(302, headers={"Location": "http://127.0.0.1:9/elsewhere"}),
     "broke off": Cut(),
     "longer than 2000000 bytes": Endless(),
@@ -101,7 +101,7 @@ async def test_an_answer_that_is_none_ends_the_session_and_no_more(
 @both_modes
 async def test_a_provider_is_left_alone_for_as_long_as_it_asks(kind: Kind, stream: bool) -> None:
     async with scene(
-        script(said("slow down", 429, **{"Retry-After": "600"})), kind, stream=stream
+        script(refusal("slow down", 429, **{"Retry-After": "600"})), kind, stream=stream
     ) as at:
         ended_at = at.bench.now
         await at.session()
@@ -115,7 +115,9 @@ async def test_a_provider_is_left_alone_for_as_long_as_it_asks(kind: Kind, strea
 @pytest.mark.parametrize("asked", ["-1", "never", "1e400", "nan", "99999999999999"])
 @both_modes
 async def test_a_retry_after_that_makes_no_sense_does_no_harm(asked: str, stream: bool) -> None:
-    async with scene(script(said("slow down", 429, **{"Retry-After": asked})), stream=stream) as at:
+    async with scene(
+        script(refusal("slow down", 429, **{"Retry-After": asked})), stream=stream
+    ) as at:
         await at.session()
         rest_until = at.planner._breaker.rest_until
         assert rest_until is not None
@@ -129,7 +131,7 @@ async def test_a_request_that_the_provider_rejects_is_no_trouble_of_the_provider
     kind: Kind, stream: bool
 ) -> None:
     async with scene(
-        script(said(f"the tools\u202e of {KEY} are not supported")), kind, stream=stream
+        script(refusal(f"the tools\u202e of {KEY} are not supported")), kind, stream=stream
     ) as at:
         session = await at.session()
         (warning,) = session.warnings
@@ -160,7 +162,7 @@ async def test_a_session_that_takes_too_long_is_cut_off_with_what_it_did(stream:
 
 
 @every_kind
-@pytest.mark.parametrize("trouble", [said("oops", 500), Cut()], ids=["HTTP 500", "cut"])
+@pytest.mark.parametrize("trouble", [refusal("oops", 500), Cut()], ids=["HTTP 500", "cut"])
 @both_modes
 async def test_trouble_half_way_keeps_what_was_done_and_charges_what_was_used(
     kind: Kind, trouble: Reply, stream: bool
@@ -191,7 +193,7 @@ async def test_what_is_said_about_a_wrong_key_is_not_kept_for_it_shows_parts_of_
 ) -> None:
     hint = f"{KEY[:10]}****{KEY[-6:]}"
     async with scene(
-        script(said(f"Incorrect API key provided: {hint}", 401)), kind, stream=stream
+        script(refusal(f"Incorrect API key provided: {hint}", 401)), kind, stream=stream
     ) as at:
         await at.session()
         assert hint not in at.stored
