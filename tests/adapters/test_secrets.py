@@ -195,17 +195,10 @@ def test_a_key_may_be_base64_or_hex(text: str) -> None:
     ],
 )
 def test_a_key_that_is_none_is_refused_and_never_quoted(text: str, why: str) -> None:
-<<<<<<< HEAD
     with pytest.raises(InstallationError, match=why) as said:
         ConfiguredKeys(text)
     assert "openssl rand -base64 32" in str(said.value)
     assert all(word not in str(said.value) for word in text.split(",") if len(word) > 7)
-=======
-    with pytest.raises(InstallationError, match=why) as message:
-        GivenKeys(text)
-    assert "openssl rand -base64 32" in str(message.value)
-    assert all(word not in str(message.value) for word in text.split(",") if len(word) > 7)
->>>>>>> t2
 
 
 def test_keys_do_not_show_themselves() -> None:
