@@ -213,7 +213,8 @@ def _check_target(target: Target, policy: ValidationPolicy) -> None:
         )
         return
     if not policy.shell_allowed:
-        fix = "commands are not allowed here; the operator can set CADENZA_SHELL_ALLOWED=true"
+        how = "the installation's admin can set CADENZA_SHELL_ALLOWED=true"
+        fix = f"commands are not allowed here; {how}"
         raise InvalidInput("command", list(target.command), fix)
     check_shell_target(target)
 

@@ -88,7 +88,9 @@ class ShellDispatcher:
         if not roots:
             if wanted is None:
                 return Path("/")
-            raise _Unfit("not_allowed", "the operator allows commands no working folder")
+            raise _Unfit(
+                "not_allowed", "the installation's admin allows commands no working folder"
+            )
         name = str(wanted or roots[0])[:200]
         try:
             folder = Path(roots[0], wanted or "").resolve(strict=True)
