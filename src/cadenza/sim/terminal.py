@@ -38,7 +38,7 @@ def show(played: Played, console: Console) -> None:
     wall_ms = played.wall / timedelta(milliseconds=1)
     took = f"{humanize(played.scenario.length)} lived in {wall_ms:.0f} ms"
     console.print(
-        f"{verdict} {passed} of {len(played.checks)} promises passed · {took} · "
+        f"{verdict} {passed} of {len(played.checks)} promises kept · {took} · "
         f"seed {played.world.seed} · log {played.world.log.sha256()[:8]}",
         highlight=False,
     )
