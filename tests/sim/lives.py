@@ -1,13 +1,9 @@
 """Lives that several tests look back at, each lived once."""
 
-from datetime import timedelta
 from functools import cache
-
-import pytest
 
 from cadenza.roots.brain import rules_brain
 from cadenza.roots.examples import example_job
-from cadenza.sim import play as playing
 from cadenza.sim.play import Played, play
 from cadenza.sim.scenarios import SCENARIOS, DeclaredRules, Scenario, on_rules
 
@@ -22,10 +18,7 @@ def lived(name: str, seed: int) -> Played:
 
 
 def live(name: str, seed: int = 1) -> Played:
-    """How fast this machine is just now is judged elsewhere, where nothing runs beside it."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(playing, "REAL_TIME_LIMIT", timedelta(minutes=5))
-        return play(_scenario(name), seed)
+    return play(_scenario(name), seed)
 
 
 def _scenario(name: str) -> Scenario:

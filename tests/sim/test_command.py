@@ -55,19 +55,16 @@ def test_the_flash_sale_prints_one_json_object_and_ends_well(told: dict[str, Any
     assert all(check["ok"] for check in told["checks"])
 
 
-def test_forty_minutes_take_less_than_half_a_second(told: dict[str, Any]) -> None:
-    assert 0 < told["wall_ms"] < 500
+def test_how_long_it_took_is_shown_and_no_promise_of_the_story(told: dict[str, Any]) -> None:
+    assert told["wall_ms"] > 0
+    assert not any(" takes " in check["name"] for check in told["checks"])
 
 
-def test_the_rules_brain_lives_the_same_forty_minutes_in_the_same_time() -> None:
-    for _ in range(5):  # on a machine that is busy, at the fifth try
-        done = _cadenza("sim", "flash-sale", "--brain", "rules", "--json")
-        if done.returncode == 0:
-            break
+def test_the_rules_brain_lives_the_same_forty_minutes() -> None:
+    done = _cadenza("sim", "flash-sale", "--brain", "rules", "--json")
     told = json.loads(done.stdout)
     assert done.returncode == 0, [check for check in told["checks"] if not check["ok"]]
-    assert "it takes less than 0.5 s" in {check["name"] for check in told["checks"]}
-    assert 0 < told["wall_ms"] < 500
+    assert told["wall_ms"] > 0
 
 
 def test_each_endpoint_tells_its_runs_its_gaps_and_its_actions(told: dict[str, Any]) -> None:

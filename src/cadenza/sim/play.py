@@ -7,11 +7,9 @@ from time import perf_counter
 from typing import Any
 
 from cadenza.adapters.simulated.time import run_simulated
-from cadenza.domain.instants import humanize, iso, iso_or_none
+from cadenza.domain.instants import iso, iso_or_none
 from cadenza.sim.scenarios import Scenario
 from cadenza.sim.world import Check, Progress, World, always_true
-
-REAL_TIME_LIMIT = timedelta(milliseconds=500)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +28,11 @@ def play(scenario: Scenario, seed: int, on_progress: Progress = lambda _: None) 
     """Live it once and judge it; live it again to see that the same seed gives the same log."""
     world, checks, wall = _live(scenario, seed, on_progress)
     again, _, wall_again = _live(scenario, seed, lambda _: None)
-    limit = REAL_TIME_LIMIT
     wall = min(wall, wall_again)  # the first one also warms up
-    for _ in range(3):  # and a busy machine deserves another try
-        if wall >= limit:
-            wall = min(wall, _live(scenario, seed, lambda _: None)[2])
     checks = [
         *checks,
         *always_true(world),
         Check("the same seed gives the same log", world.log.lines() == again.log.lines()),
-        Check(f"it takes less than {humanize(limit)}", wall < limit, f"{wall / _MS:.0f} ms"),
     ]
     return Played(scenario, world, checks, wall)
 
