@@ -140,7 +140,9 @@ async def test_an_overlap_of_more_than_a_month_is_refused(site: Site) -> None:
     key = await site.ours.done("POST", "/keys", WANTED)
     answer = await site.ours.ask("POST", f"/keys/{key['id']}/rotate", json={"overlap": "31d"})
     assert answer.status_code == 422
-    assert answer.json()["errors"][0]["field"] == "overlap"
+    assert answer.json()["errors"] == [
+        {"field": "overlap", "value": "'31d'", "fix": "at most 30 days"}
+    ]
     assert await _opens(site, key["key"])
 
 

@@ -92,6 +92,7 @@ async def test_a_suggestion_is_accepted_with_one_call_and_only_once(world: Readi
     full = await world.read(f"/sessions/{suggestion['session_id']}")
     assert full["tool_calls"][0]["accepted_by"].startswith("user ann")
     (entry,) = (await world.read("/audit", action="suggestion.accept"))["items"]
+    assert (await world.read("/audit", action="suggestion.refused"))["items"] == []
     assert entry["data"] == {"session_id": suggestion["session_id"], "call": 0}
 
 

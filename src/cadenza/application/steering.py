@@ -11,10 +11,9 @@ from cadenza.application.recording import record
 from cadenza.application.transitions import save_transitions
 from cadenza.domain import steering
 from cadenza.domain.access import Caller
-from cadenza.domain.bounds import LONGEST_TTL, MAX_INTERVAL, MIN_INTERVAL, MIN_TTL
 from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import Endpoint
-from cadenza.domain.errors import InvalidInput, Refused
+from cadenza.domain.errors import Refused
 from cadenza.domain.hint import Author, IntervalHint, OneShotHint
 from cadenza.domain.instants import humanize
 
@@ -52,8 +51,6 @@ class Steering:
         self, caller: Caller, endpoint_id: UUID, interval: timedelta, ttl: timedelta, reason: str
     ) -> StoredEndpoint:
         """Run at another interval for a while."""
-        _check_between("interval", interval, MIN_INTERVAL, MAX_INTERVAL)
-        _check_between("ttl", ttl, MIN_TTL, LONGEST_TTL)
 
         def hinted(endpoint: Endpoint, now: datetime) -> Endpoint:
             hint = IntervalHint(interval, now + ttl, Author.PERSON, reason, user_id=caller.user_id)
@@ -69,17 +66,17 @@ class Steering:
         run_at: datetime | timedelta,
         ttl: timedelta,
         reason: str,
+        written: str,
     ) -> StoredEndpoint:
-        """Run once at an instant, or so long from now, if the baseline does not come first."""
-        _check_between("ttl", ttl, MIN_TTL, LONGEST_TTL)
+        """Run once at an instant, or so long from now, if the baseline does not come first.
+        `written` is when, as it was sent, for the audit log."""
 
         def hinted(endpoint: Endpoint, now: datetime) -> Endpoint:
             at = now + run_at if isinstance(run_at, timedelta) else max(run_at, now)
             hint = OneShotHint(at, at + ttl, Author.PERSON, reason, user_id=caller.user_id)
             return steering.suggest_run_at(endpoint, hint, now, self._cron)
 
-        when = humanize(run_at) if isinstance(run_at, timedelta) else str(run_at)
-        data = {"at": when, "ttl": humanize(ttl), "reason": reason}
+        data = {"at": written, "ttl": humanize(ttl), "reason": reason}
         return await self._steer(caller, endpoint_id, "hint.one-shot", hinted, data)
 
     async def clear_hints(self, caller: Caller, endpoint_id: UUID) -> StoredEndpoint:
@@ -137,9 +134,3 @@ class Steering:
 def _check_not_archived(endpoint: Endpoint) -> None:
     if endpoint.archived_at is not None:
         raise Refused("it is archived")
-
-
-def _check_between(field: str, value: timedelta, least: timedelta, most: timedelta) -> None:
-    if not least <= value <= most:
-        fix = f"from {humanize(least)} to {humanize(most)}"
-        raise InvalidInput(field, humanize(value), fix)

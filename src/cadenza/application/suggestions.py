@@ -11,14 +11,14 @@ from uuid import UUID
 
 from cadenza.application.ports.analysis_queue import AnalysisQueue
 from cadenza.application.ports.clock import Clock
-from cadenza.application.ports.store import JoinedStore, Store
+from cadenza.application.ports.store import JoinedStore, Store, Transaction
 from cadenza.application.ports.suggestions import SuggestionReads
 from cadenza.application.recording import record
 from cadenza.application.tools import Toolbox
 from cadenza.domain.access import Caller
 from cadenza.domain.analysis import AnalysisContext
 from cadenza.domain.cron import Cron
-from cadenza.domain.errors import CadenzaError, NotFound, Refused
+from cadenza.domain.errors import NotFound, Refused
 from cadenza.domain.rule import Mode
 from cadenza.domain.session import kind_of
 from cadenza.domain.suggestion import Suggestion
@@ -47,31 +47,39 @@ class Suggestions:
         suggestion = await self._suggestions.get_suggestion(caller.tenant_id, session_id, call)
         suggestion.check_open(self._clock.now())
         context = await self._context_of(suggestion)
+        locked: Suggestion | None = None
         try:
-            return await self._accept(caller, suggestion, context)
-        except CadenzaError as error:
-            await self._note_refusal(caller, suggestion, error)
+            async with self._store.transaction() as tx:
+                locked = await self._mark_accepted(tx, caller, suggestion)
+                return await self._carry_out(tx, locked, context)
+        except Exception as error:
+            if locked is not None:  # else somebody else was quicker, and nothing was tried
+                await self._note_refusal(caller, suggestion, error)
             raise
 
-    async def _accept(
-        self, caller: Caller, suggestion: Suggestion, context: AnalysisContext
-    ) -> dict[str, Any]:
+    async def _mark_accepted(
+        self, tx: Transaction, caller: Caller, suggestion: Suggestion
+    ) -> Suggestion:
         tenant_id, session_id = caller.tenant_id, suggestion.session_id
-        async with self._store.transaction() as tx:
-            locked = await tx.lock_suggestion(tenant_id, session_id, suggestion.call)
-            now = await tx.time()
-            locked.check_open(now)
-            await tx.mark_accepted(locked, caller.actor.name, now + LEADS_TO_RUNS_FOR)
-            data = _data(suggestion)
-            await record(tx, caller.actor, tenant_id, "suggestion.accept", session_id, data)
-            tools = Toolbox(
-                *(context, JoinedStore(tx), self._analysis_queue, self._clock, self._cron),
-                session_id=session_id,
-                brain=kind_of(suggestion.brain),
-            )
-            answer = await tools.call(suggestion.tool, suggestion.arguments, suggestion.rule_id)
-            if not answer["ok"]:
-                raise Refused(str(answer["error"]))
+        locked = await tx.lock_suggestion(tenant_id, session_id, suggestion.call)
+        now = await tx.time()
+        locked.check_open(now)
+        await tx.mark_accepted(locked, caller.actor.name, now + LEADS_TO_RUNS_FOR)
+        data = _data(suggestion)
+        await record(tx, caller.actor, tenant_id, "suggestion.accept", session_id, data)
+        return locked
+
+    async def _carry_out(
+        self, tx: Transaction, suggestion: Suggestion, context: AnalysisContext
+    ) -> dict[str, Any]:
+        tools = Toolbox(
+            *(context, JoinedStore(tx), self._analysis_queue, self._clock, self._cron),
+            session_id=suggestion.session_id,
+            brain=kind_of(suggestion.brain),
+        )
+        answer = await tools.call(suggestion.tool, suggestion.arguments, suggestion.rule_id)
+        if not answer["ok"]:
+            raise Refused(str(answer["error"]))
         return answer
 
     async def _context_of(self, suggestion: Suggestion) -> AnalysisContext:
@@ -81,9 +89,7 @@ class Suggestions:
             raise NotFound(f"no endpoint {suggestion.endpoint_id}")
         return replace(contexts[0], mode=Mode.ACT)
 
-    async def _note_refusal(
-        self, caller: Caller, suggestion: Suggestion, error: CadenzaError
-    ) -> None:
+    async def _note_refusal(self, caller: Caller, suggestion: Suggestion, error: Exception) -> None:
         """What somebody accepted could not be done."""
         data = {**_data(suggestion), "reason": str(error)}
         async with self._store.transaction() as tx:

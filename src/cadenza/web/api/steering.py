@@ -50,7 +50,9 @@ async def hint_one_shot(
 ) -> EndpointResponse:
     """Run once at an instant, if the baseline does not come first."""
     run_at, ttl = body.parsed()
-    stored = await dependencies.steering.hint_run(caller, endpoint_id, run_at, ttl, body.reason)
+    stored = await dependencies.steering.hint_run(
+        caller, endpoint_id, run_at, ttl, body.reason, body.written
+    )
     return endpoint_response(stored)
 
 

@@ -8,9 +8,12 @@ from uuid import UUID
 from fastapi import Body
 from pydantic import BaseModel, Field, ValidationError
 
+from cadenza.application.accounts import MAX_OVERLAP
 from cadenza.domain.access import Scope
+from cadenza.domain.bounds import LONGEST_TTL, MAX_INTERVAL, MIN_INTERVAL, MIN_TTL
 from cadenza.domain.definition import EndpointDefinition, JobDefinition
 from cadenza.domain.errors import InvalidFields, InvalidInput
+from cadenza.domain.instants import humanize
 from cadenza.domain.rule import Mode
 from cadenza.domain.signing import DEFAULT_OVERLAP
 from cadenza.manifest.durations import format_duration, parse_duration
@@ -114,7 +117,8 @@ class IntervalHintBody(Document):
 
     def parsed(self) -> tuple[timedelta, timedelta]:
         """The interval, and how long it holds."""
-        return parse_duration(self.interval), parse_duration(self.ttl)
+        interval = _between("interval", self.interval, MIN_INTERVAL, MAX_INTERVAL)
+        return interval, _between("ttl", self.ttl, MIN_TTL, LONGEST_TTL)
 
 
 class OneShotHintBody(Document):
@@ -131,7 +135,18 @@ class OneShotHintBody(Document):
             raise InvalidInput("at", str(self.at), "give `at` or `in`, one of the two")
         when = parse_duration(self.within) if self.within is not None else self.at
         assert when is not None
-        return when, parse_duration(self.ttl)
+        return when, _between("ttl", self.ttl, MIN_TTL, LONGEST_TTL)
+
+    @property
+    def written(self) -> str:
+        return str(self.at or self.within)
+
+
+def _between(field: str, written: int | str, least: timedelta, most: timedelta) -> timedelta:
+    duration = parse_duration(written)
+    if not least <= duration <= most:
+        raise InvalidInput(field, written, f"from {humanize(least)} to {humanize(most)}")
+    return duration
 
 
 NewOneShotHint = Annotated[OneShotHintBody, Body(examples=[{"in": "10m"}])]
@@ -189,7 +204,10 @@ class KeyRotationBody(Document):
     )
 
     def parsed(self) -> timedelta:
-        return parse_duration(self.overlap) if self.overlap is not None else timedelta(0)
+        overlap = parse_duration(self.overlap) if self.overlap is not None else timedelta(0)
+        if overlap > MAX_OVERLAP:
+            raise InvalidInput("overlap", self.overlap, f"at most {MAX_OVERLAP.days} days")
+        return overlap
 
 
 class SigningKeyBody(Document):
