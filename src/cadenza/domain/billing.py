@@ -1,0 +1,103 @@
+"""Money: accounts with a balance in integer credits, and a ledger that only grows.
+
+A credit is a millionth of a dollar. What is charged is rounded up, so that no call is free.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import ROUND_CEILING, Decimal
+from enum import StrEnum
+from uuid import UUID
+
+CREDITS_PER_DOLLAR = 1_000_000
+
+
+def credits_of(dollars: Decimal) -> int:
+    return int((dollars * CREDITS_PER_DOLLAR).to_integral_value(ROUND_CEILING))
+
+
+class ModelApi(StrEnum):
+    """How a provider of models is spoken to."""
+
+    OPENAI = "openai"
+    ANTHROPIC = "anthropic"
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    id: UUID
+    tenant_id: UUID
+    name: str
+    balance: int  # the sum of its ledger; below zero it is shown as such
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class VirtualKey:
+    """How an account reaches its provider. The key itself is sealed, and only a hint is shown."""
+
+    id: UUID
+    account_id: UUID
+    name: str
+    api: ModelApi
+    base_url: str
+    hint: str  # the last characters of the key
+    is_default: bool
+    created_at: datetime
+    revoked_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TokenUsage:
+    input_tokens: int = 0  # cached ones among them
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.input_tokens + self.output_tokens
+
+
+class Basis(StrEnum):
+    """Whether the provider said how much it was, or the stream was cut before it could."""
+
+    COUNTED = "counted"
+    ESTIMATED = "estimated"
+
+
+@dataclass(frozen=True, slots=True)
+class Charge:
+    """What one call costs. The reference is unique: the same usage told again charges once."""
+
+    account_id: UUID
+    tenant_id: UUID
+    run_id: UUID  # of a graph, or a session of the planner
+    attempt: int
+    unit: str  # which call of the run
+    model: str
+    usage: TokenUsage
+    credits: int
+    basis: Basis = Basis.COUNTED
+    schedule_id: UUID | None = None
+    graph_id: str | None = None
+
+    @property
+    def reference(self) -> str:
+        return f"{self.run_id}/{self.attempt}/{self.unit}"
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerEntry:
+    id: int
+    account_id: UUID
+    at: datetime
+    credits: int  # below zero: spent
+    balance: int  # after it
+    reason: str  # "charge", or what a person wrote
+    reference: str
+
+
+def covers(balance: int, limit: int | None = None, spent: int = 0) -> bool:
+    """Whether one more call may be made: calls are checked before, and paid after."""
+    return balance > 0 and (limit is None or spent < limit)

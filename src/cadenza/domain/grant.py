@@ -1,0 +1,59 @@
+"""Grants: somebody allows scheduled graphs to run on their behalf, at an account's cost."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from uuid import UUID
+
+from cadenza.domain.errors import InvalidInput
+from cadenza.domain.graph import check_graph_id
+
+EXECUTE = "graph:execute:"
+EXECUTE_ANY = "graph:execute:*"
+
+
+class GrantRefusal(StrEnum):
+    """Why a run is not started, in the order in which it is asked."""
+
+    MISSING = "grant_missing"
+    REVOKED = "grant_revoked"
+    EXPIRED = "grant_expired"
+    SCOPE = "grant_scope"
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    id: UUID
+    tenant_id: UUID
+    user_id: UUID
+    account_id: UUID
+    scopes: tuple[str, ...]
+    created_at: datetime
+    expires_at: datetime | None = None
+    revoked_at: datetime | None = None
+    schedule_id: UUID | None = None  # made for this one, and revoked with it
+
+    def allows(self, graph_id: str) -> bool:
+        return EXECUTE_ANY in self.scopes or EXECUTE + graph_id in self.scopes
+
+
+def refusal(grant: Grant | None, graph_id: str, now: datetime) -> GrantRefusal | None:
+    if grant is None:
+        return GrantRefusal.MISSING
+    if grant.revoked_at is not None and grant.revoked_at <= now:
+        return GrantRefusal.REVOKED
+    if grant.expires_at is not None and grant.expires_at <= now:
+        return GrantRefusal.EXPIRED
+    return None if grant.allows(graph_id) else GrantRefusal.SCOPE
+
+
+def check_scopes(scopes: tuple[str, ...]) -> None:
+    if not scopes or len(scopes) > 100:
+        raise InvalidInput("scopes", list(scopes), "from 1 to 100 scopes")
+    for number, scope in enumerate(scopes):
+        path = f"scopes.{number}"
+        if scope == EXECUTE_ANY:
+            continue
+        if not scope.startswith(EXECUTE):
+            raise InvalidInput(path, scope, f"{EXECUTE}<graph id>, or {EXECUTE_ANY}")
+        check_graph_id(scope.removeprefix(EXECUTE), path)

@@ -1,0 +1,117 @@
+"""Graphs: user code that runs in a child process, what is asked of it and what it answers."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from cadenza.domain.errors import InvalidInput
+
+DEFAULT_TIME = timedelta(minutes=10)
+MAX_TIME = timedelta(hours=24)
+DEFAULT_MEMORY_MB = 512
+MAX_INPUT_BYTES = 65_536
+_GRAPH_ID = re.compile(r"[a-z][a-z0-9_-]{0,31}:[^\s\x00-\x1f\x7f]{1,200}")
+
+
+class EventKind(StrEnum):
+    TEXT_DELTA = "text_delta"  # {"text"}
+    TOOL_CALL_START = "tool_call_start"  # {"id", "name", "arguments"}
+    TOOL_CALL_RESULT = "tool_call_result"  # {"id", "name", "result"}
+    USAGE = "usage"  # {"model", "input_tokens", …}: by the gateway, never by the child
+    CUSTOM = "custom"  # whatever the graph's own stream writer sends
+    INTERRUPT = "interrupt"  # {"question"}: the run ends, and waits for a person
+    FINAL = "final"  # {"output"}
+    ERROR = "error"  # {"code", "message"}
+    DONE = "done"  # exactly once, and last
+
+
+class ErrorCode(StrEnum):
+    INVALID_REQUEST = "invalid_request"
+    NOT_FOUND = "not_found"
+    TIMEOUT = "timeout"
+    ABORTED = "aborted"  # cancelled, replaced, or a limit of its owner was reached
+    RATE_LIMIT = "rate_limit"
+    INSUFFICIENT_CREDITS = "insufficient_credits"
+    PROVIDER_UNAVAILABLE = "provider_unavailable"
+    WORKER_LOST = "worker_lost"
+    INTERNAL = "internal"
+
+
+@dataclass(frozen=True, slots=True)
+class GraphLimits:
+    """What one run may use; None: no limit but the account's credits."""
+
+    time: timedelta = DEFAULT_TIME
+    memory_mb: int = DEFAULT_MEMORY_MB
+    steps: int = 25  # supersteps of a graph; the library's own default is 10,007
+    calls: int | None = None  # of models
+    tokens: int | None = None
+    credits: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GraphCaller:
+    """On whose behalf, and at whose cost. Names, and no credential."""
+
+    tenant_id: UUID
+    user_id: UUID
+    grant_id: UUID
+    account_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """The answer of a person to a run that waits, and the state that was kept for it."""
+
+    state: bytes
+    answer: Any
+
+
+@dataclass(frozen=True, slots=True)
+class GraphRequest:
+    run_id: UUID
+    graph_id: str
+    input: Mapping[str, Any]
+    caller: GraphCaller
+    limits: GraphLimits = field(default_factory=GraphLimits)
+    slot_at: datetime | None = None
+    attempt: int = 1
+    resume: Resume | None = None
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])  # the gateway's address
+
+
+@dataclass(frozen=True, slots=True)
+class GraphEvent:
+    kind: EventKind
+    data: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True)
+class GraphResult:
+    """How a run ended: with an output, with a question, or with an error."""
+
+    output: Any = None
+    error: ErrorCode | None = None
+    message: str | None = None
+    last_lines: str = ""  # of what the child printed
+    question: Any = None
+    state: bytes | None = None  # kept only where there is a question
+
+
+def provider_of(graph_id: str) -> str:
+    """The part before the first colon picks who runs it."""
+    return graph_id.partition(":")[0]
+
+
+def name_of(graph_id: str) -> str:
+    return graph_id.partition(":")[2]
+
+
+def check_graph_id(graph_id: str, path: str = "graph_id") -> None:
+    if not _GRAPH_ID.fullmatch(graph_id):
+        fix = "provider:name, such as langgraph:poet or python:shop.jobs:digest"
+        raise InvalidInput(path, graph_id, fix)
