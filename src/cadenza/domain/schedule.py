@@ -1,0 +1,99 @@
+"""Schedules: a graph, its input, and when it runs on behalf of a grant."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from cadenza.domain.definition import check_name
+from cadenza.domain.errors import InvalidInput
+from cadenza.domain.graph import MAX_INPUT_BYTES, MAX_TIME, GraphLimits, check_graph_id
+
+_LABEL = re.compile(r"[a-z0-9][a-z0-9._/-]{0,62}(=[A-Za-z0-9._/-]{1,63})?")
+MAX_LABELS = 20
+
+
+class Concurrency(StrEnum):
+    """What happens when a slot is due while a run of the schedule is under way."""
+
+    FORBID = "forbid"  # it waits, and is skipped when the next one is due
+    ALLOW = "allow"
+    REPLACE = "replace"  # the run under way is cancelled
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleDefinition:
+    graph_id: str
+    cron: str
+    timezone: str = "UTC"
+    input: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    name: str | None = None
+    concurrency: Concurrency = Concurrency.FORBID
+    limits: GraphLimits = field(default_factory=GraphLimits)
+    requires: tuple[str, ...] = ()  # labels that a worker must have
+    enabled: bool = True
+
+    @property
+    def model(self) -> str | None:
+        """The model that the input asks for; its price must be known."""
+        model = self.input.get("model")
+        return model if isinstance(model, str) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    id: UUID
+    tenant_id: UUID
+    user_id: UUID  # its owner, to whom its runs belong
+    grant_id: UUID
+    definition: ScheduleDefinition
+    created_at: datetime
+    updated_at: datetime
+    deleted_at: datetime | None = None
+    revision: int = 1
+    last_run_at: datetime | None = None
+    last_ended_at: datetime | None = None
+    next_run_at: datetime | None = None  # the slot that waits
+
+    @property
+    def label(self) -> str:
+        return self.definition.name or self.definition.graph_id
+
+
+def check_schedule(definition: ScheduleDefinition) -> None:
+    """All but cron and zone, which the Cron port judges."""
+    if definition.name is not None:
+        check_name("name", definition.name)
+    check_graph_id(definition.graph_id)
+    size = len(json.dumps(definition.input, ensure_ascii=False).encode())
+    if size > MAX_INPUT_BYTES:
+        raise InvalidInput("input", f"{size} bytes", f"at most {MAX_INPUT_BYTES} bytes of JSON")
+    check_limits(definition.limits)
+    check_labels("requires", definition.requires)
+
+
+def check_labels(path: str, labels: tuple[str, ...]) -> None:
+    if len(labels) > MAX_LABELS:
+        raise InvalidInput(path, list(labels), f"at most {MAX_LABELS} labels")
+    for number, label in enumerate(labels):
+        if not _LABEL.fullmatch(label):
+            raise InvalidInput(f"{path}.{number}", label, "a label such as gpu or region=eu")
+
+
+def check_limits(limits: GraphLimits) -> None:
+    if not timedelta(seconds=1) <= limits.time <= MAX_TIME:
+        raise InvalidInput("limits.time", str(limits.time), "from 1 second to 24 hours")
+    _check_between("memory_mb", limits.memory_mb, 32, 1_048_576)
+    _check_between("steps", limits.steps, 1, 10_000)
+    _check_between("calls", limits.calls, 1, 1_000_000)
+    _check_between("tokens", limits.tokens, 1, 10**12)
+    _check_between("credits", limits.credits, 1, 10**15)
+
+
+def _check_between(name: str, value: int | None, least: int, most: int) -> None:
+    if value is not None and not least <= value <= most:
+        raise InvalidInput(f"limits.{name}", value, f"from {least:,} to {most:,}")
