@@ -1,20 +1,21 @@
-"""What a worker has under way: a execution for each claim, and how much of it for whom."""
+"""What a worker has under way: an execution for each claim, and how much of it for whom."""
 
 import asyncio
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TypeVar
+from typing import Generic, TypeVar
 from uuid import UUID
 
-from cadenza.domain.run import Claim
+from cadenza.application.ports.claims import Leased
 
+C = TypeVar("C", bound=Leased)
 K = TypeVar("K")
 
 
 @dataclass(slots=True)
-class Execution:
-    claim: Claim
+class Execution(Generic[C]):
+    claim: C
     lease_ends: float  # by the loop's monotonic clock, a little before the store's
     lease_timer: asyncio.TimerHandle | None = None  # set while its request is under way
     task: asyncio.Task[None] | None = None
@@ -51,7 +52,7 @@ class Load:
     tenants: Counter[UUID] = field(default_factory=Counter[UUID])
     hosts: Counter[str] = field(default_factory=Counter[str])
 
-    def add(self, claim: Claim, count: int) -> None:
+    def add(self, claim: Leased, count: int) -> None:
         self.total += count
         _count(self.tenants, claim.tenant_id, count)
         _count(self.hosts, claim.host, count)

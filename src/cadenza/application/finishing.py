@@ -29,12 +29,12 @@ from cadenza.domain.steering import given_back
 class ClaimedRuns:
     """The RunQueue of a scheduler: claims are the store's, and what ends them is decided here."""
 
-    def __init__(self, claims: Claims, store: Store, cron: Cron) -> None:
+    def __init__(self, claims: Claims[Claim], store: Store, cron: Cron) -> None:
         self._claims = claims
         self._store = store
         self._cron = cron
 
-    async def claim_due(self, request: ClaimRequest) -> ClaimBatch:
+    async def claim_due(self, request: ClaimRequest) -> ClaimBatch[Claim]:
         return await self._claims.claim_due(request)
 
     async def claim_lost(self, request: ClaimRequest) -> Sequence[Claim]:

@@ -6,17 +6,18 @@ so that a bad result holds back no other.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
+from typing import Generic, TypeVar
 from uuid import UUID
 
-from cadenza.application.ports.claims import FinishReport, RunQueue
+from cadenza.application.ports.claims import Finished, FinishReport, Leased, Stores
 from cadenza.application.ports.clock import Clock
 from cadenza.application.shown_text import shown_error
 from cadenza.application.waiting import until_set
 from cadenza.domain.errors import StoreUnavailable
-from cadenza.domain.run import Claim, FinishedRun, Outcome, RunStatus
 
+F = TypeVar("F", bound=Finished)
 Retry = Callable[[Callable[[], Awaitable[int]]], Awaitable[int]]
 
 
@@ -37,29 +38,31 @@ class SchedulerOptions:
     unsaved: int = 600  # results, each with its body, that may wait for the store
 
 
-class Results:
+class Results(Generic[F]):
     def __init__(
         self,
-        queue: RunQueue,
+        queue: Stores[F],
+        unfit: Callable[[F, str], F],
         clock: Clock,
         options: SchedulerOptions,
         *,
-        on_stored: Callable[[FinishedRun, bool], None],  # and whether it came too late to count
-        on_unsaved: Callable[[Claim, str], None],
+        on_stored: Callable[[F, bool], None],  # and whether it came too late to count
+        on_unsaved: Callable[[Leased, str], None],
         on_batch: Callable[[FinishReport], None],
     ) -> None:
         self._queue = queue
+        self._unfit = unfit
         self._clock = clock
         self._options = options
         self._on_stored = on_stored
         self._on_unsaved = on_unsaved
         self._on_batch = on_batch
-        self._waiting: list[FinishedRun] = []
+        self._waiting: list[F] = []
         self._arrived = asyncio.Event()
         self._stored = asyncio.Event()
         self.are_owed = False  # the store refused some: what is claimed now may be what we owe
 
-    def add(self, finished: FinishedRun) -> None:
+    def add(self, finished: F) -> None:
         self._waiting.append(finished)
         self._arrived.set()
 
@@ -102,7 +105,7 @@ class Results:
             if len(self._waiting) == before:
                 break
 
-    async def _store(self, batch: Sequence[FinishedRun]) -> FinishReport:
+    async def _store(self, batch: Sequence[F]) -> FinishReport:
         """In one transaction; where the store cannot take them all, each in its own."""
         try:
             return await self._queue.finish(batch)
@@ -116,12 +119,11 @@ class Results:
         late = frozenset[UUID]().union(*(report.late for report in reports))
         return FinishReport(late, min(due, default=None))
 
-    async def _store_unfit(self, finished: FinishedRun, error: Exception) -> FinishReport:
+    async def _store_unfit(self, finished: F, error: Exception) -> FinishReport:
         """Without what it brought; where even that fails, its lease ends and the slot is closed."""
         why = f"its result could not be stored: {shown_error(error)}"
-        outcome = Outcome(RunStatus.FAILURE, "internal", why)
         try:
-            return await self._queue.finish([replace(finished, outcome=outcome)])
+            return await self._queue.finish([self._unfit(finished, why)])
         except StoreUnavailable:
             raise
         except Exception as second:  # noqa: BLE001 - nor may a bad endpoint

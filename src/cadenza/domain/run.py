@@ -65,6 +65,14 @@ class Claim:
     unreadable: str | None = None  # why a secret that it needs does not open
 
     @property
+    def subject_id(self) -> UUID:
+        return self.endpoint_id
+
+    @property
+    def subject_name(self) -> str:
+        return self.endpoint_name
+
+    @property
     def idempotency_key(self) -> str:
         return f"{self.endpoint_id}:{iso(self.slot_at)}"
 
@@ -84,6 +92,10 @@ class FinishedRun:
     outcome: Outcome
     started_at: datetime | None
     finished_at: datetime
+
+    @property
+    def status(self) -> RunStatus:
+        return self.outcome.status
 
     @property
     def first_started_at(self) -> datetime:

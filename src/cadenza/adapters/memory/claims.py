@@ -17,7 +17,7 @@ class MemoryClaims:
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
 
-    async def claim_due(self, request: ClaimRequest) -> ClaimBatch:
+    async def claim_due(self, request: ClaimRequest) -> ClaimBatch[Claim]:
         now = self._tables.clock.now()
         horizon = now + request.ahead
         candidates: list[Candidate] = []

@@ -42,7 +42,7 @@ class PostgresClaims:
         self._spare_ids: list[UUID] = []
         self._spare_until = 0.0
 
-    async def claim_due(self, request: ClaimRequest) -> ClaimBatch:
+    async def claim_due(self, request: ClaimRequest) -> ClaimBatch[Claim]:
         """In the order of slots; with a backlog, a share for each tenant."""
         ids = self._enough_ids(request.limit)
         rows = await self._claim(request, ids, is_sweep=False)

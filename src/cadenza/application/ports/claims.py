@@ -3,11 +3,55 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 from uuid import UUID
 
 from cadenza.domain.claiming import Limits
-from cadenza.domain.run import Claim, FinishedRun
+
+
+class Leased(Protocol):
+    """A slot that a worker may execute until its lease ends; the epoch fences its result."""
+
+    @property
+    def run_id(self) -> UUID: ...
+
+    @property
+    def tenant_id(self) -> UUID: ...
+
+    @property
+    def subject_id(self) -> UUID: ...
+
+    @property
+    def subject_name(self) -> str: ...
+
+    @property
+    def host(self) -> str: ...
+
+    @property
+    def slot_at(self) -> datetime: ...
+
+    @property
+    def epoch(self) -> int: ...
+
+    @property
+    def attempt(self) -> int: ...
+
+    @property
+    def must_close(self) -> bool:
+        """Its worker was lost, and it may not be done again."""
+        ...
+
+
+class Finished(Protocol):
+    @property
+    def claim(self) -> Leased: ...
+
+    @property
+    def status(self) -> str: ...
+
+
+C = TypeVar("C", bound=Leased)
+F_contra = TypeVar("F_contra", bound=Finished, contravariant=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +75,8 @@ class ClaimRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimBatch:
-    claims: Sequence[Claim]
+class ClaimBatch(Generic[C]):
+    claims: Sequence[C]
     next_due_at: datetime | None  # the earliest slot beyond those that are due
     backlog: bool = False  # more was due than could be claimed
 
@@ -43,29 +87,31 @@ class FinishReport:
     next_due_at: datetime | None = None  # the earliest of the next runs that were planned
 
 
-class Claims(Protocol):
-    """Each method is one statement; StoreUnavailable may mean that it happened or not."""
+class Claims(Protocol[C]):
+    """Each method is one transaction; StoreUnavailable may mean that it happened or not."""
 
-    async def claim_due(self, request: ClaimRequest) -> ClaimBatch:
-        """Lease due endpoints and record their runs as running; also slots of lost workers."""
+    async def claim_due(self, request: ClaimRequest) -> ClaimBatch[C]:
+        """Lease what is due and record it as running; also slots of lost workers."""
         ...
 
-    async def claim_lost(self, request: ClaimRequest) -> Sequence[Claim]:
+    async def claim_lost(self, request: ClaimRequest) -> Sequence[C]:
         """Lease every running run that has no live lease, due or not: the sweep."""
         ...
 
-    async def renew(self, claims: Sequence[Claim], lease: timedelta) -> frozenset[UUID]:
+    async def renew(self, claims: Sequence[C], lease: timedelta) -> frozenset[UUID]:
         """Extend the leases that are still ours; gives back the run ids of those."""
         ...
 
 
-class RunQueue(Claims, Protocol):
-    """What a scheduler works off."""
-
-    async def finish(self, finished: Sequence[FinishedRun]) -> FinishReport:
-        """Fence, apply outcomes to fresh endpoints, plan next runs, close runs, free leases."""
+class Stores(Protocol[F_contra]):
+    async def finish(self, finished: Sequence[F_contra]) -> FinishReport:
+        """Fence, store the results, plan what follows, free the leases."""
         ...
 
-    async def give_back(self, claims: Sequence[Claim]) -> None:
+
+class RunQueue(Claims[C], Stores[F_contra], Protocol[C, F_contra]):
+    """What a worker works off."""
+
+    async def give_back(self, claims: Sequence[C]) -> None:
         """Undo claims of which nothing was sent, as if they had never been made."""
         ...
