@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from cadenza.application.ports.planning import Reservation
@@ -11,6 +12,8 @@ from cadenza.domain.analysis import Response
 from cadenza.domain.endpoint import Endpoint, Job
 from cadenza.domain.health import Health
 from cadenza.domain.run import Claim, Run
+from cadenza.domain.schedule import Concurrency
+from cadenza.domain.slot import ScheduleRun, SlotClaim, SlotStatus
 from cadenza.domain.target import Target
 
 
@@ -96,3 +99,35 @@ class ReservationRow:
 class AuditRow:
     tenant_id: UUID
     record: AuditRecord
+
+
+@dataclass(frozen=True, slots=True)
+class SlotRow:
+    """A slot of a schedule, and who runs it."""
+
+    run: ScheduleRun
+    concurrency: Concurrency
+    requires: tuple[str, ...] = ()
+    epoch: int = 0
+    lease_until: datetime | None = None
+    state: bytes | None = None
+    answer: Any = None
+
+    @property
+    def tenant_id(self) -> UUID:
+        return self.run.tenant_id
+
+    @property
+    def is_waiting(self) -> bool:
+        return self.run.status is SlotStatus.SCHEDULED and not self.run.is_manual
+
+    @property
+    def is_running(self) -> bool:
+        return self.run.status is SlotStatus.RUNNING
+
+    def is_lost(self, now: datetime) -> bool:
+        return self.is_running and self.lease_until is not None and self.lease_until <= now
+
+    def is_held_by(self, claim: SlotClaim, now: datetime) -> bool:
+        is_alive = self.lease_until is not None and self.lease_until > now
+        return self.is_running and self.epoch == claim.epoch and is_alive

@@ -16,6 +16,7 @@ from cadenza.adapters.memory.planner_rows import (
 )
 from cadenza.adapters.memory.record_rows import MemoryRecordRows
 from cadenza.adapters.memory.run_rows import MemoryRunRows
+from cadenza.adapters.memory.schedule_rows import MemorySlotRows
 from cadenza.adapters.memory.tables import Tables
 from cadenza.application.ports.store import Transaction
 
@@ -31,6 +32,7 @@ class MemoryTransaction(
     MemoryTenantRows,
     MemoryUserRows,
     MemorySigningKeyRows,
+    MemorySlotRows,
 ):
     """Every verb of the port, by subject."""
 

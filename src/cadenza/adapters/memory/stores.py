@@ -8,6 +8,7 @@ from cadenza.adapters.memory.event_log import MemoryEventLog
 from cadenza.adapters.memory.latest_answers import MemoryLatestAnswers
 from cadenza.adapters.memory.records import MemoryRecords
 from cadenza.adapters.memory.run_reads import MemoryRunReads
+from cadenza.adapters.memory.schedules import MemoryScheduleReads
 from cadenza.adapters.memory.store import MemoryStore
 from cadenza.adapters.memory.suggestions import MemorySuggestions
 from cadenza.adapters.memory.tables import Tables
@@ -30,3 +31,4 @@ class MemoryStores:
         self.latest_answers = MemoryLatestAnswers(tables)
         self.accounts = MemoryAccounts(tables)
         self.signing_keys = MemorySigningKeys(tables)
+        self.schedules = MemoryScheduleReads(tables)

@@ -6,6 +6,7 @@ undone by putting the old ones back.
 
 from collections import defaultdict
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from itertools import count
 from typing import Any
@@ -18,17 +19,22 @@ from cadenza.adapters.memory.rows import (
     JobRow,
     KnownHealth,
     ReservationRow,
+    SlotRow,
 )
 from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.event_log import StoredEvent
 from cadenza.domain.access import ApiKey, Tenant, User
+from cadenza.domain.billing import Account
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.errors import NotFound
+from cadenza.domain.grant import Grant, GrantRefusal
 from cadenza.domain.quota import Allowance
 from cadenza.domain.rule import Mode
 from cadenza.domain.run import LateResult, LostAttempt, Run
+from cadenza.domain.schedule import Schedule
 from cadenza.domain.session import Session
 from cadenza.domain.signing import SigningKey
+from cadenza.domain.slot import RunEvent
 
 EVENTS = "events"  # the channel of those who follow events, beside those of the Channel port
 
@@ -61,6 +67,13 @@ class Tables:
         self.allowances: dict[tuple[UUID, str], Allowance] = {}  # by tenant and month
         self.reservations: dict[UUID, ReservationRow] = {}
 
+        self.accounts: dict[UUID, Account] = {}
+        self.grants: dict[UUID, Grant] = {}
+        self.grant_uses: dict[tuple[UUID, UUID], GrantRefusal | None] = {}  # by grant and run
+        self.schedules: dict[UUID, Schedule] = {}
+        self.slots: dict[tuple[UUID, datetime], SlotRow] = {}  # by schedule and slot
+        self.run_events: dict[UUID, tuple[RunEvent, ...]] = {}  # by run of a graph
+
         self.audit: dict[int, AuditRow] = {}
         self.events = defaultdict[UUID, list[StoredEvent]](list)  # by tenant, in their order
         self.idempotency: dict[tuple[UUID, str], tuple[bytes, UUID]] = {}
@@ -68,6 +81,7 @@ class Tables:
         self.owned_by_tenant: tuple[dict[Any, Any], ...] = (
             *(self.users, self.keys, self.signing_keys, self.jobs, self.endpoints, self.runs),
             *(self.sessions, self.reservations, self.audit),
+            *(self.accounts, self.grants, self.schedules, self.slots),
         )
         self.keyed_by_tenant: tuple[dict[Any, Any], ...] = (
             self.allowances,
@@ -112,6 +126,21 @@ class Tables:
         if session is None or session.tenant_id != tenant_id:
             raise NotFound(f"no session {session_id}")
         return session
+
+    def schedule(self, tenant_id: UUID, schedule_id: UUID) -> Schedule:
+        """With the slot that waits."""
+        schedule = self.schedules.get(schedule_id)
+        if schedule is None or schedule.tenant_id != tenant_id:
+            raise NotFound(f"no schedule {schedule_id}")
+        rows = (row for row in self.slots.values() if row.run.schedule_id == schedule_id)
+        waiting = (row.run.slot_at for row in rows if row.is_waiting)
+        return replace(schedule, next_run_at=next(waiting, None))
+
+    def slot(self, tenant_id: UUID, run_id: UUID) -> SlotRow:
+        for row in self.slots.values():
+            if row.run.id == run_id and row.tenant_id == tenant_id:
+                return row
+        raise NotFound(f"no run {run_id}")
 
     # --- Rows that belong together --------------------------------------------------------
 

@@ -15,13 +15,14 @@ from cadenza.domain.audit import AuditEntry, IdempotencyRecord
 from cadenza.domain.errors import AlreadyThere, NotFound
 from cadenza.domain.event import PendingEvent
 
-CHANNELS = {Channel.DUE: "cadenza_due", Channel.FINISHED: "cadenza_finished"}
+CHANNELS = {channel: f"cadenza_{channel}" for channel in Channel}
 # What a unique index says when a name is taken, in words.
 _TAKEN = {
     "one_tenant_has_a_name": "a tenant of that name exists",
     "one_user_has_a_name": "a user of that name exists",
     "one_job_has_a_name": "a job of that name exists",
     "one_endpoint_has_a_name": "the job has an endpoint of that name",
+    "one_schedule_has_a_name": "a schedule of that name exists",
 }
 
 

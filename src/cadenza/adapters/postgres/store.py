@@ -11,6 +11,7 @@ from cadenza.adapters.postgres.job_rows import PostgresJobRows
 from cadenza.adapters.postgres.planner_rows import PostgresPlannerRows
 from cadenza.adapters.postgres.record_rows import PostgresRecordRows
 from cadenza.adapters.postgres.run_rows import PostgresRunRows
+from cadenza.adapters.postgres.schedule_rows import PostgresSlotRows
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.domain.endpoint import MAX_SPREAD
 
@@ -22,6 +23,7 @@ class PostgresTransaction(
     PostgresRunRows,
     PostgresPlannerRows,
     PostgresAccountRows,
+    PostgresSlotRows,
 ):
     def __init__(self, connection: Connection, box: SecretBox, spread: timedelta) -> None:
         self.connection = connection

@@ -17,6 +17,7 @@ from uuid import UUID
 from cadenza.application.ports.accounts import AccountRows
 from cadenza.application.ports.catalogue import StoredEndpoint, StoredJob
 from cadenza.application.ports.planning import PlannerRows
+from cadenza.application.ports.schedules import ScheduleRows, SlotRows
 from cadenza.domain.audit import AuditEntry, IdempotencyRecord
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.event import PendingEvent
@@ -30,6 +31,8 @@ class Channel(StrEnum):
 
     DUE = "due"  # schedulers: something may run sooner than was known
     FINISHED = "finished"  # planners: runs have ended, or a person asked for an analysis
+    SLOTS = "slots"  # graph workers: a slot may be due sooner than was known
+    CANCELLED = "cancelled"  # graph workers: a run that one of them has is to end
 
 
 class Records(Protocol):
@@ -148,7 +151,17 @@ class RunRows(Protocol):
         ...
 
 
-class Transaction(Records, JobRows, EndpointRows, RunRows, PlannerRows, AccountRows, Protocol): ...
+class Transaction(
+    Records,
+    JobRows,
+    EndpointRows,
+    RunRows,
+    PlannerRows,
+    AccountRows,
+    ScheduleRows,
+    SlotRows,
+    Protocol,
+): ...
 
 
 class Store(Protocol):

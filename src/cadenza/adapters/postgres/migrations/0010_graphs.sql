@@ -131,7 +131,7 @@ CREATE TABLE schedule_runs (
         status IN ('scheduled', 'running', 'success', 'error', 'skipped', 'cancelled', 'waiting')
     ),
     is_manual boolean NOT NULL DEFAULT false,
-    is_exclusive boolean NOT NULL DEFAULT true,
+    concurrency text NOT NULL DEFAULT 'forbid',
     requires text[] NOT NULL DEFAULT '{}',
     attempt integer NOT NULL DEFAULT 0,
     epoch bigint NOT NULL DEFAULT 0,
@@ -154,11 +154,12 @@ CREATE TABLE schedule_runs (
 ) WITH (fillfactor = 80);
 CREATE INDEX schedule_runs_due ON schedule_runs (slot_at) WHERE status = 'scheduled';
 CREATE INDEX schedule_runs_leased ON schedule_runs (lease_until) WHERE status = 'running';
+CREATE INDEX schedule_runs_under_way ON schedule_runs (schedule_id) WHERE status = 'running';
 CREATE INDEX schedule_runs_of_tenant ON schedule_runs (tenant_id, slot_at);
 CREATE UNIQUE INDEX one_slot_waits ON schedule_runs (schedule_id)
     WHERE status = 'scheduled' AND NOT is_manual;
 CREATE UNIQUE INDEX one_run_at_a_time ON schedule_runs (schedule_id)
-    WHERE status = 'running' AND is_exclusive;
+    WHERE status = 'running' AND concurrency <> 'allow';
 
 CREATE TABLE schedule_run_events (
     run_id uuid NOT NULL,
@@ -169,3 +170,10 @@ CREATE TABLE schedule_run_events (
     data jsonb NOT NULL,
     PRIMARY KEY (run_id, number)
 );
+
+-- A schedule with the slot that waits.
+CREATE VIEW listed_schedules AS
+SELECT s.*, waiting.slot_at AS next_run_at
+FROM schedules AS s
+LEFT JOIN schedule_runs AS waiting
+    ON waiting.schedule_id = s.id AND waiting.status = 'scheduled' AND NOT waiting.is_manual;
