@@ -16,6 +16,7 @@ from cadenza.domain.errors import InvalidCron
 from cadenza.domain.grant import Grant, refusal
 from cadenza.domain.graph import ErrorCode, GraphCaller, GraphResult, Resume
 from cadenza.domain.instants import iso
+from cadenza.domain.run import MAX_LOST_ATTEMPTS
 from cadenza.domain.schedule import Concurrency, Schedule, ScheduleDefinition
 
 GRACE = timedelta(minutes=1)  # a slot may start so much late; after that it was missed
@@ -133,7 +134,7 @@ class SlotClaim:
 
     @property
     def must_close(self) -> bool:
-        return self.is_started
+        return self.is_started or self.attempt > MAX_LOST_ATTEMPTS
 
     @property
     def caller(self) -> GraphCaller:

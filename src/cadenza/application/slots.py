@@ -1,0 +1,212 @@
+"""The queue of slots that graph workers work off.
+
+One transaction takes a slot that is due and puts the next one in its place, so that no error can
+break the chain. A start is stored before any of the user's code runs; from then on the slot is
+never started again.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from cadenza.application.ports.claims import ClaimBatch, ClaimRequest, FinishReport
+from cadenza.application.ports.schedules import RUN_TASK, SlotJob
+from cadenza.application.ports.store import Channel, Store, Transaction
+from cadenza.domain.cron import Cron
+from cadenza.domain.event import PendingEvent
+from cadenza.domain.grant import GrantRefusal, refusal
+from cadenza.domain.graph import ErrorCode
+from cadenza.domain.instants import iso
+from cadenza.domain.schedule import Schedule
+from cadenza.domain.slot import (
+    GRACE,
+    DueSlot,
+    FinishedSlot,
+    SlotClaim,
+    SlotDecision,
+    decide,
+    is_exclusive,
+    job_key,
+    missed,
+    next_slot,
+)
+
+# Why a run is not started: its grant is not good, or the account has no credits.
+Refusals = Mapping[UUID, GrantRefusal | ErrorCode]
+
+
+def slot_job(schedule: Schedule, run_at: datetime, **payload: object) -> SlotJob:
+    """`add_job(task, payload, run_at, job_key, queue_name)` for one slot of a schedule."""
+    payload = {"schedule_id": str(schedule.id), "scheduled_for": iso(run_at), **payload}
+    return SlotJob(RUN_TASK, payload, run_at, job_key(schedule.id, run_at), str(schedule.id))
+
+
+class ClaimedSlots:
+    def __init__(
+        self,
+        store: Store,
+        cron: Cron,
+        new_id: Callable[[], UUID],
+        labels: Sequence[str] = (),
+        grace: timedelta = GRACE,
+    ) -> None:
+        self._store = store
+        self._cron = cron
+        self._new_id = new_id
+        self._labels = labels
+        self._grace = grace
+
+    # --- Claim ----------------------------------------------------------------------------
+
+    async def claim_due(self, request: ClaimRequest) -> ClaimBatch[SlotClaim]:
+        async with self._store.transaction() as tx:
+            lost = await tx.take_lost_slots(request)
+            room = request.limit - len(lost)
+            due = await tx.lock_due_slots(replace(request, limit=room), self._labels)
+            decisions = [
+                (slot, decide(slot, due.now, self._cron, self._grace)) for slot in due.slots
+            ]
+            claims = await self._carry_out(tx, decisions, request)
+        next_slots = [decision.next_at for _, decision in decisions if decision.next_at]
+        next_due_at = min([*next_slots, *filter(None, [due.next_due_at])], default=None)
+        return ClaimBatch([*lost, *claims], next_due_at, backlog=len(due.slots) >= room)
+
+    async def claim_lost(self, request: ClaimRequest) -> Sequence[SlotClaim]:
+        """The sweep also mends chains: what has no slot ahead gets exactly one."""
+        async with self._store.transaction() as tx:
+            now, broken = await tx.lock_broken_chains(self._grace)
+            await self._carry_out(tx, [*self._mended(broken, now)], request)
+            return await tx.take_lost_slots(request)
+
+    def _mended(
+        self, broken: Iterable[DueSlot], now: datetime
+    ) -> Iterable[tuple[DueSlot, SlotDecision]]:
+        for slot in broken:
+            definition, ended_at = slot.schedule.definition, slot.schedule.last_ended_at
+            if slot.slot_at >= now:  # nothing waited
+                yield slot, SlotDecision(next_slot(definition, now, self._cron), "", 0)
+            elif ended_at is None or ended_at < now - self._grace:  # else a claim may start it
+                yield slot, missed(definition, slot.slot_at, now, self._cron)
+
+    async def _carry_out(
+        self,
+        tx: Transaction,
+        decisions: Sequence[tuple[DueSlot, SlotDecision]],
+        request: ClaimRequest,
+    ) -> Sequence[SlotClaim]:
+        wanted = list(_within_limits(decisions, request))
+        skips = [
+            (slot, decision, self._new_id())
+            for slot, decision in wanted
+            if decision.skip_reason and decision.skipped_slots
+        ]
+        starts = [(slot, self._new_id()) for slot, choice in wanted if choice.skip_reason is None]
+        if skips:
+            await tx.skip_slots(skips)
+            await tx.add_events([_skipped(slot, decision) for slot, decision, _ in skips])
+        claims = await tx.start_slots(starts, request) if starts else list[SlotClaim]()
+        jobs = [
+            slot_job(slot.schedule, decision.next_at)
+            for slot, decision in wanted
+            if decision.next_at is not None
+        ]
+        if jobs:
+            await tx.add_jobs(jobs)
+        return claims
+
+    # --- Start ----------------------------------------------------------------------------
+
+    async def start(self, claims: Sequence[SlotClaim]) -> Refusals:
+        """Store that they start. What is not given back as refused may begin; a claim that is
+        no longer ours is `aborted`."""
+        async with self._store.transaction() as tx:
+            starting = await tx.lock_starting(claims)
+            now = await tx.time()
+            refusals: dict[UUID, GrantRefusal | ErrorCode] = {
+                claim.run_id: ErrorCode.ABORTED for claim in claims
+            }
+            uses: list[tuple[SlotClaim, GrantRefusal | None]] = []
+            good: list[SlotClaim] = []
+            for slot in starting:
+                claim = slot.claim
+                del refusals[claim.run_id]
+                refused = refusal(slot.grant, claim.schedule.definition.graph_id, now)
+                uses.append((claim, refused))
+                if refused is not None:
+                    refusals[claim.run_id] = refused
+                elif slot.balance <= 0:
+                    refusals[claim.run_id] = ErrorCode.INSUFFICIENT_CREDITS
+                else:
+                    good.append(claim)
+            if uses:
+                await tx.log_grant_uses(uses)
+            if good:
+                await tx.note_started(good)
+        return refusals
+
+    # --- Keep and end ---------------------------------------------------------------------
+
+    async def renew(self, claims: Sequence[SlotClaim], lease: timedelta) -> frozenset[UUID]:
+        async with self._store.transaction() as tx:
+            return await tx.renew_slots(claims, lease)
+
+    async def finish(self, finished: Sequence[FinishedSlot]) -> FinishReport:
+        async with self._store.transaction() as tx:
+            stored, next_at = await tx.close_slots(finished)
+            ended = [slot for slot in finished if slot.claim.run_id in stored]
+            if ended:
+                await tx.add_events([_ended(slot) for slot in ended])
+            if next_at is not None and next_at <= await tx.time():
+                await tx.notify(Channel.SLOTS)  # what waited behind it
+        late = frozenset(slot.claim.run_id for slot in finished) - stored
+        return FinishReport(late, next_at)
+
+    async def give_back(self, claims: Sequence[SlotClaim]) -> None:
+        async with self._store.transaction() as tx:
+            await tx.end_leases(claims)
+            await tx.notify(Channel.SLOTS)
+
+
+def _within_limits(
+    decisions: Sequence[tuple[DueSlot, SlotDecision]], request: ClaimRequest
+) -> Iterable[tuple[DueSlot, SlotDecision]]:
+    """No tenant beyond its limit, and one run of a schedule at a time; the others wait."""
+    tenants = Counter(request.busy_tenants)
+    started: set[UUID] = set()
+    for slot, decision in decisions:
+        schedule = slot.schedule
+        if decision.skip_reason is None:
+            is_second = schedule.id in started and is_exclusive(schedule)
+            if is_second or tenants[schedule.tenant_id] >= request.per_tenant:
+                continue
+            started.add(schedule.id)
+            tenants[schedule.tenant_id] += 1
+        yield slot, decision
+
+
+def _skipped(slot: DueSlot, decision: SlotDecision) -> PendingEvent:
+    return _event(
+        slot.schedule,
+        "skipped",
+        slot_at=iso(slot.slot_at),
+        reason=decision.skip_reason,
+        skipped_slots=decision.skipped_slots,
+    )
+
+
+def _ended(slot: FinishedSlot) -> PendingEvent:
+    return _event(
+        slot.claim.schedule,
+        slot.status,
+        run_id=str(slot.claim.run_id),
+        slot_at=iso(slot.claim.slot_at),
+        reason=slot.reason,
+        error_code=slot.result.error,
+    )
+
+
+def _event(schedule: Schedule, what: str, **data: object) -> PendingEvent:
+    data = {"schedule_id": str(schedule.id), "name": schedule.label, **data}
+    return PendingEvent(f"schedule.run.{what}", schedule.tenant_id, data=data)
