@@ -22,7 +22,6 @@ from cadenza.domain.hint import Author
 from cadenza.domain.instants import iso, milliseconds
 from cadenza.domain.spending import Budget
 
-_NO_RULING = Ruling()
 _STEP = 1.15  # an interval that is nearly the one in force is left as it is
 
 
@@ -63,7 +62,7 @@ class RulesBrain:
         return Usage(warnings=thought.warnings, fired=fired)
 
     def _think(self, context: AnalysisContext) -> _Thought:
-        ruling = self._declared.ruling(context) if self._declared is not None else _NO_RULING
+        ruling = self._declared.ruling(context) if self._declared is not None else Ruling()
         if ruling.proposals:
             return _Thought(ruling.proposals, (), ruling.warnings)
         pace = self._pace.of(context.endpoint, context.now)
