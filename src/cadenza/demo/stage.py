@@ -32,16 +32,16 @@ from cadenza.domain.target import HttpTarget
 
 
 class Heard:
-    """What the planner did, told to whoever shows it."""
+    """What the planner did, passed on to whoever shows it."""
 
-    def __init__(self, tell: Callable[[Event], None]) -> None:
-        self._tell = tell
+    def __init__(self, show: Callable[[Event], None]) -> None:
+        self._show = show
 
     def wants(self, kind: str) -> bool:
         return kind == "planner.acted"
 
     def emit(self, event: Event) -> None:
-        self._tell(event)
+        self._show(event)
 
 
 class Unsigned:

@@ -15,8 +15,6 @@ TIGHTENED, ACTED, RELAXED = "tightened", "acted", "relaxed"
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One thing that the planner did."""
-
     passed: timedelta
     kind: str
     endpoint: str

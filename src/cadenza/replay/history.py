@@ -16,8 +16,6 @@ _MOVED = 0.25  # of a number: less is no change
 
 
 class History:
-    """The answers of one endpoint."""
-
     def __init__(self, answers: Sequence[Response]) -> None:
         self.answers = sorted(answers, key=lambda answer: answer.finished_at)
         self._instants = [answer.finished_at for answer in self.answers]

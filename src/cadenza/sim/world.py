@@ -83,7 +83,6 @@ class World:
         least: timedelta | None = None,
         most: timedelta | None = None,
     ) -> Endpoint:
-        """An endpoint with this baseline, min and max."""
         endpoint = Endpoint(
             id=self.id_of(name),
             tenant_id=self.job.tenant_id,

@@ -97,8 +97,8 @@ def _convert_entry(
     errors = check_manifest({"jobs": [document]}, checks).errors
     for error in errors:
         why = f"{error.field.rpartition('.')[2]}: {error.fix}"
-        line = f"{entry.schedule} {entry.command}"[:200]
-        converted.note(entry.line, f"left out: {line} ({why})")
+        text = f"{entry.schedule} {entry.command}"[:200]
+        converted.note(entry.line, f"left out: {text} ({why})")
     if not errors:
         converted.documents.append(document)
         if entry.user is not None and "command" in endpoint:
