@@ -15,8 +15,12 @@ import pytest
 import uvloop
 
 from cadenza.adapters.shell import process as process_module
-from cadenza.adapters.shell.dispatcher import MAX_OUTPUT, ShellDispatcher, ShellRules
-from cadenza.adapters.shell.environment import allowed_environment
+from cadenza.adapters.shell.dispatcher import (
+    MAX_OUTPUT,
+    ShellDispatcher,
+    ShellRules,
+    allowed_environment,
+)
 from cadenza.application.dispatch import RoutedDispatcher
 from cadenza.domain.errors import InstallationError
 from cadenza.domain.run import Claim, Outcome, RunStatus

@@ -15,6 +15,7 @@ from cadenza.domain.instants import from_iso
 from cadenza.domain.plan import Source
 from cadenza.roots.main import app
 from cadenza.sim.scenarios import SCENARIOS
+from tests.cli.called import call
 from tests.factories import seconds
 from tests.sim.test_flash_sale import ACTIONS, HOW_OFTEN, INVESTIGATIONS, MIN, NAMES
 
@@ -138,7 +139,7 @@ def test_an_unknown_scenario_is_a_clear_error() -> None:
     ],
 )
 def test_what_cannot_be_understood_is_refused(arguments: list[str], said: str) -> None:
-    done = CliRunner().invoke(app, ["sim", *arguments])
+    done = call("sim", *arguments)
     assert (done.exit_code, done.stdout) == (2, "")
     assert said in done.stderr
 

@@ -58,12 +58,17 @@ def register(
         story = Story(job, new_brain(), lasts)
         console = Console()
         if as_json:
-            typer.echo(json.dumps(asyncio.run(play(story, _show_nothing)), indent=2))
+            outcome = asyncio.run(play(story, lambda _stage, _part, _passed, _lines: None))
+            typer.echo(json.dumps(outcome, indent=2))
             return
         _say(_opening(story), console)
         outcome = _play_live(story, console) if console.is_terminal else _play_in_lines(story)
         console.print(summed_up(outcome))
-        _say(_moral(outcome), console)
+        _say(
+            f"{len(outcome['acts'])} actions, each within your limits and with its reason. The "
+            "rules: examples/demo.yaml. Next: cadenza sim flash-sale --brain rules, or cadenza up.",
+            console,
+        )
 
     del demo  # registered by its decorator
 
@@ -105,7 +110,7 @@ def _play_live(story: Story, console: Console) -> dict[str, Any]:
 
 
 def _play_in_lines(story: Story) -> dict[str, Any]:
-    """Without a terminal: each part of the story, and each act, as it comes."""
+    """Without a terminal: each part of the story, and each action, as it comes."""
     printed, parts = 0, [""]
 
     def show(_stage: Stage, part: str, passed: timedelta, lines: list[Line]) -> None:
@@ -118,10 +123,6 @@ def _play_in_lines(story: Story) -> dict[str, Any]:
         printed = len(lines)
 
     return asyncio.run(play(story, show))
-
-
-def _show_nothing(_stage: Stage, _part: str, _passed: timedelta, _lines: list[Line]) -> None:
-    pass
 
 
 def _length(text: str) -> timedelta:
@@ -145,11 +146,4 @@ def _opening(story: Story) -> str:
         f"A shop on this machine is looked at every {humanize(shop.baseline.interval)}. "
         f"Within {humanize(story.lasts)} a rush of visitors comes and goes: "
         "see how often it is looked at, what is done, and why. Ctrl-C ends it.\n"
-    )
-
-
-def _moral(outcome: dict[str, Any]) -> str:
-    return (
-        f"{len(outcome['acts'])} acts, each within your limits and with its reason. "
-        "The rules: examples/demo.yaml. Next: cadenza sim flash-sale --brain rules, or cadenza up."
     )

@@ -1,12 +1,13 @@
 """A small shop on this machine: visitors come in a rush, and more workers make it fast again."""
 
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 from aiohttp import web
 
-HOST = "127.0.0.1"
+from cadenza.adapters.system.listening import served_app
+
 FEW, MANY = 60, 600  # visitors
 BASE_WORKERS, MORE_WORKERS = 2, 6
 # Of the whole length: when the rush begins, and when it is over.
@@ -59,8 +60,7 @@ class Shop:
         return {"messages": self.messages}
 
 
-@asynccontextmanager
-async def served(shop: Shop) -> AsyncGenerator[str]:
+def served(shop: Shop) -> AbstractAsyncContextManager[str]:
     """Its address, on whatever port is free."""
     app = web.Application()
     app.router.add_get("/shop", _answering(shop.state))
@@ -68,14 +68,7 @@ async def served(shop: Shop) -> AsyncGenerator[str]:
     app.router.add_post("/workers", _answering(shop.add_workers))
     app.router.add_delete("/workers", _answering(shop.release_workers))
     app.router.add_post("/messages", _answering(shop.take_message))
-    runner = web.AppRunner(app, access_log=None)
-    await runner.setup()
-    await web.TCPSite(runner, HOST, 0).start()
-    try:
-        bound: tuple[str, int] = runner.addresses[0]
-        yield f"http://{HOST}:{bound[1]}"
-    finally:
-        await runner.cleanup()
+    return served_app(app, port=0)
 
 
 def _answering(answer: Callable[[], dict[str, int]]) -> Any:

@@ -32,16 +32,16 @@ from cadenza.domain.target import HttpTarget
 
 
 class Heard:
-    """What the planner did, told to whoever shows it."""
+    """What the planner did, passed on to whoever shows it."""
 
-    def __init__(self, tell: Callable[[Event], None]) -> None:
-        self._tell = tell
+    def __init__(self, show: Callable[[Event], None]) -> None:
+        self._show = show
 
     def wants(self, kind: str) -> bool:
         return kind == "planner.acted"
 
     def emit(self, event: Event) -> None:
-        self._tell(event)
+        self._show(event)
 
 
 class Unsigned:
@@ -114,23 +114,23 @@ def scaled(job: JobDefinition, factor: float) -> JobDefinition:
         milliseconds = round(duration * factor / timedelta(milliseconds=1))
         return max(timedelta(milliseconds=milliseconds), PLATFORM_MIN_INTERVAL)
 
-    def endpoint(each: EndpointDefinition) -> EndpointDefinition:
-        baseline = each.baseline
+    def scaled_endpoint(endpoint: EndpointDefinition) -> EndpointDefinition:
+        baseline = endpoint.baseline
         if isinstance(baseline, Every):
             baseline = Every(stretched(baseline.interval))
-        least, most = each.min_interval, each.max_interval
+        least, most = endpoint.min_interval, endpoint.max_interval
         return replace(
-            each,
+            endpoint,
             baseline=baseline,
-            min_interval=stretched(least) if least is not None else None,
-            max_interval=stretched(most) if most is not None else None,
+            min_interval=least and stretched(least),
+            max_interval=most and stretched(most),
         )
 
-    def rule(each: Rule) -> Rule:
-        then = each.then
+    def scaled_rule(rule: Rule) -> Rule:
+        then = rule.then
         if then.action is not RuleAction.INTERVAL or then.duration is None:
-            return each
-        return replace(each, then=replace(then, duration=stretched(then.duration)))
+            return rule
+        return replace(rule, then=replace(then, duration=stretched(then.duration)))
 
-    endpoints = tuple(map(endpoint, job.endpoints))
-    return replace(job, endpoints=endpoints, rules=tuple(map(rule, job.rules)))
+    endpoints = tuple(map(scaled_endpoint, job.endpoints))
+    return replace(job, endpoints=endpoints, rules=tuple(map(scaled_rule, job.rules)))

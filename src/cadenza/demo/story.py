@@ -1,4 +1,4 @@
-"""What happened in a demo, as it is told: each act of the planner in one line, and the sum."""
+"""What happened in a demo: each action of the planner in one line, and the sum."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -15,8 +15,6 @@ TIGHTENED, ACTED, RELAXED = "tightened", "acted", "relaxed"
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One thing that the planner did."""
-
     passed: timedelta
     kind: str
     endpoint: str

@@ -28,7 +28,7 @@ def picture(stage: Stage, heading: str, lines: list[Line], console: Console | No
     table.add_column("last answer")
     for endpoint in stage.endpoints():
         table.add_row(*_row(stage, endpoint, now))
-    texts = [_text(line) for line in lines]
+    texts = [Text(str(line), _COLOURS.get(line.kind, "green")) for line in lines]
     return Group(table, *(texts if console is None else _newest(texts, table, console)))
 
 
@@ -49,15 +49,12 @@ def _row(stage: Stage, endpoint: Endpoint, now: datetime) -> tuple[Any, ...]:
         pace = Text(f"every {humanize(interval.interval)}", "magenta")
         if isinstance(endpoint.baseline, Every):
             pace.append(f" (not {humanize(endpoint.baseline.interval)})", "dim")
-    answer = _shown(runs[-1].body) if runs else "–"
-    return endpoint.name, pace, _until(endpoint, now), answer
-
-
-def _shown(body: object) -> str:
-    """Without the marks of JSON, which take a third of a narrow column."""
-    if not isinstance(body, Mapping):
-        return str(body)
-    return ", ".join(f"{name} {value}" for name, value in cast("Mapping[str, Any]", body).items())
+    body: object = runs[-1].body if runs else "–"
+    if isinstance(body, Mapping):
+        # Without the marks of JSON, which take a third of a narrow column.
+        fields = cast("Mapping[str, Any]", body)
+        body = ", ".join(f"{name} {value}" for name, value in fields.items())
+    return endpoint.name, pace, _until(endpoint, now), str(body)
 
 
 def _until(endpoint: Endpoint, now: datetime) -> str:
@@ -66,10 +63,6 @@ def _until(endpoint: Endpoint, now: datetime) -> str:
     if endpoint.next_run_at is None:
         return "–"
     return f"{max(0.0, (endpoint.next_run_at - now).total_seconds()):.0f} s"
-
-
-def _text(line: Line) -> Text:
-    return Text(str(line), _COLOURS.get(line.kind, "green"))
 
 
 def summed_up(summary: dict[str, Any]) -> Table:

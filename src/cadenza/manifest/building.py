@@ -50,8 +50,10 @@ def built_jobs(document: ManifestDocument) -> Iterator[BuiltJob]:
     """Of a request, which was built as a whole."""
     for job_index, job in enumerate(document.jobs):
         path = f"jobs[{job_index}]"
-        endpoints = enumerate(job.endpoints)
-        yield Built(path, job), [Built(f"{path}.endpoints[{i}]", each) for i, each in endpoints]
+        yield (
+            Built(path, job),
+            [Built(f"{path}.endpoints[{n}]", item) for n, item in enumerate(job.endpoints)],
+        )
 
 
 def build_jobs(raw: object, errors: list[InvalidInput]) -> Iterator[BuiltJob]:

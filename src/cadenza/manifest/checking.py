@@ -76,7 +76,9 @@ class _Check:
             definitions.append(replace(definition, endpoints=read))
             if self._is_enough:
                 break
-        self._errors += _repeated_names(jobs)
+        self._errors += _repeated([job for job, _ in jobs], "job")
+        for _, endpoints in jobs:
+            self._errors += _repeated(endpoints, "endpoint of the job")
         errors, warnings = tuple(self._errors[:MAX_ERRORS]), tuple(self._warnings)
         return Checked(() if errors else tuple(definitions), errors, warnings)
 
@@ -104,11 +106,15 @@ class _Check:
     def _endpoint(self, endpoint: Built[EndpointDocument]) -> EndpointDefinition:
         """A field that is wrong does not keep the others from being checked."""
         errors: list[InvalidInput] = []
-        document = endpoint.document
-        while (definition := _read(document, errors)) is None:
-            wrong = {re.split(r"[.\[]", error.field, maxsplit=1)[0] for error in errors}
-            gone, instead = replaced_fields(EndpointDocument, wrong)
-            document = document.model_copy(update=dict.fromkeys(gone) | instead)
+        document, definition = endpoint.document, None
+        while definition is None:
+            try:
+                definition = read_endpoint(document)
+            except InvalidInput:
+                errors += contradictions_of(document)
+                wrong = {re.split(r"[.\[]", error.field, maxsplit=1)[0] for error in errors}
+                gone, instead = replaced_fields(EndpointDocument, wrong)
+                document = document.model_copy(update=dict.fromkeys(gone) | instead)
         checks = self._checks
         errors += errors_in(definition, checks.policy, checks.now, checks.cron)
         self._add(endpoint.path, errors)
@@ -123,23 +129,8 @@ class _Check:
         ]
 
 
-def _read(document: EndpointDocument, errors: list[InvalidInput]) -> EndpointDefinition | None:
-    """None where fields contradict each other; how they do is added to the errors."""
-    try:
-        return read_endpoint(document)
-    except InvalidInput:
-        errors += contradictions_of(document)
-        return None
-
-
 def _name(built: Built[JobFields] | Built[EndpointDocument]) -> str | None:
     return None if "name" in built.refused else built.document.name
-
-
-def _repeated_names(jobs: Sequence[BuiltJob]) -> Iterator[InvalidInput]:
-    yield from _repeated([job for job, _ in jobs], "job")
-    for _, endpoints in jobs:
-        yield from _repeated(endpoints, "endpoint of the job")
 
 
 def _repeated(

@@ -63,8 +63,10 @@ def _differing(
 
 def _rule_changes(before: Sequence[Rule], after: Sequence[Rule]) -> Iterator[FieldChange]:
     """By the name of the rule: a changed one part by part, a new or removed one as a whole."""
-    stored = {rule.name: _without_name(rule) for rule in before}
-    wanted = {rule.name: _without_name(rule) for rule in after}
+    stored, wanted = (
+        {document.pop("name"): document for document in map(rule_document, rules)}
+        for rules in (before, after)
+    )
     for name in dict.fromkeys([*stored, *wanted]):
         if name in stored and name in wanted:
             yield from _differing(stored[name], wanted[name], f"rules.{name}.")
@@ -74,10 +76,6 @@ def _rule_changes(before: Sequence[Rule], after: Sequence[Rule]) -> Iterator[Fie
     new = [name for name in wanted if name not in stored]
     if [*in_present_order, *new] != list(wanted):
         yield FieldChange("rules", list(stored), list(wanted))
-
-
-def _without_name(rule: Rule) -> dict[str, Any]:
-    return {name: value for name, value in rule_document(rule).items() if name != "name"}
 
 
 def _changed_secrets(before: Definition | None, after: EndpointDefinition) -> Iterator[FieldChange]:

@@ -9,10 +9,9 @@ from cadenza.domain.errors import InvalidInput
 from cadenza.manifest.checking import Checks, check_manifest
 from cadenza.manifest.models import MAX_JOBS
 from cadenza.manifest.problems import Problem, SourceLocation
-from cadenza.manifest.raw_items import jobs_in
 from cadenza.manifest.reading import NO_SUCH_FIELD
 from cadenza.manifest.text_loading import MAX_BYTES, Unreadable, files_at, or_stdin, read_text
-from cadenza.manifest.variables import expand, warnings_on
+from cadenza.manifest.variables import expand, items_in, warnings_on
 from cadenza.manifest.yaml_loading import Tree, read_tree
 
 _EMPTY = "it is empty: write jobs: and a list of them, or take the file away"
@@ -33,7 +32,11 @@ def read_manifest(path: Path, checks: Checks, environment: Mapping[str, str] | N
     manifest = Manifest()
     names: dict[str, SourceLocation] = {}
     left = MAX_BYTES
-    for file in _files(or_stdin(path), manifest):
+    try:
+        files = files_at(or_stdin(path))
+    except Unreadable as error:
+        return Manifest(problems=[error.problem])
+    for file in files:
         try:
             text, size = read_text(file, left)
         except Unreadable as error:
@@ -46,14 +49,6 @@ def read_manifest(path: Path, checks: Checks, environment: Mapping[str, str] | N
         message = f"{len(manifest.jobs):,} jobs in all; {MAX_JOBS:,} are the most"
         manifest.problems.append(Problem(SourceLocation(str(path)), "jobs", message))
     return manifest
-
-
-def _files(path: Path, manifest: Manifest) -> list[Path]:
-    try:
-        return files_at(path)
-    except Unreadable as error:
-        manifest.problems.append(error.problem)
-        return []
 
 
 def _add(
@@ -92,7 +87,7 @@ def _located(tree: Tree, errors: list[InvalidInput]) -> list[Problem]:
 
 def _names_in_other_files(tree: Tree, names: dict[str, SourceLocation]) -> list[Problem]:
     problems: list[Problem] = []
-    for path, job in jobs_in(tree.value):
+    for path, job in items_in(tree.value, "jobs"):
         name, location = job.get("name"), tree.location_of(f"{path}.name")
         if not isinstance(name, str):
             continue

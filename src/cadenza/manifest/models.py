@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from cadenza.domain import target_validation
+from cadenza.domain import target_validation as limits
 from cadenza.domain.definition import MAX_DESCRIPTION, MAX_NAME
 from cadenza.domain.rule import MAX_RULES, MAX_RUNS
 from cadenza.domain.target import KEPT
@@ -32,9 +32,9 @@ def _readable_duration(value: Any) -> Any:
     return value
 
 
+Milliseconds = Annotated[int, Field(ge=1, le=31_622_400_000)]
 Duration = Annotated[
-    Annotated[int, Field(ge=1, le=31_622_400_000)]
-    | Annotated[str, Field(min_length=2, max_length=40)],
+    Milliseconds | Annotated[str, Field(min_length=2, max_length=40)],
     BeforeValidator(_readable_duration),
     Field(description=f"A duration: {EXPECTED}.", examples=["5m", 300_000]),
 ]
@@ -42,7 +42,9 @@ Name = Annotated[
     str,
     Field(min_length=1, max_length=MAX_NAME, description="No / and no control characters; unique."),
 ]
-Milliseconds = Annotated[int, Field(ge=1, le=31_622_400_000)]
+Expression = Annotated[str, Field(min_length=1, max_length=1000)]
+Headers = Annotated[dict[str, str], Field(max_length=limits.MAX_HEADERS)]
+Status = Annotated[int, Field(ge=100, le=599)]
 
 
 class EndpointDocument(Document):
@@ -71,42 +73,32 @@ class EndpointDocument(Document):
         default=None, description="The same as `max_interval`."
     )
 
-    url: Annotated[str, Field(min_length=1, max_length=target_validation.MAX_URL)] | None = None
+    url: Annotated[str, Field(min_length=1, max_length=limits.MAX_URL)] | None = None
     method: Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] | None = None
-    headers: Annotated[dict[str, str], Field(max_length=target_validation.MAX_HEADERS)] | None = (
-        None
-    )
-    secret_headers: (
-        Annotated[dict[str, str], Field(max_length=target_validation.MAX_HEADERS)] | None
-    ) = Field(
+    headers: Headers | None = None
+    secret_headers: Headers | None = Field(
         default=None,
         description=f"Stored encrypted and never shown; {KEPT!r} keeps the one that is stored.",
     )
     body: str | dict[str, Any] | list[Any] | None = Field(
         default=None, description="Text, or JSON, which is sent as such."
     )
-    max_redirects: Annotated[int, Field(ge=0, le=target_validation.MAX_REDIRECTS)] | None = None
-    success_statuses: (
-        Annotated[
-            list[Annotated[int, Field(ge=100, le=599)]],
-            Field(max_length=target_validation.MAX_STATUSES),
-        ]
-        | None
-    ) = Field(default=None, description="What counts as success; every 2xx where left out.")
-    success_when: Annotated[str, Field(min_length=1, max_length=1000)] | None = Field(
+    max_redirects: Annotated[int, Field(ge=0, le=limits.MAX_REDIRECTS)] | None = None
+    success_statuses: Annotated[list[Status], Field(max_length=limits.MAX_STATUSES)] | None = Field(
+        default=None, description="What counts as success; every 2xx where left out."
+    )
+    success_when: Expression | None = Field(
         default=None,
         description="A CEL expression over `status` and `body`.",
         examples=["body.ok == true"],
     )
 
-    command: (
-        Annotated[list[str], Field(min_length=1, max_length=target_validation.MAX_ARGUMENTS)] | None
-    ) = Field(
-        default=None, description="A command as a list, where the installation allows commands."
+    command: Annotated[list[str], Field(min_length=1, max_length=limits.MAX_ARGUMENTS)] | None = (
+        Field(
+            default=None, description="A command as a list, where the installation allows commands."
+        )
     )
-    folder: Annotated[str, Field(min_length=1, max_length=target_validation.MAX_FOLDER)] | None = (
-        None
-    )
+    folder: Annotated[str, Field(min_length=1, max_length=limits.MAX_FOLDER)] | None = None
 
     timeout: Duration | None = None
     timeout_ms: Milliseconds | None = Field(default=None, description="The same as `timeout`.")
@@ -118,7 +110,7 @@ class ThenDocument(Document):
     interval: Duration | None = Field(default=None, description="Run at this interval.")
     run_now: bool | None = None
     run_in: Duration | None = None
-    run_at: Annotated[str, Field(min_length=1, max_length=1000)] | None = Field(
+    run_at: Expression | None = Field(
         default=None, description="An expression that gives an instant, as text or timestamp."
     )
     pause: Duration | None = None
@@ -130,15 +122,13 @@ class ThenDocument(Document):
 class RuleDocument(Document):
     """A declared rule; it comes before every detector."""
 
-    model_config = ConfigDict(
-        extra="forbid", strict=True, hide_input_in_errors=True, populate_by_name=True
-    )
+    model_config = ConfigDict(populate_by_name=True)  # besides what every document has
 
     name: Name
     endpoint: Name | None = Field(
         default=None, description="Whose answers it reads; left out: those of each endpoint."
     )
-    when: Annotated[str, Field(min_length=1, max_length=1000)] = Field(
+    when: Expression = Field(
         description="A CEL expression over `response`, `health`, `endpoint`, `siblings`, `now`.",
         examples=["response.queue_depth > 300"],
     )
@@ -197,8 +187,7 @@ class JobOfRawEndpoints(JobFields):
     )
 
 
-class ManifestOfRawJobs(Document):
-    version: Annotated[int, Field(ge=1, le=1)] = 1
+class ManifestOfRawJobs(ManifestDocument):
     jobs: Annotated[list[Any], Field(max_length=MAX_JOBS)]
 
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
+from functools import partial
 from typing import Any, cast
 
 from pydantic import ValidationError
@@ -57,15 +58,16 @@ def read_endpoint(document: EndpointDocument) -> EndpointDefinition:
         name=document.name,
         baseline=_baseline(document),
         target=_target(document),
-        min_interval=_least(document),
-        max_interval=_most(document),
+        min_interval=_duration(document, "min_interval"),
+        max_interval=_duration(document, "max_interval"),
     )
 
 
 def contradictions_of(document: EndpointDocument) -> list[InvalidInput]:
     """All that `read_endpoint` would refuse, not only the first."""
     errors: list[InvalidInput] = []
-    for read in (_baseline, _target, _least, _most):
+    least, most = (partial(_duration, field=f"{end}_interval") for end in ("min", "max"))
+    for read in (_baseline, _target, least, most):
         try:
             read(document)
         except InvalidInput as error:
@@ -140,14 +142,6 @@ def _baseline(document: EndpointDocument) -> Baseline:
     if document.cron is not None:
         return CronLine(document.cron, document.timezone or "UTC")
     return OnDemand()
-
-
-def _least(document: EndpointDocument) -> timedelta | None:
-    return _duration(document, "min_interval")
-
-
-def _most(document: EndpointDocument) -> timedelta | None:
-    return _duration(document, "max_interval")
 
 
 def _duration(document: EndpointDocument, field: str) -> timedelta | None:

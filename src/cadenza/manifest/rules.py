@@ -1,11 +1,11 @@
 """Declared rules, from documents to the domain and back."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
 from cadenza.domain.errors import InvalidInput
-from cadenza.domain.rule import DEFAULT_TTL, Mode, Rule, RuleAction, Then
+from cadenza.domain.rule import DEFAULT_TTL, Rule, RuleAction, Then
 from cadenza.manifest.durations import format_duration, parse_duration
 from cadenza.manifest.models import RuleDocument, ThenDocument
 
@@ -47,31 +47,26 @@ def _read_then(document: ThenDocument, path: str) -> Then:
 
 
 def rule_document(rule: Rule) -> dict[str, Any]:
-    document: dict[str, Any] = {
-        "name": rule.name,
-        "endpoint": rule.endpoint,
-        "when": rule.when,
-        "for": rule.runs if rule.runs > 1 else None,
-        "then": _then_document(rule.then),
-        "ttl": format_duration(rule.ttl) if rule.ttl != DEFAULT_TTL else None,
-        "cooldown": format_duration(rule.cooldown) if rule.cooldown else None,
-        "reason": rule.reason or None,
+    then = rule.then
+    value = format_duration(then.duration) if then.duration is not None else then.at or True
+    return without_empty(
+        {
+            "name": rule.name,
+            "endpoint": rule.endpoint,
+            "when": rule.when,
+            "for": rule.runs if rule.runs > 1 else None,
+            "then": without_empty({str(then.action): value, "endpoint": then.endpoint}),
+            "ttl": format_duration(rule.ttl) if rule.ttl != DEFAULT_TTL else None,
+            "cooldown": format_duration(rule.cooldown) if rule.cooldown else None,
+            "reason": rule.reason,
+        }
+    )
+
+
+def without_empty(document: Mapping[str, Any]) -> dict[str, Any]:
+    """An empty body is still a body: with it the usual method is POST."""
+    return {
+        name: value
+        for name, value in document.items()
+        if value not in (None, "", [], {}) or (name == "body" and value is not None)
     }
-    return {name: value for name, value in document.items() if value is not None}
-
-
-def _then_document(then: Then) -> dict[str, Any]:
-    value: object = True
-    if then.duration is not None:
-        value = format_duration(then.duration)
-    elif then.at is not None:
-        value = then.at
-    return {str(then.action): value, **({"endpoint": then.endpoint} if then.endpoint else {})}
-
-
-def planner_document(mode: Mode | None, budget: float) -> dict[str, Any]:
-    document: dict[str, Any] = {
-        "mode": str(mode) if mode is not None else None,
-        "budget": budget if budget != 1.0 else None,
-    }
-    return {name: value for name, value in document.items() if value is not None}

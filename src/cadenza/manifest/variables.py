@@ -6,7 +6,6 @@ from typing import Any, cast
 
 from cadenza.domain.errors import InvalidInput
 from cadenza.domain.target import KEPT
-from cadenza.manifest.raw_items import endpoints_in, jobs_in
 
 _WHOLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
@@ -15,15 +14,13 @@ def expand(raw: object, environment: Mapping[str, str]) -> list[InvalidInput]:
     """Changes the headers in place; an error names the variable, never a value."""
     errors: list[InvalidInput] = []
     for path, headers, name in _secrets(raw):
-        variable = _WHOLE.fullmatch(headers[name])
-        if variable is None:
+        if (variable := _WHOLE.fullmatch(headers[name])) is None:
             continue
-        value = environment.get(variable[1], "")
-        if not value.strip():
+        if (value := environment.get(variable[1], "")).strip():
+            headers[name] = value
+        else:
             fix = f"the environment variable {variable[1]} is not set, or empty; set it"
             errors.append(InvalidInput(path, headers[name], fix))
-        else:
-            headers[name] = value
     return errors
 
 
@@ -42,10 +39,18 @@ def warnings_on(raw: object) -> Iterator[tuple[str, str]]:
             yield path, "the secret itself stands in the file: write ${NAME} and set the variable"
 
 
+def items_in(raw: object, field: str, prefix: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """The jobs or endpoints in what may be wrong in every way: path and fields of each."""
+    items = cast("dict[str, Any]", raw).get(field) if isinstance(raw, dict) else None
+    for index, item in enumerate(cast("list[Any]", items) if isinstance(items, list) else ()):
+        if isinstance(item, dict):
+            yield f"{prefix}{field}[{index}]", cast("dict[str, Any]", item)
+
+
 def _secrets(raw: object) -> Iterator[tuple[str, dict[str, str], str]]:
     """Path, the headers that hold it, and its name, of every secret that is text."""
-    for job_path, job in jobs_in(raw):
-        for path, endpoint in endpoints_in(job, job_path):
+    for job_path, job in items_in(raw, "jobs"):
+        for path, endpoint in items_in(job, "endpoints", f"{job_path}."):
             headers = endpoint.get("secret_headers")
             if isinstance(headers, dict):
                 headers = cast("dict[str, Any]", headers)

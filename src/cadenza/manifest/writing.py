@@ -1,21 +1,23 @@
 """From definitions back to documents: what has its usual value is left out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from cadenza.domain.definition import EndpointDefinition, JobDefinition
 from cadenza.domain.endpoint import Baseline, CronLine, Every
 from cadenza.domain.target import DEFAULT_TIMEOUT, KEPT, HttpTarget, Target, secrets_of
 from cadenza.manifest.durations import format_duration
-from cadenza.manifest.rules import planner_document, rule_document
+from cadenza.manifest.rules import rule_document, without_empty
 
 
 def job_document(definition: JobDefinition) -> dict[str, Any]:
-    return _without_empty(
+    mode, budget = definition.planner_mode, definition.probe_budget
+    planner = {"mode": mode and str(mode), "budget": budget if budget != 1.0 else None}
+    return without_empty(
         {
             "name": definition.name,
             "description": definition.description,
-            "planner": planner_document(definition.planner_mode, definition.probe_budget),
+            "planner": without_empty(planner),
             "rules": [rule_document(rule) for rule in definition.rules],
             "endpoints": [endpoint_document(endpoint) for endpoint in definition.endpoints],
         }
@@ -25,7 +27,7 @@ def job_document(definition: JobDefinition) -> dict[str, Any]:
 def endpoint_document(definition: EndpointDefinition) -> dict[str, Any]:
     """Secrets are never written, only that they are there."""
     least, most = definition.min_interval, definition.max_interval
-    return _without_empty(
+    return without_empty(
         {
             "name": definition.name,
             **_baseline(definition.baseline),
@@ -38,18 +40,12 @@ def endpoint_document(definition: EndpointDefinition) -> dict[str, Any]:
 
 def manifest_to_send(jobs: Sequence[JobDefinition]) -> dict[str, Any]:
     """For the server: with its secrets, unlike everything else that is written here."""
-    documents = [
-        {**job_document(job), "endpoints": [_with_secrets(endpoint) for endpoint in job.endpoints]}
-        for job in jobs
-    ]
+    documents = [job_document(job) for job in jobs]
+    for job, document in zip(jobs, documents, strict=True):
+        for endpoint, fields in zip(job.endpoints, document.get("endpoints", ()), strict=True):
+            if secrets := secrets_of(endpoint.target):
+                fields["secret_headers"] = {name: key.value for name, key in secrets.items()}
     return {"version": 1, "jobs": documents}
-
-
-def _with_secrets(endpoint: EndpointDefinition) -> dict[str, Any]:
-    document = endpoint_document(endpoint)
-    if secrets := secrets_of(endpoint.target):
-        document["secret_headers"] = {name: secret.value for name, secret in secrets.items()}
-    return document
 
 
 def _baseline(baseline: Baseline) -> dict[str, Any]:
@@ -76,13 +72,4 @@ def _target(target: Target) -> dict[str, Any]:
         "success_statuses": list(target.success_statuses),
         "success_when": target.success_when,
         "timeout": timeout,
-    }
-
-
-def _without_empty(document: Mapping[str, Any]) -> dict[str, Any]:
-    """An empty body is still a body: with it the usual method is POST."""
-    return {
-        name: value
-        for name, value in document.items()
-        if value not in (None, "", [], {}) or (name == "body" and value is not None)
     }

@@ -149,14 +149,10 @@ class _Reader:
 
     def read(self) -> None:
         while not isinstance(event := next(self._events), StreamEndEvent):
-            if isinstance(event, StreamStartEvent | DocumentEndEvent):
-                continue
-            if isinstance(event, DocumentStartEvent):
-                if self._count:
-                    fix = "a second document: put it into its own file"
-                    raise _Stop(self._problem(event, "", fix))
-                continue
-            self._tree.value = self._value(event, "", 0)
+            if isinstance(event, DocumentStartEvent) and self._count:
+                raise _Stop(self._problem(event, "", "a second document: put it into its own file"))
+            if not isinstance(event, StreamStartEvent | DocumentStartEvent | DocumentEndEvent):
+                self._tree.value = self._value(event, "", 0)
 
     def _value(self, event: Event, path: str, depth: int) -> Any:
         self._tree.values[path] = self._location(event)
@@ -176,13 +172,11 @@ class _Reader:
         anchor, tag = getattr(event, "anchor", None), getattr(event, "tag", None)
         if isinstance(event, AliasEvent):
             fix = f'an alias (*{anchor}): write it out, or put it in quotes: "*{anchor}"'
+            self._add(event, path, fix)
         elif anchor is not None:
-            fix = f"an anchor (&{anchor}): leave it out, or put the text in quotes"
+            self._add(event, path, f"an anchor (&{anchor}): leave it out, or {_QUOTE}")
         elif tag is not None:
-            fix = f"a tag ({tag}): leave it out; text goes in quotes"
-        else:
-            return
-        self._add(event, path, fix)
+            self._add(event, path, f"a tag ({tag}): leave it out; text goes in quotes")
 
     def _list(self, path: str, depth: int) -> list[Any]:
         items: list[Any] = []

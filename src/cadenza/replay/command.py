@@ -98,7 +98,10 @@ def replay(
             _replayed(wanted, histories, open_brain(brain), compared, purse)
         )
     if svg is not None:
-        _draw(comparisons, svg)
+        try:
+            svg.write_text(picture(comparisons), encoding="utf-8")
+        except OSError as error:
+            raise CommandError(f"{svg} cannot be written: {error.strerror}") from error
     show(comparisons, life, purse, out)
 
 
@@ -133,13 +136,6 @@ def _job(name: str, file: Path | None, api: Api, context: CliContext) -> JobDefi
     if job is None:
         raise usage(f"There is no job {plain(name)!r} {f'in {file}' if file else 'on the server'}")
     return job
-
-
-def _draw(comparisons: list[Comparison], svg: Path) -> None:
-    try:
-        svg.write_text(picture(comparisons), encoding="utf-8")
-    except OSError as error:
-        raise CommandError(f"{svg} cannot be written: {error.strerror}") from error
 
 
 def register(app: typer.Typer, open_brain: OpenBrain) -> None:

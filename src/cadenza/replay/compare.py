@@ -70,28 +70,23 @@ def compare(
     begin: datetime,
     end: datetime,
 ) -> list[Comparison]:
-    return [
-        _compared(name, histories.get(name) or History(()), lives, begin, end) for name in names
-    ]
-
-
-def _compared(
-    name: str, history: History, lives: Mapping[str, Life], begin: datetime, end: datetime
-) -> Comparison:
-    changes = history.changes()
-    probes = {"recorded": [answer.finished_at for answer in history.answers]}
-    probes |= {who: life.probes.get(name, []) for who, life in lives.items()}
-    lanes = [_lane(who, instants, changes) for who, instants in probes.items()]
-    return Comparison(name, begin, end, changes, lanes)
+    comparisons: list[Comparison] = []
+    for name in names:
+        history = histories.get(name) or History(())
+        changes = history.changes()
+        probes = {"recorded": [answer.finished_at for answer in history.answers]}
+        probes |= {who: life.probes.get(name, []) for who, life in lives.items()}
+        lanes = [_lane(who, instants, changes) for who, instants in probes.items()]
+        comparisons.append(Comparison(name, begin, end, changes, lanes))
+    return comparisons
 
 
 def _lane(who: str, probes: Sequence[datetime], changes: Sequence[datetime]) -> Lane:
     delays: list[timedelta | None] = []
     for change, over_at in zip_longest(changes, changes[1:]):
         index = bisect_left(probes, change)
-        seen_at = probes[index] if index < len(probes) else None
-        is_over = seen_at is None or (over_at is not None and seen_at >= over_at)
-        delays.append(None if seen_at is None or is_over else seen_at - change)
+        is_seen = index < len(probes) and (over_at is None or probes[index] < over_at)
+        delays.append(probes[index] - change if is_seen else None)
     return Lane(who, probes, delays)
 
 

@@ -16,8 +16,6 @@ _MOVED = 0.25  # of a number: less is no change
 
 
 class History:
-    """The answers of one endpoint."""
-
     def __init__(self, answers: Sequence[Response]) -> None:
         self.answers = sorted(answers, key=lambda answer: answer.finished_at)
         self._instants = [answer.finished_at for answer in self.answers]
@@ -46,18 +44,14 @@ def _differ(before: object, after: object, depth: int) -> bool:
     if depth > 5:
         return before != after
     if _is_number(before) and _is_number(after):
-        return _moved(before, after)
+        try:
+            return abs(after - before) > _MOVED * max(abs(before), abs(after))
+        except OverflowError:  # JSON has numbers of any length
+            return before != after
     if isinstance(before, dict) and isinstance(after, dict):
         old, new = cast("dict[str, Any]", before), cast("dict[str, Any]", after)
         return old.keys() != new.keys() or any(_differ(old[k], new[k], depth + 1) for k in old)
     return before != after
-
-
-def _moved(before: float, after: float) -> bool:
-    try:
-        return abs(after - before) > _MOVED * max(abs(before), abs(after))
-    except OverflowError:  # JSON has numbers of any length
-        return before != after
 
 
 def _is_number(value: object) -> TypeGuard[float]:

@@ -42,7 +42,7 @@ class Life:
 
     @property
     def failed(self) -> int:
-        return sum(each.end is SessionEnd.FAILED for each in self.sessions)
+        return sum(session.end is SessionEnd.FAILED for session in self.sessions)
 
 
 class SetClock:
@@ -88,7 +88,7 @@ async def relive(
             return _life(tables, end, is_cut=False)
         clock.at = max(clock.at + _STEP, next_at)
         claims = (await queue.claim_due(_ALL)).claims
-        await queue.finish([_finished(each, histories, clock.at) for each in claims])
+        await queue.finish([_finished(claim, histories, clock.at) for claim in claims])
         if planner is not None:
             known = len(tables.sessions)
             done = await planner.run_once()
@@ -123,7 +123,7 @@ def _failures(before: int, sessions: Sequence[Session]) -> int:
     """
     if not sessions:
         return before
-    if any(each.end is not SessionEnd.FAILED for each in sessions):
+    if any(session.end is not SessionEnd.FAILED for session in sessions):
         return 0
     if before + 1 == FAILURES_IN_A_ROW:
         raise BrainFailed("; ".join(sessions[-1].warnings))
@@ -131,7 +131,6 @@ def _failures(before: int, sessions: Sequence[Session]) -> int:
 
 
 def _life(tables: Tables, end: datetime, *, is_cut: bool) -> Life:
-    probes: dict[str, list[datetime]] = {}
-    for row in tables.endpoints.values():
-        probes[row.endpoint.name] = sorted(tables.runs_of[row.endpoint.id])
+    endpoints = [row.endpoint for row in tables.endpoints.values()]
+    probes = {endpoint.name: sorted(tables.runs_of[endpoint.id]) for endpoint in endpoints}
     return Life(end, is_cut, probes, list(tables.sessions.values()))

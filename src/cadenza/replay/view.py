@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from html import escape
-from typing import Any
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -25,8 +24,15 @@ NOTE = (
 
 def show(comparisons: list[Comparison], life: Life, purse: Purse, out: Output) -> None:
     if out.as_json:
+        spent_in_all = {  # by the whole replay, siblings that are not shown included
+            "sessions": purse.sessions,
+            "failed": life.failed,
+            "tokens": purse.tokens,
+            "cost": purse.cost,
+            "ended_early": life.is_cut,
+        }
         for comparison in comparisons:
-            typer.echo(json_text({**record(comparison), "spent_in_all": _spent(life, purse)}))
+            typer.echo(json_text({**record(comparison), "spent_in_all": spent_in_all}))
         return
     for comparison in comparisons:
         console().print(table(comparison))
@@ -41,17 +47,6 @@ def show(comparisons: list[Comparison], life: Life, purse: Purse, out: Output) -
             f"It ends at {life.end:%d %b %H:%M}, where --sessions {purse.most_sessions} were held."
         )
     typer.echo(NOTE)
-
-
-def _spent(life: Life, purse: Purse) -> dict[str, Any]:
-    """By the whole replay, siblings that are not shown included."""
-    return {
-        "sessions": purse.sessions,
-        "failed": life.failed,
-        "tokens": purse.tokens,
-        "cost": purse.cost,
-        "ended_early": life.is_cut,
-    }
 
 
 def table(comparison: Comparison) -> Table:
@@ -77,9 +72,9 @@ def table(comparison: Comparison) -> Table:
 
 
 def _against(lane: Lane, comparison: Comparison) -> str:
-    baseline = next(other for other in comparison.lanes if other.who == "baseline")
     if lane.who in ("recorded", "baseline"):
         return "–"
+    baseline = next(other for other in comparison.lanes if other.who == "baseline")
     sooner, later = against(lane, baseline)
     return f"{sooner} sooner, {later} later"
 

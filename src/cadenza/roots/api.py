@@ -20,7 +20,6 @@ from cadenza.adapters.signing.standard_webhooks import new_signing_secret
 from cadenza.adapters.system.ids import new_id
 from cadenza.adapters.system.listening import address_of, check_can_listen
 from cadenza.application.ports.clock import Clock
-from cadenza.application.ports.dispatcher import Dispatcher
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.domain.access import hash_of
 from cadenza.roots.dispatch import dispatcher, words
@@ -34,7 +33,6 @@ from cadenza.roots.validation_policy import validation_policy
 from cadenza.web.api.app import create_app
 from cadenza.web.api.dependencies import Dependencies, Stores, Surroundings
 from cadenza.web.api.rate_limit import RateLimit
-from cadenza.web.api.streams import Streams
 
 log = structlog.get_logger()
 cli = typer.Typer()
@@ -84,27 +82,19 @@ async def app_over(
         dispatcher(settings, stores.signing_keys, clock) as calls,
         opened_streams(stores.event_log, url) as streams,
     ):
-        around = surroundings(settings, clock, calls, streams)
+        admin_key, closed_ports = settings.admin_key, parse_ports(settings.closed_ports)
+        around = Surroundings(
+            streams=streams,
+            expressions=CelExpressions(),
+            dispatcher=calls,
+            validation_policy=validation_policy(settings.shell_allowed, closed_ports),
+            cron=CronsimCron(),
+            clock=clock,
+            rate_limit=RateLimit(settings.rate_limit),
+            new_id=new_id,
+            new_secret=lambda: secrets.token_urlsafe(32),
+            new_signing_secret=new_signing_secret,
+            monotonic=time.monotonic,
+            admin_key_hash=hash_of(admin_key.get_secret_value()) if admin_key is not None else None,
+        )
         yield create_app(Dependencies(stores, around))
-
-
-def surroundings(
-    settings: Settings, clock: Clock, calls: Dispatcher, streams: Streams
-) -> Surroundings:
-    admin_key = settings.admin_key
-    return Surroundings(
-        streams=streams,
-        expressions=CelExpressions(),
-        dispatcher=calls,
-        validation_policy=validation_policy(
-            shell_allowed=settings.shell_allowed, closed_ports=parse_ports(settings.closed_ports)
-        ),
-        cron=CronsimCron(),
-        clock=clock,
-        rate_limit=RateLimit(settings.rate_limit),
-        new_id=new_id,
-        new_secret=lambda: secrets.token_urlsafe(32),
-        new_signing_secret=new_signing_secret,
-        monotonic=time.monotonic,
-        admin_key_hash=hash_of(admin_key.get_secret_value()) if admin_key is not None else None,
-    )

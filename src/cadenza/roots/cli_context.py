@@ -25,18 +25,13 @@ def cli_context() -> CliContext:
     return CliContext(
         environment=os.environ,
         now=wall_clock,
-        local=_local,
+        local=datetime.astimezone,  # by the rules of this machine's zone at that instant
         find_server=find_server,
         find_admin=find_admin,
         checks=_checks,
         new_id=new_id,
         sleep=time.sleep,
     )
-
-
-def _local(instant: datetime) -> datetime:
-    """By the rules of this machine's zone at that instant."""
-    return instant.astimezone()
 
 
 def _checks() -> "Checks":
@@ -48,10 +43,9 @@ def _checks() -> "Checks":
 def find_server(url: str | None, key: str | None) -> Server:
     """By the options, else by the environment, else by what `up` left here or in a folder above."""
     wanted_url = _address(url or os.environ.get(URL))
-    if key:
-        return Server(wanted_url or _url_left_here(), key, "--key")
-    if key := os.environ.get(KEY):
-        return Server(wanted_url or _url_left_here(), key, KEY)
+    for source, value in (("--key", key), (KEY, os.environ.get(KEY))):
+        if value:
+            return Server(wanted_url or _url_left_here(), value, source)
     left = find_client(Path.cwd(), _folder())
     # A key goes only to the server that it was made for.
     if left is None or wanted_url not in (None, _address(left.url)):

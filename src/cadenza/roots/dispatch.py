@@ -8,8 +8,7 @@ from pathlib import Path
 from cadenza.adapters.expressions.cel import CelExpressions
 from cadenza.adapters.http.addresses import AddressPolicy, parse_networks, parse_ports
 from cadenza.adapters.http.dispatcher import HttpDispatcher
-from cadenza.adapters.shell.dispatcher import ShellDispatcher, ShellRules
-from cadenza.adapters.shell.environment import allowed_environment
+from cadenza.adapters.shell.dispatcher import ShellDispatcher, ShellRules, allowed_environment
 from cadenza.adapters.signing.cache import CachedSigningKeys
 from cadenza.adapters.signing.standard_webhooks import StandardWebhooksSigner
 from cadenza.application.dispatch import RoutedDispatcher
@@ -24,29 +23,19 @@ from cadenza.roots.settings import Settings
 async def dispatcher(
     settings: Settings, signing_keys: SigningKeys, clock: Clock
 ) -> AsyncGenerator[RoutedDispatcher]:
-    keys = CachedSigningKeys(signing_keys)
-    http = HttpDispatcher(
-        address_policy(settings), StandardWebhooksSigner(keys), clock, CelExpressions()
-    )
+    networks, ports = parse_networks(settings.allowed_networks), parse_ports(settings.closed_ports)
+    signer = StandardWebhooksSigner(CachedSigningKeys(signing_keys))
+    http = HttpDispatcher(AddressPolicy(networks, ports), signer, clock, CelExpressions())
     serving: dict[type[Target], Dispatcher] = {HttpTarget: http}
     if settings.shell_allowed:
-        serving[ShellTarget] = ShellDispatcher(shell_rules(settings))
+        folders = tuple(Path(folder) for folder in words(settings.shell_folders))
+        environment = allowed_environment(words(settings.shell_environment), os.environ)
+        rules = ShellRules(folders, environment, settings.shell_path)
+        serving[ShellTarget] = ShellDispatcher(rules)
     try:
         yield RoutedDispatcher(serving)
     finally:
         await http.close()
-
-
-def address_policy(settings: Settings) -> AddressPolicy:
-    return AddressPolicy(
-        parse_networks(settings.allowed_networks), parse_ports(settings.closed_ports)
-    )
-
-
-def shell_rules(settings: Settings) -> ShellRules:
-    folders = tuple(Path(folder) for folder in words(settings.shell_folders))
-    environment = allowed_environment(words(settings.shell_environment), os.environ)
-    return ShellRules(folders=folders, environment=environment, path=settings.shell_path)
 
 
 def words(text: str) -> list[str]:

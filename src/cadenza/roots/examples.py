@@ -13,7 +13,6 @@ _FOLDERS = (_PACKAGE / "examples", _PACKAGE.parents[1] / "examples")
 
 
 def example_job(file: str) -> JobDefinition:
-    """The one job of an example."""
     path = next((folder / file for folder in _FOLDERS if (folder / file).is_file()), None)
     if path is None:
         raise InstallationError(f"{file} is not among the examples: this installation has lost it")

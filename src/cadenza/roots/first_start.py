@@ -43,10 +43,7 @@ async def key_at_hand(
 
 def _first_start(database: Database, box: SecretBox) -> FirstStart:
     store = PostgresStore(database, box)
-
-    def forget_keys() -> None:
-        """Nobody has asked for one yet."""
-
-    tenants = Tenants(store, new_id, forget_keys)
-    keys = Keys(store, new_id, lambda: secrets.token_urlsafe(32), forget_keys)
+    # There are no keys in a cache to forget: nobody has asked for one yet.
+    tenants = Tenants(store, new_id, lambda: None)
+    keys = Keys(store, new_id, lambda: secrets.token_urlsafe(32), lambda: None)
     return FirstStart(tenants, keys, PostgresAccounts(database))

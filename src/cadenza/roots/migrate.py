@@ -29,14 +29,14 @@ def migrate(
     """
     settings = read_settings()
     with database_url(settings) as url:
-        if status:
-            asyncio.run(_show(settings, url, as_json=as_json))
-        else:
-            asyncio.run(_migrate(settings, url, as_json=as_json))
+        asyncio.run(_migrate(settings, url, only_show=status, as_json=as_json))
 
 
-async def _migrate(settings: Settings, url: str, *, as_json: bool) -> None:
+async def _migrate(settings: Settings, url: str, *, only_show: bool, as_json: bool) -> None:
     async with opened_database(settings, url) as database:
+        if only_show:
+            _show(await migrations.status(database), as_json=as_json)
+            return
         new = await migrations.migrate(database)
     names = [f"{migration.number:04} {migration.name}" for migration in new]
     if as_json:
@@ -45,12 +45,10 @@ async def _migrate(settings: Settings, url: str, *, as_json: bool) -> None:
         typer.echo("\n".join(f"Applied {name}." for name in names) or "Nothing to do.")
 
 
-async def _show(settings: Settings, url: str, *, as_json: bool) -> None:
-    async with opened_database(settings, url) as database:
-        known = await migrations.status(database)
+def _show(steps: list[migrations.Applied], *, as_json: bool) -> None:
     rows = [
         (f"{step.migration.number:04}", step.migration.name, iso_or_none(step.applied_at))
-        for step in known
+        for step in steps
     ]
     if as_json:
         keys = ("number", "name", "applied_at")

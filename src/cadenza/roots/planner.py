@@ -6,7 +6,7 @@ own: what a model costs, or how it fails, is nothing to the rules, and neither t
 
 import os
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from datetime import timedelta
 
 import structlog
@@ -72,11 +72,8 @@ async def opened_brains(settings: Settings) -> AsyncGenerator[Sequence[Brain]]:
     if settings.llm_provider is None and settings.llm_model is None:
         yield (rules,)
         return
-    model = llm_brain(settings)
-    try:
+    async with aclosing(llm_brain(settings)) as model:
         yield (rules, model)
-    finally:
-        await model.close()
 
 
 def make_planner(

@@ -1,7 +1,7 @@
 """`cadenza replay`, with the brains that it can ask."""
 
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 
 import typer
 
@@ -17,11 +17,8 @@ async def _opened_brain(kind: ReplayBrain) -> AsyncGenerator[Brain]:
     if kind is ReplayBrain.RULES:
         yield rules_brain()
         return
-    model = llm_brain(read_settings())
-    try:
+    async with aclosing(llm_brain(read_settings())) as model:
         yield model
-    finally:
-        await model.close()
 
 
 cli = typer.Typer()

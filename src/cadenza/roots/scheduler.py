@@ -1,8 +1,6 @@
 """`cadenza scheduler`: a worker that runs what is due, until it is told to stop."""
 
-from collections.abc import Coroutine
 from datetime import timedelta
-from typing import Any
 
 import structlog
 import typer
@@ -53,25 +51,19 @@ async def run_scheduler(settings: Settings, url: str) -> None:
         clock = DatabaseClock()
         await clock.ask(database)
         box = secret_box(settings, warn=log.warning)
-        signing_keys = PostgresSigningKeys(database, box)
-        async with dispatcher(settings, signing_keys, clock) as calls:
+
+        async def housekeeping() -> None:
+            warn_if_off(await clock.ask(database))
+            await maintenance.run_once()
+
+        async with dispatcher(settings, PostgresSigningKeys(database, box), clock) as calls:
             worker = make_scheduler(settings, database, box, clock, calls)
             beside = [
                 Listener(url, {"cadenza_due": worker.wake}).run(),
-                _housekeeping(maintenance, database, clock),
+                repeat(housekeeping, clock, MAINTENANCE_EVERY, log_trouble),
             ]
             name, at_once = worker_name(settings), settings.in_flight
             await run_worker("scheduler", name, worker, database, clock, beside, in_flight=at_once)
-
-
-def _housekeeping(
-    maintenance: Maintenance, database: Database, clock: DatabaseClock
-) -> Coroutine[Any, Any, None]:
-    async def once() -> None:
-        warn_if_off(await clock.ask(database))
-        await maintenance.run_once()
-
-    return repeat(once, clock, MAINTENANCE_EVERY, log_trouble)
 
 
 def make_scheduler(

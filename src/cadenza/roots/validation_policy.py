@@ -12,22 +12,16 @@ from cadenza.manifest.checking import Checks
 OF_AN_ANSWER = ("status", "body")  # what success_when may speak of
 
 
-def validation_policy(
-    *, shell_allowed: bool, closed_ports: frozenset[int] = frozenset()
-) -> ValidationPolicy:
-    return ValidationPolicy(
-        closed_ports=closed_ports,
-        shell_allowed=shell_allowed,
-        check_expression=partial(CelExpressions().check, names=OF_AN_ANSWER),
-        check_rule=_check_rule,
-    )
+def validation_policy(shell_allowed: bool, closed_ports: frozenset[int]) -> ValidationPolicy:
+    check = CelExpressions().check
+
+    def check_rule(field: str, expression: str) -> None:
+        check(field, expression, OF_A_RULE, yes_or_no=not field.endswith("run_at"))
+
+    check_answer = partial(check, names=OF_AN_ANSWER)
+    return ValidationPolicy(closed_ports, shell_allowed, check_answer, check_rule)
 
 
 def checks() -> Checks:
     """Whether commands are allowed, and which ports are closed, is a matter of the server."""
-    return Checks(validation_policy(shell_allowed=True), CronsimCron(), wall_clock())
-
-
-def _check_rule(field: str, expression: str) -> None:
-    is_instant = field.endswith("run_at")
-    CelExpressions().check(field, expression, OF_A_RULE, yes_or_no=not is_instant)
+    return Checks(validation_policy(True, frozenset()), CronsimCron(), wall_clock())

@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 
+from cadenza.cli.errors import CommandError, usage
 from cadenza.sim.play import Played, play, summary
 from cadenza.sim.report import write_report
 from cadenza.sim.scenarios import SCENARIOS, DeclaredRules, Scenario, on_rules
@@ -48,13 +49,19 @@ def register(app: typer.Typer, rules: DeclaredRules) -> None:
             return
         chosen = SCENARIOS.get(scenario or "")
         if chosen is None:
-            _refuse(scenario)
-        assert chosen is not None
+            problem = f"There is no scenario {scenario!r}." if scenario else "Name a scenario."
+            raise usage(
+                f"{problem} Choose one of: {', '.join(SCENARIOS)}\nExample: cadenza sim flash-sale"
+            )
         if brain is SimBrain.RULES:
-            chosen = _on_rules(chosen, rules)
+            chosen = on_rules(chosen, rules)
         played = play(chosen, seed) if as_json else _play_with_progress(chosen, seed)
         if report is not None:
-            _write(played, report)
+            try:
+                write_report(played, report)
+            except OSError as error:
+                why = f"The report cannot be written to {report}: {error.strerror}."
+                raise CommandError(why) from error
         if as_json:
             typer.echo(json.dumps(summary(played), indent=2))
         else:
@@ -88,29 +95,3 @@ def _list(as_json: bool) -> None:
     width = max(len(name) for name in SCENARIOS)
     for scenario in SCENARIOS.values():
         typer.echo(f"{scenario.name:{width}}  {scenario.about}")
-
-
-def _refuse(scenario: str | None) -> None:
-    problem = f"There is no scenario {scenario!r}." if scenario else "Name a scenario."
-    typer.echo(f"{problem} Choose one of: {', '.join(SCENARIOS)}", err=True)
-    typer.echo("Example: cadenza sim flash-sale", err=True)
-    raise typer.Exit(2)
-
-
-def _on_rules(scenario: Scenario, rules: DeclaredRules) -> Scenario:
-    chosen = on_rules(scenario, rules)
-    if chosen is None:
-        able = ", ".join(other.name for other in SCENARIOS.values() if other.on_rules)
-        typer.echo(
-            f"{scenario.name} has no declared rules; --brain rules goes with: {able}", err=True
-        )
-        raise typer.Exit(2)
-    return chosen
-
-
-def _write(played: Played, report: Path) -> None:
-    try:
-        write_report(played, report)
-    except OSError as error:
-        typer.echo(f"The report cannot be written to {report}: {error.strerror}.", err=True)
-        raise typer.Exit(1) from error

@@ -88,21 +88,17 @@ async def think(context: AnalysisContext, tools: Tools) -> None:
     history = await tools.call("get_response_history", {"limit": 5})
     seen: Metrics = history["responses"][0]["body"]
     await _adapt(context, tools, seen, history["responses"])
-    if not _worth_a_look_around(seen, history["responses"]):
-        return
+    wrong = any(investigation.starts(seen) for investigation in INVESTIGATIONS)
+    wrong = wrong or any(remedy.condition(seen) for remedy in REMEDIES)
+    previous = history["responses"][1:2]
+    if not wrong and previous and not isinstance(previous[0]["body"], dict):
+        return  # nothing is wrong, and this answer is the same as the one before it
     answer = await tools.call("get_sibling_latest_responses", {})
     siblings = {sibling["endpoint"]: sibling for sibling in answer["siblings"]}
     for investigation in INVESTIGATIONS:
         await _investigate(investigation, context, siblings, tools, seen)
     for remedy in REMEDIES:
         await _remedy(remedy, context, siblings, tools, seen)
-
-
-def _worth_a_look_around(seen: Metrics, responses: list[dict[str, Any]]) -> bool:
-    """Something is wrong, or this answer differs from the one before it."""
-    wrong = any(investigation.starts(seen) for investigation in INVESTIGATIONS)
-    wrong = wrong or any(remedy.condition(seen) for remedy in REMEDIES)
-    return wrong or len(responses) < 2 or isinstance(responses[1]["body"], dict)
 
 
 async def _adapt(

@@ -1,7 +1,6 @@
 """The life as one picture: the metrics above, and below them every run, coloured by its source."""
 
 from collections import Counter
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,31 +14,6 @@ from cadenza.sim.world import START, World
 
 LEFT, RIGHT, WIDTH = 196, 1180, 1200
 METRIC_HEIGHT, LANE_HEIGHT = 44, 30
-
-
-@dataclass(frozen=True, slots=True)
-class Tick:
-    x: float
-    colour: str
-    failed: bool
-    title: str
-
-
-@dataclass(frozen=True, slots=True)
-class Lane:
-    name: str
-    about: str
-    y: int
-    ticks: list[Tick]
-
-
-@dataclass(frozen=True, slots=True)
-class MetricLine:
-    name: str
-    y: int
-    lowest: str
-    highest: str
-    points: str
 
 
 def write_report(played: Played, path: Path) -> None:
@@ -107,13 +81,17 @@ def _colour(run: Run) -> str:
     return "clamped" if source.startswith(("clamped", "retry")) else source
 
 
-def _lane(world: World, name: str, y: int) -> Lane:
-    runs = world.runs(name)
+def _lane(world: World, name: str, y: int) -> dict[str, Any]:
     ticks = [
-        Tick(_x(world, run.slot_at), _colour(run), run.status != "success", _title(run))
-        for run in runs
+        {
+            "x": _x(world, run.slot_at),
+            "colour": _colour(run),
+            "failed": run.status != "success",
+            "title": _title(run),
+        }
+        for run in world.runs(name)
     ]
-    return Lane(name, f"{len(runs)} runs", y, ticks)
+    return {"name": name, "about": f"{len(ticks)} runs", "y": y, "ticks": ticks}
 
 
 def _title(run: Run) -> str:
@@ -128,7 +106,7 @@ def _title(run: Run) -> str:
     return " · ".join(parts)
 
 
-def _metric_lines(world: World) -> list[MetricLine]:
+def _metric_lines(world: World) -> list[dict[str, Any]]:
     """Every number that the answers carried, as a step line."""
     series: dict[str, list[tuple[datetime, float]]] = {}
     for run in world.all_runs():
@@ -144,7 +122,7 @@ def _metric_lines(world: World) -> list[MetricLine]:
 
 def _metric_line(
     world: World, name: str, points: list[tuple[datetime, float]], y: int
-) -> MetricLine:
+) -> dict[str, Any]:
     lowest, highest = min(v for _, v in points), max(v for _, v in points)
     span = (highest - lowest) or 1.0
     room = METRIC_HEIGHT - 14
@@ -157,7 +135,8 @@ def _metric_line(
         steps.append(f"{x},{height}")
         last_y = height
     steps.append(f"{RIGHT},{last_y}")
-    return MetricLine(name, y, f"{lowest:g}", f"{highest:g}", " ".join(steps))
+    low, high = f"{lowest:g}", f"{highest:g}"
+    return {"name": name, "y": y, "lowest": low, "highest": high, "points": " ".join(steps)}
 
 
 def _phases(played: Played) -> list[tuple[str, float, float]]:

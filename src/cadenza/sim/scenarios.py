@@ -1,19 +1,21 @@
 """The other lives worth living through, each a few lines over the same engine."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from cadenza.adapters.simulated.brains import FunctionBrain
 from cadenza.adapters.simulated.dispatcher import Reply
 from cadenza.application.ports.brain import Brain, Tools
 from cadenza.application.ports.claims import ClaimRequest
+from cadenza.cli.errors import usage
 from cadenza.domain.analysis import AnalysisContext
 from cadenza.domain.definition import JobDefinition
 from cadenza.domain.endpoint import Every
 from cadenza.domain.run import Claim, FinishedRun, Outcome, RunStatus
 from cadenza.sim import flash_sale, flash_sale_story
-from cadenza.sim.world import Check, World, at_minute
+from cadenza.sim.world import Check, Script, World, at_minute
 
 MINUTE = timedelta(minutes=1)
 SECOND = timedelta(seconds=1)
@@ -26,9 +28,11 @@ class Scenario:
     name: str
     about: str
     length: timedelta
-    play: Callable[[World], Awaitable[list[Check]]]
+    play: Callable[[World], Coroutine[Any, Any, list[Check]]]
     phases: tuple[tuple[int, str], ...] = ()  # the minute at which each part of the story begins
-    on_rules: Callable[[World, Brain, JobDefinition], Awaitable[list[Check]]] | None = None
+    on_rules: Callable[[World, Brain, JobDefinition], Coroutine[Any, Any, list[Check]]] | None = (
+        None
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +43,23 @@ class DeclaredRules:
     example_job: Callable[[str], JobDefinition]
 
 
-def on_rules(scenario: Scenario, rules: DeclaredRules) -> Scenario | None:
+def on_rules(scenario: Scenario, rules: DeclaredRules) -> Scenario:
     """The same life with the rules brain, within the same real time, though it looks at every
     sibling of what has run, which is eight times as many looks."""
     by_rules = scenario.on_rules
     if by_rules is None:
-        return None
+        able = ", ".join(other.name for other in SCENARIOS.values() if other.on_rules)
+        raise usage(f"{scenario.name} has no declared rules; --brain rules goes with: {able}")
     job = rules.example_job(f"{scenario.name}.yaml")
 
     async def play(world: World) -> list[Check]:
         return await by_rules(world, rules.new_brain(), job)
 
     return replace(scenario, play=play)
+
+
+def _always(reply: Reply) -> Script:
+    return lambda _claim, _now: reply
 
 
 async def queue_spike(world: World) -> list[Check]:
@@ -110,19 +119,12 @@ async def backoff_and_recovery(world: World) -> list[Check]:
 
     async with world.planner(FunctionBrain(think)), world.worker(answer):
         await world.live(60 * MINUTE)
-    failed = [
-        gap
-        for gap, run in zip(world.gaps("checkout"), world.runs("checkout"), strict=False)
-        if run.status == "failure"
-    ]
-    backed_off = all(abs(gap - 60 * 2 ** (n + 1)) <= 3 for n, gap in enumerate(failed[:-1]))
     runs = world.runs("checkout")
+    gaps = list(zip(world.gaps("checkout"), runs, strict=False))
+    failed = [gap for gap, run in gaps if run.status == "failure"]
+    backed_off = all(abs(gap - 60 * 2 ** (n + 1)) <= 3 for n, gap in enumerate(failed[:-1]))
     first_success = next(run.slot_at for run in runs if run.status == "success")
-    later = [
-        gap
-        for gap, run in zip(world.gaps("checkout"), runs, strict=False)
-        if run.slot_at >= first_success
-    ]
+    later = [gap for gap, run in gaps if run.slot_at >= first_success]
     return [
         Check("each failure doubles the gap", backed_off and len(failed) >= 5, f"{failed}"),
         Check(
@@ -137,11 +139,7 @@ async def backoff_and_recovery(world: World) -> list[Check]:
 async def overrun(world: World) -> list[Check]:
     """A run of 20 s on an interval of 15 s: never followed at once, and the miss is declared."""
     await world.add("slow_report", Every(15 * SECOND))
-
-    def answer(_claim: Claim, _now: datetime) -> Reply:
-        return Reply(OK, 20 * SECOND)
-
-    async with world.worker(answer):
+    async with world.worker(_always(Reply(OK, 20 * SECOND))):
         await world.live(10 * MINUTE)
     runs = world.runs("slow_report")
     return [
@@ -160,12 +158,8 @@ async def overrun(world: World) -> list[Check]:
 async def pause(world: World) -> list[Check]:
     """A person pauses for ten minutes, then without an end, then resumes."""
     await world.add("nightly_sync", Every(MINUTE))
-
-    def answer(_claim: Claim, _now: datetime) -> Reply:
-        return Reply(OK, SECOND)
-
     endpoint_id = world.id_of("nightly_sync")
-    async with world.worker(answer):
+    async with world.worker(_always(Reply(OK, SECOND))):
         await world.live(10.5 * MINUTE)
         await world.steering.pause(world.owner, endpoint_id, at_minute(20), "")
         await world.live(15 * MINUTE)
@@ -225,11 +219,7 @@ async def late_writer(world: World) -> list[Check]:
     stolen = (await world.queue.claim_due(request)).claims[0]
     started_at = world.clock.now()
     await world.clock.sleep(60 * SECOND)
-
-    def answer(_claim: Claim, _now: datetime) -> Reply:
-        return Reply(OK, SECOND)
-
-    async with world.worker(answer):
+    async with world.worker(_always(Reply(OK, SECOND))):
         await world.live(2 * MINUTE)
         before = (world.endpoint("ledger_check"), world.runs("ledger_check"))
         result = FinishedRun(stolen, DOWN, started_at, world.clock.now())

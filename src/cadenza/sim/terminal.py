@@ -75,7 +75,6 @@ def _table(played: Played) -> Table:
 
 
 def _gaps(gaps: list[float]) -> str:
-    """The shortest and the longest."""
     if not gaps:
         return "–"
     shortest, longest = f"{min(gaps):.0f}", f"{max(gaps):.0f}"
@@ -83,7 +82,6 @@ def _gaps(gaps: list[float]) -> str:
 
 
 def _timeline(world: World) -> Text:
-    """Runs per minute, in one line."""
     minutes = int(world.length / timedelta(minutes=1))
     counts = Counter(int((run.slot_at - START) / timedelta(minutes=1)) for run in world.all_runs())
     most = max(counts.values(), default=1)

@@ -83,7 +83,6 @@ class World:
         least: timedelta | None = None,
         most: timedelta | None = None,
     ) -> Endpoint:
-        """An endpoint with this baseline, min and max."""
         endpoint = Endpoint(
             id=self.id_of(name),
             tenant_id=self.job.tenant_id,
@@ -200,8 +199,7 @@ def always_true(world: World) -> list[Check]:
 
 def _min_is_kept(world: World, name: str) -> Check:
     least = world.endpoint(name).min_interval or timedelta(seconds=1)
-    gaps = world.gaps(name)
-    shortest = min(gaps, default=None)
-    kept = shortest is None or shortest >= least.total_seconds()
+    shortest = min(world.gaps(name), default=None)
+    ok = shortest is None or shortest >= least.total_seconds()
     detail = "" if shortest is None else f"shortest gap {shortest:g} s"
-    return Check(f"{name} keeps its min of {least.total_seconds():g} s", kept, detail)
+    return Check(f"{name} keeps its min of {least.total_seconds():g} s", ok, detail)

@@ -7,11 +7,10 @@ from contextlib import asynccontextmanager
 from aiohttp import web
 
 from cadenza.adapters.system.clock import wall_clock
-from cadenza.adapters.system.listening import is_free
+from cadenza.adapters.system.listening import HOST, is_free, served_app
 
 QUEUE_MAX = 500
 PERIOD = 600.0  # seconds from one peak to the next
-HOST = "127.0.0.1"
 
 
 def queue_depth(at: float) -> int:
@@ -30,13 +29,5 @@ async def sample_service(port: int) -> AsyncGenerator[str]:
     """Its address; on another port where that one is taken."""
     app = web.Application()
     app.router.add_get("/queue", _answer)
-    runner = web.AppRunner(app, access_log=None)
-    await runner.setup()
-    chosen = port if is_free(HOST, port) else 0
-    site = web.TCPSite(runner, HOST, chosen)
-    await site.start()
-    try:
-        bound: tuple[str, int] = runner.addresses[0]
-        yield f"http://{HOST}:{bound[1]}/queue"
-    finally:
-        await runner.cleanup()
+    async with served_app(app, port if is_free(HOST, port) else 0) as address:
+        yield f"{address}/queue"

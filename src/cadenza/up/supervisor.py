@@ -107,11 +107,11 @@ def _signal(send: Callable[[], None]) -> None:
 
 def end_with_parent(environment: Mapping[str, str]) -> None:
     """The parent holds the other end of our stdin, which is closed when the parent is gone."""
+
+    def wait_for_end() -> None:
+        while os.read(STDIN, 1024):
+            pass
+        os.kill(os.getpid(), signal.SIGTERM)
+
     if environment.get(SUPERVISED) == "1":
-        Thread(target=_wait_for_end, name="parent", daemon=True).start()
-
-
-def _wait_for_end() -> None:
-    while os.read(STDIN, 1024):
-        pass
-    os.kill(os.getpid(), signal.SIGTERM)
+        Thread(target=wait_for_end, name="parent", daemon=True).start()

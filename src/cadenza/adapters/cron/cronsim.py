@@ -54,11 +54,9 @@ class CronsimCron:
 
 
 def _next_fixed(fields: str, zone: tzinfo, after: datetime) -> datetime | None:
-    for occurrence in islice(CronSim(fields, after.astimezone(zone)), MAX_PASSES):
-        at = occurrence.astimezone(UTC)
-        if at > after:
-            return at
-    return None
+    occurrences = islice(CronSim(fields, after.astimezone(zone)), MAX_PASSES)
+    instants = (occurrence.astimezone(UTC) for occurrence in occurrences)
+    return next((at for at in instants if at > after), None)
 
 
 def _next_elapsed(fields: str, zone: tzinfo, after: datetime) -> datetime | None:

@@ -13,7 +13,11 @@ from cadenza.adapters.expressions.shape import Path, Token, tokens_of
 def fields_in(expression: str, *, asked_about: bool = False) -> tuple[Path, ...]:
     """Each once, in order; those in has() need not exist, and are left out unless `asked_about`."""
     tokens = tokens_of(expression)
-    begins = [at for at in _beginnings(tokens) if asked_about or not _is_asked_about(tokens, at)]
+    begins = [
+        at
+        for at in _beginnings(tokens)
+        if asked_about or (_text(tokens, at - 1), _text(tokens, at - 2)) != ("(", "has")
+    ]
     return tuple(dict.fromkeys(_path(tokens, at) for at in begins))
 
 
@@ -52,10 +56,6 @@ def _ends_value(tokens: Sequence[Token], at: int) -> bool:
         return False
     token = tokens[at]
     return token.kind in ("name", "text", "number") or token.text in (")", "]", "}", "`")
-
-
-def _is_asked_about(tokens: Sequence[Token], at: int) -> bool:
-    return _text(tokens, at - 1) == "(" and _text(tokens, at - 2) == "has"
 
 
 def _path(tokens: Sequence[Token], at: int) -> Path:

@@ -77,7 +77,7 @@ class Scope:
     writes_values: bool = False  # a list or map in the expression holds one of the values
     commas: int = 0
     text: int = 0  # characters of the longest that is written in it
-    patterns: list["Pattern"] = field(default_factory=list["Pattern"])
+    patterns: list[Pattern] = field(default_factory=list[Pattern])
     inner: list["Scope"] = field(default_factory=list["Scope"])
 
     def outer_paths(self) -> Iterator[Path]:
@@ -146,18 +146,16 @@ class _Reader:
         if bracket == "(" and before == "matches":
             self._scope.patterns.append(self._pattern(at))
         if bracket == "(" and before in _MACROS and self._text(at - 2) == ".":
-            inner = Scope(before, self._variable(at + 1))
+            variable = self._text(at + 1)
+            if variable in _WORDS:
+                why = "which has a meaning in CEL"
+                raise TooComplex(f"an element cannot be called {variable}, {why}")
+            inner = Scope(before, variable)
             self._scope.inner.append(inner)
             self._scope = inner
             nested = len({id(scope) for _, scope in self._open})
             if nested > MAX_NESTED:
                 raise TooComplex(f"its macros are nested more than {MAX_NESTED} deep")
-
-    def _variable(self, at: int) -> str:
-        name = self._text(at)
-        if name in _WORDS:
-            raise TooComplex(f"an element cannot be called {name}, which has a meaning in CEL")
-        return name
 
     def _name(self, at: int, name: str) -> None:
         if name.startswith("__"):

@@ -4,17 +4,11 @@ Python's own `is_global` is not used. It calls 168.63.129.16 (Azure's inner serv
 64:ff9b::10.0.0.1, 2002:7f00:1::, fec0::1 and ::ffff:0:10.0.0.1 global, among others.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
-from ipaddress import (
-    IPv4Address,
-    IPv4Network,
-    IPv6Address,
-    IPv6Network,
-    ip_address,
-    ip_network,
-)
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 from cadenza.domain.errors import InstallationError
 
@@ -200,14 +194,11 @@ def parse_ports(text: str) -> frozenset[int]:
 
 def _ports(word: str) -> range:
     first, dash, last = word.partition("-")
-    numbers = [number for number in (first, last if dash else first) if _is_port(number)]
-    if len(numbers) != 2 or int(numbers[0]) > int(numbers[1]):
+    ends = (first, last if dash else first)
+    numbers = [int(end) for end in ends if re.fullmatch("[0-9]{1,5}", end)]
+    if len(numbers) != 2 or not 0 < numbers[0] <= numbers[1] < 65536:
         raise InstallationError(
             f"CADENZA_CLOSED_PORTS: {word[:60]!r} is not a port from 1 to 65535. Write ports like "
             "25 or 6000-6010, with commas between them."
         )
-    return range(int(numbers[0]), int(numbers[1]) + 1)
-
-
-def _is_port(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) <= 5 and 0 < int(text) < 65536
+    return range(numbers[0], numbers[1] + 1)

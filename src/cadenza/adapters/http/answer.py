@@ -44,7 +44,7 @@ class RawBody:
         if not self.raw:
             return None
         text = _text(self.raw, self.is_cut, self.content_type)
-        return text.replace("\0", "\ufffd") if self.is_cut else _parsed(text)
+        return _without_nul(text) if self.is_cut else _parsed(text)
 
 
 async def read_body(response: ClientResponse) -> RawBody:
@@ -59,9 +59,8 @@ async def read_body(response: ClientResponse) -> RawBody:
 
 def _format_of(response: ClientResponse) -> int | None:
     """How the body is compressed; only what we asked for, and only once."""
-    headers = response.headers.getall("Content-Encoding", ())
-    names = [name.strip() for name in ",".join(headers).lower().split(",")]
-    names = [name for name in names if name not in _PLAIN]
+    headers = ",".join(response.headers.getall("Content-Encoding", ())).lower()
+    names = [name for word in headers.split(",") if (name := word.strip()) not in _PLAIN]
     if not names:
         return None
     if len(names) > 1:
@@ -126,11 +125,11 @@ def _text(raw: bytes, is_cut: bool, content_type: str) -> str:
 
 def _parsed(text: str) -> Body:
     if len(text) > _SMALL and _memory(text) > MAX_MEMORY:
-        return text.replace("\0", "\ufffd")
+        return _without_nul(text)
     try:
         value: Any = from_json(text, allow_inf_nan=False)
     except ValueError:
-        return text.replace("\0", "\ufffd")
+        return _without_nul(text)
     if _LARGE_NUMBER.search(text) and not _is_finite(value):
         return text
     return _without_nul(value) if "\\u0000" in text else value
@@ -160,7 +159,7 @@ def _without_nul(value: Any) -> Any:
         return value.replace("\0", "\ufffd")
     if isinstance(value, dict):
         pairs = cast("dict[str, Any]", value).items()
-        return {key.replace("\0", "\ufffd"): _without_nul(inner) for key, inner in pairs}
+        return {_without_nul(key): _without_nul(inner) for key, inner in pairs}
     if isinstance(value, list):
         return list(map(_without_nul, cast("list[Any]", value)))
     return value

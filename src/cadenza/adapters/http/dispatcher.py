@@ -119,10 +119,7 @@ class HttpDispatcher:
             request = redirected(request, response.status, location, target)
 
     async def _send(self, request: Request) -> ClientResponse:
-        location = request.location
-        word = self._guard.admitted(location.host, location.port)
-        if word is None:
-            word = await self._guard.admit(location.host, location.port)
+        word = await self._guard.admit(request.location.host, request.location.port)
         made_connection.set(False)
         try:
             return await self._sending_to(word, request)
@@ -171,7 +168,8 @@ class HttpDispatcher:
         self, target: HttpTarget, status: int, raw: RawBody, unreadable: str | None
     ) -> Outcome:
         body = raw.parsed()
-        if not _is_success(status, target):
+        statuses = target.success_statuses
+        if not (status in statuses if statuses else 200 <= status < 300):
             kind, message = "status", f"HTTP {status}"
         elif unreadable is not None:
             kind, message = "protocol", unreadable
@@ -193,9 +191,3 @@ class HttpDispatcher:
             return f"success_when is not true of the answer: {success_when[:200]}"
         except InvalidInput as error:
             return f"success_when has no yes or no: {error.fix}"
-
-
-def _is_success(status: int, target: HttpTarget) -> bool:
-    if target.success_statuses:
-        return status in target.success_statuses
-    return 200 <= status < 300

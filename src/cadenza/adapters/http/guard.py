@@ -70,13 +70,6 @@ class Guard:
         for task in self._asked.values():
             task.cancel()
 
-    def admitted(self, host: str, port: int) -> str | None:
-        """The word for a host that was judged a moment ago; None where it has to be judged."""
-        known = self._known.get(host)
-        if known is None or known.until <= self._loop.time() or known.word is None:
-            return None
-        return known.word if self._policy.allows_port(port) else None
-
     async def admit(self, host: str, port: int) -> str:
         """The word for a host; BlockedAddress or UnknownName where there is none."""
         if not self._policy.allows_port(port):
@@ -109,7 +102,9 @@ class Guard:
 
     async def _judge(self, host: str) -> _Known:
         try:
-            word = word_of(self._judged(await self._addresses(host)))
+            # Judged addresses as one word, which looks like a host name to the library.
+            addresses = self._judged(await self._addresses(host))
+            word = _MARK + "-".join(address.packed.hex() for address in addresses)
             known = _Known(self._loop.time() + self._good_for, word)
         except BlockedAddress:
             known = _Known(self._loop.time() + self._bad_for)
@@ -136,9 +131,8 @@ class Guard:
 
     def _judged(self, addresses: Sequence[Address]) -> Sequence[Address]:
         verdicts = {address: self._policy.verdict(address) for address in addresses}
-        wanted = {Verdict.PUBLIC, Verdict.OPENED}
-        if Verdict.REFUSED in verdicts.values():
-            wanted = {Verdict.OPENED}
+        is_mixed = Verdict.REFUSED in verdicts.values()
+        wanted = {Verdict.OPENED} if is_mixed else {Verdict.PUBLIC, Verdict.OPENED}
         good = [address for address in addresses if verdicts[address] in wanted]
         if not good:
             raise BlockedAddress
@@ -151,23 +145,22 @@ def address_of(host: str) -> Address | None:
     A host whose last part is a number is an address to every resolver, in one of many spellings
     (127.1, 0x7f000001, 017700000001): only four plain decimal numbers are taken.
     """
+    if "%" in host:  # a zone
+        raise BlockedAddress
     if ":" in host:
-        if "%" in host:  # a zone
-            raise BlockedAddress
-        try:
-            return IPv6Address(host)
-        except AddressValueError as error:
-            raise BlockedAddress from error
+        return _literal(IPv6Address, host)
     bare = host.removesuffix(".")
     labels = bare.split(".")
-    if not _NAME.issuperset(bare) or len(bare) > MAX_NAME:
+    is_name = _NAME.issuperset(bare) and len(bare) <= MAX_NAME
+    if not is_name or not all(0 < len(label) <= MAX_LABEL for label in labels):
         raise BlockedAddress
-    if not all(0 < len(label) <= MAX_LABEL for label in labels):
-        raise BlockedAddress
-    if not (labels[-1].isdigit() or labels[-1].startswith("0x")):
-        return None
+    is_number = labels[-1].isdigit() or labels[-1].startswith("0x")
+    return _literal(IPv4Address, bare) if is_number else None
+
+
+def _literal(kind: type[Address], text: str) -> Address:
     try:
-        return IPv4Address(bare)
+        return kind(text)
     except AddressValueError as error:
         raise BlockedAddress from error
 
@@ -175,11 +168,6 @@ def address_of(host: str) -> Address | None:
 def _is_inner(name: str) -> bool:
     _, dot, last = name.rpartition(".")
     return not dot or last in _INNER or name.endswith(".home.arpa")
-
-
-def word_of(addresses: Sequence[Address]) -> str:
-    """Judged addresses as one word, which looks like a host name to the library."""
-    return _MARK + "-".join(address.packed.hex() for address in addresses)
 
 
 def addresses_in(word: str) -> list[str]:

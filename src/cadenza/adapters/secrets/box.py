@@ -8,6 +8,7 @@ import os
 import re
 from binascii import a2b_base64, b2a_base64
 from collections.abc import Sequence
+from contextlib import suppress
 from uuid import UUID
 
 from cryptography.exceptions import InvalidTag
@@ -65,10 +66,12 @@ def _context(key_id: str, tenant_id: UUID, row_id: UUID, column: str) -> bytes:
 
 
 def _parts(sealed: str, column: str) -> tuple[str, bytes]:
-    form = _FORM.fullmatch(sealed)
-    data = _decoded(form[2]) if form else b""
-    if form and len(data) >= NONCE_BYTES + TAG_BYTES:
-        return form[1], data
+    if form := _FORM.fullmatch(sealed):
+        with suppress(ValueError):
+            data = a2b_base64(form[2])
+            # Base64 can write the same bytes in several ways; only ours is accepted.
+            if len(data) >= NONCE_BYTES + TAG_BYTES and _encoded(data) == form[2]:
+                return form[1], data
     raise SecretUnreadable(
         f"What is stored in {column} is not a sealed secret, or one that a newer version of "
         "Cadenza wrote. Enter the secret again, or run that version."
@@ -77,12 +80,3 @@ def _parts(sealed: str, column: str) -> tuple[str, bytes]:
 
 def _encoded(data: bytes) -> str:
     return b2a_base64(data, newline=False).decode()
-
-
-def _decoded(encoded: str) -> bytes:
-    try:
-        data = a2b_base64(encoded)
-    except ValueError:
-        return b""
-    # Base64 can write the same bytes in several ways; only ours is accepted.
-    return data if _encoded(data) == encoded else b""

@@ -8,11 +8,11 @@ import base64
 import fcntl
 import os
 import stat
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from cadenza.adapters.secrets.keys import KEY_BYTES, MasterKey, read_keys
+from cadenza.adapters.secrets.keys import KEY_BYTES, MasterKey, MasterKeys, read_keys
 from cadenza.domain.errors import InstallationError
 
 HEADER = """\
@@ -23,13 +23,13 @@ LARGEST = 64 * 1024
 Version = tuple[int, int, int]
 
 
-class KeyFile:
+class KeyFile(MasterKeys):
     def __init__(self, path: Path, warn: Callable[[str], None]) -> None:
         """Read it, and make it first where there is none."""
         self._path = path.absolute()
+        super().__init__({}, str(self._path))
         self._warn = warn
         self._version: Version = (0, 0, 0)
-        self._keys: dict[str, MasterKey] = {}
         with self._explained():
             if not self._path.exists():
                 self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -38,24 +38,16 @@ class KeyFile:
                         self._write(HEADER + _new_key())
         self._refresh()
 
-    @property
-    def where(self) -> str:
-        return str(self._path)
-
-    @property
-    def ids(self) -> Sequence[str]:
-        return list(self._keys)
-
     def writing(self) -> MasterKey:
         """As the file has it now: a key that is in memory only would be lost with this process."""
         self._refresh()
-        return next(iter(self._keys.values()))
+        return super().writing()
 
     def find(self, key_id: str) -> MasterKey | None:
         if key_id not in self._keys:
             with suppress(InstallationError):  # it says less than that the key is missing
                 self._refresh()
-        return self._keys.get(key_id)
+        return super().find(key_id)
 
     def add_key(self) -> MasterKey:
         """A new first key."""

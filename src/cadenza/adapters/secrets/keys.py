@@ -5,7 +5,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import Protocol
 
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
@@ -26,28 +25,12 @@ class MasterKey:
         return cls(blake2b(raw, digest_size=8, person=b"cadenza key id").hexdigest(), AESGCM(raw))
 
 
-class MasterKeys(Protocol):
+class MasterKeys:
     """Several keys: the first one seals, all of them open."""
 
-    @property
-    def where(self) -> str:
-        """Where they come from, for messages to the admin."""
-        ...
-
-    @property
-    def ids(self) -> Sequence[str]: ...
-
-    def writing(self) -> MasterKey: ...
-
-    def find(self, key_id: str) -> MasterKey | None: ...
-
-
-class ConfiguredKeys:
-    """Keys as a setting has them: one or more, with commas between them."""
-
-    def __init__(self, text: str, where: str = "CADENZA_MASTER_KEY") -> None:
-        self.where = where
-        self._keys = read_keys(text, where)
+    def __init__(self, keys: dict[str, MasterKey], where: str) -> None:
+        self.where = where  # they come from, for messages to the admin
+        self._keys = keys
 
     @property
     def ids(self) -> Sequence[str]:
@@ -58,6 +41,13 @@ class ConfiguredKeys:
 
     def find(self, key_id: str) -> MasterKey | None:
         return self._keys.get(key_id)
+
+
+class ConfiguredKeys(MasterKeys):
+    """Keys as a setting has them: one or more, with commas between them."""
+
+    def __init__(self, text: str, where: str = "CADENZA_MASTER_KEY") -> None:
+        super().__init__(read_keys(text, where), where)
 
 
 def read_keys(text: str, where: str) -> dict[str, MasterKey]:

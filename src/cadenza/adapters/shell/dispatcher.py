@@ -4,18 +4,20 @@ import json
 import os
 import shutil
 import signal
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
-from cadenza.adapters.shell.environment import DEFAULT_PATH
 from cadenza.adapters.shell.process import GroupProcess, start
+from cadenza.domain.errors import InstallationError
 from cadenza.domain.instants import humanize, iso
 from cadenza.domain.run import Body, Claim, Outcome, RunStatus
 from cadenza.domain.target import ShellTarget
 
+OURS = "CADENZA_"
+DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 MAX_OUTPUT = 64 * 1024
 MAX_MESSAGE = 2000
 
@@ -48,7 +50,6 @@ class ShellDispatcher:
             process = self._start(claim, target)
         except _Unfit as unfit:
             return unfit.outcome
-        timed_out, code = False, None
         try:
             await process.wait(target.timeout)
             timed_out = not process.exited and not process.flooded
@@ -57,8 +58,14 @@ class ShellDispatcher:
         finally:
             code = await process.end()
         if timed_out or code is None:
-            return _timeout(process, target.timeout)
-        return self._flood(process) if process.flooded else _outcome(process, code)
+            message = f"not done within {humanize(target.timeout)}; it was ended"
+            body, message = _body(process.stdout.data), _with_stderr(message, process)
+            return Outcome(RunStatus.TIMEOUT, "timeout", message, body=body)
+        if process.flooded:
+            message = f"more than {self._rules.max_output} bytes of output; the command was ended"
+            body = _text(process.stdout.data) or None
+            return Outcome(RunStatus.FAILURE, "output", message, body=body)
+        return _outcome(process, code)
 
     def _start(self, claim: Claim, target: ShellTarget) -> GroupProcess:
         name = target.command[0] if target.command else ""
@@ -68,9 +75,8 @@ class ShellDispatcher:
             return start(command, str(folder), self._environment(claim), self._rules.max_output)
         except (OSError, ValueError) as error:  # ValueError: NUL, or text that no system takes
             why = error.strerror if isinstance(error, OSError) else error
-            is_missing = isinstance(error, FileNotFoundError)
             script = "; if it is a script, the program in its first line may be missing"
-            hint = script if is_missing else ""
+            hint = script if isinstance(error, FileNotFoundError) else ""
             raise _Unfit("not_started", f"{name[:200]!r} cannot be started: {why}{hint}") from error
 
     def _environment(self, claim: Claim) -> dict[str, str]:
@@ -120,10 +126,17 @@ class ShellDispatcher:
             raise _Unfit("not_started", f"{name[:200]!r} is not executable: chmod +x")
         return str(program)
 
-    def _flood(self, process: GroupProcess) -> Outcome:
-        message = f"more than {self._rules.max_output} bytes of output; the command was ended"
-        body = _text(process.stdout.data) or None
-        return Outcome(RunStatus.FAILURE, "output", message, body=body)
+
+def allowed_environment(names: Iterable[str], environment: Mapping[str, str]) -> dict[str, str]:
+    """Those of the names that are set, never Cadenza's own settings, which hold its secrets."""
+    wanted = [name.strip() for name in names if name.strip()]
+    refused = [name for name in wanted if name.startswith(OURS) or "=" in name or "\0" in name]
+    if refused:
+        raise InstallationError(
+            f"Commands cannot be given {', '.join(refused)}: a name in the list of allowed "
+            f"variables has no = in it, and settings of Cadenza (those with {OURS}) stay with it."
+        )
+    return {name: environment[name] for name in wanted if name in environment}
 
 
 def _outcome(process: GroupProcess, code: int) -> Outcome:
@@ -133,11 +146,6 @@ def _outcome(process: GroupProcess, code: int) -> Outcome:
     how = f"exit code {code}" if code > 0 else f"ended by {_signal_name(-code)}"
     status = code if code > 0 else 128 - code  # as shells count signals
     return Outcome(RunStatus.FAILURE, "exit", _with_stderr(how, process), status, body)
-
-
-def _timeout(process: GroupProcess, timeout: timedelta) -> Outcome:
-    message = _with_stderr(f"not done within {humanize(timeout)}; it was ended", process)
-    return Outcome(RunStatus.TIMEOUT, "timeout", message, body=_body(process.stdout.data))
 
 
 def _with_stderr(message: str, process: GroupProcess) -> str:
@@ -163,10 +171,9 @@ def _body(raw: bytes) -> Body:
         return None
     text = _text(raw)
     try:
-        parsed: Any = json.loads(text, parse_constant=_refuse)
+        return json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError):
         return text
-    return parsed
 
 
 def _refuse(constant: str) -> NoReturn:

@@ -44,8 +44,7 @@ class CachedSigningKeys:
         """Concurrent callers share one request."""
         asking = self._asking.get(tenant_id)
         if asking is None:
-            asking = asyncio.create_task(self._ask(tenant_id))
-            self._asking[tenant_id] = asking
+            asking = self._asking[tenant_id] = asyncio.create_task(self._ask(tenant_id))
             asking.add_done_callback(lambda task: self._answered(tenant_id, task))
         return await asyncio.shield(asking)  # a cancelled caller must not end it for the others
 

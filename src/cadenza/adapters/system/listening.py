@@ -2,8 +2,14 @@
 
 import errno
 import socket
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from aiohttp import web
 
 from cadenza.domain.errors import InstallationError
+
+HOST = "127.0.0.1"
 
 
 def address_of(host: str, port: int) -> str:
@@ -23,6 +29,19 @@ def check_can_listen(command: str, host: str, port: int) -> None:
         _bind(host, port)
     except OSError as error:
         raise InstallationError(_reason(command, host, port, error)) from error
+
+
+@asynccontextmanager
+async def served_app(app: web.Application, port: int) -> AsyncGenerator[str]:
+    """Its address on this machine; with port 0 on whatever port is free."""
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, HOST, port).start()
+    try:
+        bound: tuple[str, int] = runner.addresses[0]
+        yield address_of(HOST, bound[1])
+    finally:
+        await runner.cleanup()
 
 
 def _bind(host: str, port: int) -> None:

@@ -70,13 +70,10 @@ def to_file(converted: Converted) -> str:
     lines = ["Made from a crontab by `cadenza import crontab`; read it, then: cadenza validate -f"]
     if converted.notes:
         lines += ["", "What is not as it was:", *(f"- {note}" for note in converted.notes)]
-    head = "".join(f"# {_on_one_line(line)}".rstrip() + "\n" for line in lines)
+    # A comment ends with its line, and YAML knows more ends of lines than most.
+    printable = ["".join(c if c.isprintable() else " " for c in line) for line in lines]
+    head = "".join(f"# {line}".rstrip() + "\n" for line in printable)
     return head + documents_to_yaml(converted.documents)
-
-
-def _on_one_line(text: str) -> str:
-    """A comment ends with its line, and YAML knows more ends of lines than most."""
-    return "".join(char if char.isprintable() else " " for char in text)
 
 
 def _convert_entry(
@@ -100,8 +97,8 @@ def _convert_entry(
     errors = check_manifest({"jobs": [document]}, checks).errors
     for error in errors:
         why = f"{error.field.rpartition('.')[2]}: {error.fix}"
-        line = f"{entry.schedule} {entry.command}"[:200]
-        converted.note(entry.line, f"left out: {line} ({why})")
+        text = f"{entry.schedule} {entry.command}"[:200]
+        converted.note(entry.line, f"left out: {text} ({why})")
     if not errors:
         converted.documents.append(document)
         if entry.user is not None and "command" in endpoint:
@@ -112,17 +109,12 @@ def _convert_entry(
 def _target(entry: Entry, converted: Converted, checks: Checks) -> dict[str, Any]:
     command, stdin = split_input(entry.command)
     words = plain_words(_SILENCED.sub("", command))
-    if _is_curl(command):
+    if re.match(r"\s*(\S*/)?curl(\s|$)", command):
         try:
             return _http(words, stdin, entry, checks)
         except NotExact as error:
             converted.note(entry.line, f"this curl stays a command: {error}")
     return _command(entry, command, stdin)
-
-
-def _is_curl(command: str) -> bool:
-    program = command.split(maxsplit=1)[0] if command.strip() else ""
-    return program == "curl" or program.endswith("/curl")
 
 
 def _http(

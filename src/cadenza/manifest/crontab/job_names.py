@@ -13,18 +13,14 @@ _LONGEST = 60
 
 
 def name_for(document: dict[str, Any], command: str, taken: Collection[str]) -> str:
-    url: str | None = document.get("url")
-    plain = _of_url(url) if url is not None else _of_command(command)
+    plain = _of_command(command)
+    if "url" in document:
+        address = urlsplit(str(document["url"]))
+        plain = f"{address.hostname or ''}-{address.path.rstrip('/').rpartition('/')[2]}"
     name = re.sub(r"[^a-z0-9.]+", "-", plain.lower()).strip("-.")[:_LONGEST].strip("-.") or "job"
     if name not in taken:
         return name
     return next(free for n in range(2, 1_000_000) if (free := f"{name}-{n}") not in taken)
-
-
-def _of_url(url: str) -> str:
-    address = urlsplit(url)
-    last = address.path.rstrip("/").rpartition("/")[2]
-    return f"{address.hostname or ''}-{last}"
 
 
 def _of_command(command: str) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 _SETTING = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([A-Za-z_][A-Za-z0-9_]*))\s*=\s*(.*)""")
+_IN_QUOTES = re.compile(r"""^(["'])(.*)\1$""")
 _NICKNAME = re.compile(r"(@\S+)[ \t]+(.*)")
 _FIELDS = re.compile(r"((?:\S+[ \t]+){4}\S+)[ \t]+(.*)")
 _USER = re.compile(r"(\S+)[ \t]+(.*)")
@@ -59,25 +60,16 @@ def _line(
 ) -> Entry | Setting | Unread:
     if (setting := _SETTING.fullmatch(line)) is not None:
         name = next(group for group in setting.groups()[:3] if group is not None)
-        return Setting(number, name, _unquoted(setting[4].strip()))
+        return Setting(number, name, _IN_QUOTES.sub(r"\2", setting[4].strip()))
     entry = _NICKNAME.fullmatch(line) or _FIELDS.fullmatch(line)
     if entry is None:
         return Unread(number, line)
     schedule, command, user = " ".join(entry[1].split()), entry[2], None
-    if system:
-        owned = _USER.fullmatch(command)
-        if owned is None:
-            return Unread(number, line)
+    if system and (owned := _USER.fullmatch(command)) is not None:
         user, command = owned[1], owned[2]
-    if not command.strip():
+    if not command.strip() or (system and user is None):
         return Unread(number, line)
     return Entry(number, schedule, command.rstrip(" \t"), _description(comments), user, settings)
-
-
-def _unquoted(value: str) -> str:
-    if len(value) >= 2 and value[0] == value[-1] and value[0] in "'\"":
-        return value[1:-1]
-    return value
 
 
 def _description(comments: list[str]) -> str:

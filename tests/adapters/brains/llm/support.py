@@ -119,7 +119,7 @@ async def scene(
             asked_for = {request.for_a_stream for request in provider.asked}
             assert asked_for <= {options.get("stream", False)}
         finally:
-            await brain.close()
+            await brain.aclose()
 
 
 def calls_of(session: Session) -> list[tuple[str, Any]]:

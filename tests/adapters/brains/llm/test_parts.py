@@ -115,7 +115,7 @@ async def test_the_settings_make_a_brain() -> None:
     assert isinstance(brain, LlmBrain)
     assert (brain.name, brain.attention) == ("llm anthropic claude-haiku-4-5", Attention.ON_CHANGE)
     assert (brain.reserved_tokens, brain.reserved_cost) == (10_000, 0.1)
-    await brain.close()
+    await brain.aclose()
 
 
 def test_everything_that_is_missing_is_told_at_once() -> None:
@@ -163,7 +163,7 @@ async def test_no_address_is_taken_from_the_environment(monkeypatch: pytest.Monk
     for provider in (Provider.OPENAI, Provider.ANTHROPIC, Provider.GOOGLE):
         brain = LlmBrain(LlmOptions(provider, "model", Secret("sk-x")), new_marker)
         assert "evil" not in str(model_of(brain._options, brain._client).base_url)
-        await brain.close()
+        await brain.aclose()
 
 
 def test_the_options_do_not_show_their_key() -> None:

@@ -23,11 +23,7 @@ async def asked_at_once(
     model: Model[Any], messages: Sequence[ModelMessage], settings: ModelSettings
 ) -> ModelResponse:
     return await model_request(
-        model,
-        messages,
-        model_settings=settings,
-        model_request_parameters=_OFFER,
-        instrument=False,
+        model, messages, model_settings=settings, model_request_parameters=_OFFER, instrument=False
     )
 
 
@@ -39,28 +35,20 @@ async def asked_for_a_stream(
 ) -> ModelResponse:
     """`broke_off` gets the usage where the stream does not come to its end."""
     opened = model_request_stream(
-        model,
-        messages,
-        model_settings=settings,
-        model_request_parameters=_OFFER,
-        instrument=False,
+        model, messages, model_settings=settings, model_request_parameters=_OFFER, instrument=False
     )
     async with opened as stream:
         try:
             async for _ in stream:
                 pass
-            return _whole(stream.get())
+            response = stream.get()
+            # The libraries take a stream that just stops for a whole one, with half a call in it.
+            finished = (response.provider_details or {}).get("finish_reason")
+            refused = response.finish_reason == "content_filter" and not response.tool_calls
+            if finished or refused:
+                return response
+            name = response.model_name or ""
+            raise ModelConnectionError(name, "the stream ended before the answer did")
         except BaseException:  # also where the session is cut off
             broke_off(stream.usage)
             raise
-
-
-def _whole(response: ModelResponse) -> ModelResponse:
-    """The libraries take a stream that just stops for a whole one, with half of a call in it."""
-    finished = (response.provider_details or {}).get("finish_reason")
-    refused = response.finish_reason == "content_filter" and not response.tool_calls
-    if not (finished or refused):
-        raise ModelConnectionError(
-            response.model_name or "", "the stream ended before the answer did"
-        )
-    return response

@@ -35,5 +35,5 @@ class LlmBrain:
         )
         return await conversation.hold(opening(context, marker, self._options.secrets))
 
-    async def close(self) -> None:
+    async def aclose(self) -> None:
         await self._client.aclose()

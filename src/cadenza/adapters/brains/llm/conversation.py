@@ -72,50 +72,47 @@ class Conversation:
             response = await self._ask()
             if await self._is_over(response):
                 return self._usage
-            if self._usage.tokens + self._next_tokens > self._options.session_tokens:
-                return self._ended("it ended where the next answer could pass its token limit")
-        return self._ended(f"it had not submitted after {MAX_REQUESTS} answers")
+            # The next request holds what the last one did, its answer, and what was added since.
+            added = self._unanswered // CHARACTERS_PER_TOKEN
+            next_tokens = self._last_tokens + added + self._options.max_output_tokens
+            if self._usage.tokens + next_tokens > self._options.session_tokens:
+                self._warn("it ended where the next answer could pass its token limit")
+                return self._usage
+        self._warn(f"it had not submitted after {MAX_REQUESTS} answers")
+        return self._usage
 
     async def _is_over(self, response: ModelResponse) -> bool:
-        calls = response.tool_calls
-        if calls:
+        if calls := response.tool_calls:
             return await self._run(calls)
         if response.finish_reason == "content_filter":
-            self._ended("the model refused to answer")
+            self._warn("the model refused to answer")
             return True
         self._reminders += 1
         if self._reminders > MAX_REMINDERS:
-            self._ended("the model answered with text instead of tools")
+            self._warn("the model answered with text instead of tools")
             return True
         self._say(UserPromptPart(REMINDER))
         return False
 
     async def _ask(self) -> ModelResponse:
+        request = (self._model, self._messages, self._settings)
         try:
-            response = await self._request()
+            if self._options.stream:
+                response = await asked_for_a_stream(*request, self._charge_broken)
+            else:
+                response = await asked_at_once(*request)
             self._charge(response)
             if response.parts:
-                self._messages.append(_sendable(response))
+                parts = [_sendable(part) for part in response.parts]
+                self._messages.append(replace(response, parts=parts))
             return response
         except Exception as error:  # noqa: BLE001 - libraries of three vendors fail in many ways
             # Without its cause: the provider's own error may show the request, key and all.
             raise failure_of(error, self._options.secrets) from None
 
-    async def _request(self) -> ModelResponse:
-        request = (self._model, self._messages, self._settings)
-        if self._options.stream:
-            return await asked_for_a_stream(*request, self._charge_broken)
-        return await asked_at_once(*request)
-
     def _say(self, *parts: UserPromptPart | ToolReturnPart) -> None:
         self._unanswered = sum(len(str(part.content)) for part in parts)
         self._messages.append(ModelRequest(parts, instructions=self._instructions))
-
-    @property
-    def _next_tokens(self) -> int:
-        """The next request holds what the last one did, its answer, and what was added since."""
-        added = self._unanswered // CHARACTERS_PER_TOKEN
-        return self._last_tokens + added + self._options.max_output_tokens
 
     def _charge(self, response: ModelResponse) -> None:
         asked, answered = response.usage.input_tokens, response.usage.output_tokens
@@ -138,10 +135,6 @@ class Conversation:
             cost=self._usage.cost + self._options.cost(asked, answered),
         )
         self._tools.report_usage(self._usage)
-
-    def _ended(self, warning: str) -> Usage:
-        self._warn(warning)
-        return self._usage
 
     def _warn(self, warning: str) -> None:
         if warning not in self._usage.warnings:
@@ -182,12 +175,8 @@ def _offered(call: ToolCallPart) -> str:
     return call.tool_name if call.tool_name in NAMES else "unknown_tool"
 
 
-def _sendable(response: ModelResponse) -> ModelResponse:
+def _sendable(part: ModelResponsePart) -> ModelResponsePart:
     """As it can be sent back: what a model wrote may not be encodable."""
-    return replace(response, parts=[_sendable_part(part) for part in response.parts])
-
-
-def _sendable_part(part: ModelResponsePart) -> ModelResponsePart:
     if isinstance(part, TextPart):
         return replace(part, content=encodable(part.content))
     if isinstance(part, ToolCallPart):

@@ -32,16 +32,11 @@ _DAY = 86_400.0
 
 def failure_of(error: Exception, secrets: Collection[Secret]) -> BrainFailed:
     reason = clean_text(redacted(_reason(error), secrets))
-    if _is_only_this_request(error):
+    # Another session may well succeed; a wrong key or address fails all of them.
+    fails_all = isinstance(error, ModelAuthenticationError | ModelNotFoundError)
+    if isinstance(error, ModelRequestRejectedError | ContentFilterError) and not fails_all:
         return BrainFailed(reason)
     return ProviderFailed(reason, _retry_after(error))
-
-
-def _is_only_this_request(error: Exception) -> bool:
-    """Whether another session may well succeed; a wrong key or address fails all of them."""
-    if isinstance(error, ModelAuthenticationError | ModelNotFoundError):
-        return False
-    return isinstance(error, ModelRequestRejectedError | ContentFilterError)
 
 
 def _reason(error: Exception) -> str:

@@ -9,18 +9,45 @@ from pydantic_ai.settings import ModelSettings
 from cadenza.adapters.brains.llm.options import LlmOptions, Provider
 from cadenza.domain.errors import InvalidInput
 
+_ADDRESSES = {
+    Provider.OPENAI: "https://api.openai.com/v1",
+    Provider.ANTHROPIC: "https://api.anthropic.com",
+    Provider.GOOGLE: "https://generativelanguage.googleapis.com",
+}
+
 
 def model_of(options: LlmOptions, client: httpx2.AsyncClient) -> Model[Any]:
+    """Imports only the library of its provider: an installation may have no other."""
+    key = options.api_key.value if options.api_key else None
+    address = options.base_url or _ADDRESSES.get(options.provider)
+    if address is None:
+        raise InvalidInput("llm_base_url", None, f"{options.provider} needs an address")
     if options.provider is Provider.COMPATIBLE:
-        return _compatible(options, client)
-    if options.api_key is None:
+        from pydantic_ai.models.openai import OpenAIChatModel  # noqa: PLC0415
+        from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider  # noqa: PLC0415
+
+        compatible = OpenAICompatibleProvider(
+            "compatible", base_url=address, api_key=key, http_client=client
+        )
+        return OpenAIChatModel(options.model, provider=compatible)
+    if key is None:
         raise InvalidInput("llm_api_key", None, f"{options.provider} needs a key")
-    key = options.api_key.value
     if options.provider is Provider.ANTHROPIC:
-        return _anthropic(options, key, client)
+        from pydantic_ai.models.anthropic import AnthropicModel  # noqa: PLC0415
+        from pydantic_ai.providers.anthropic import AnthropicProvider  # noqa: PLC0415
+
+        anthropic = AnthropicProvider(api_key=key, base_url=address, http_client=client)
+        return AnthropicModel(options.model, provider=anthropic)
     if options.provider is Provider.GOOGLE:
-        return _google(options, key, client)
-    return _openai(options, key, client)
+        from pydantic_ai.models.google import GoogleModel  # noqa: PLC0415
+        from pydantic_ai.providers.google import GoogleProvider  # noqa: PLC0415
+
+        google = GoogleProvider(api_key=key, base_url=address, http_client=client)
+        return GoogleModel(options.model, provider=google)
+    from pydantic_ai.models.openai import OpenAIChatModel  # noqa: PLC0415
+    from pydantic_ai.providers.openai import OpenAIProvider  # noqa: PLC0415
+
+    return OpenAIChatModel(options.model, provider=OpenAIProvider(address, key, http_client=client))
 
 
 def settings_of(options: LlmOptions) -> ModelSettings:
@@ -33,47 +60,3 @@ def settings_of(options: LlmOptions) -> ModelSettings:
     if options.temperature is not None:
         settings["temperature"] = options.temperature
     return settings
-
-
-# Each imports its own library: an installation may have only the one that it uses.
-
-
-def _openai(options: LlmOptions, key: str, client: httpx2.AsyncClient) -> Model[Any]:
-    from pydantic_ai.models.openai import OpenAIChatModel  # noqa: PLC0415
-    from pydantic_ai.providers.openai import OpenAIProvider  # noqa: PLC0415
-
-    provider = OpenAIProvider(
-        options.base_url or "https://api.openai.com/v1", key, http_client=client
-    )
-    return OpenAIChatModel(options.model, provider=provider)
-
-
-def _compatible(options: LlmOptions, client: httpx2.AsyncClient) -> Model[Any]:
-    from pydantic_ai.models.openai import OpenAIChatModel  # noqa: PLC0415
-    from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider  # noqa: PLC0415
-
-    if options.base_url is None:
-        raise InvalidInput("llm_base_url", None, f"{options.provider} needs an address")
-    key = options.api_key.value if options.api_key else None
-    provider = OpenAICompatibleProvider(
-        "compatible", base_url=options.base_url, api_key=key, http_client=client
-    )
-    return OpenAIChatModel(options.model, provider=provider)
-
-
-def _anthropic(options: LlmOptions, key: str, client: httpx2.AsyncClient) -> Model[Any]:
-    from pydantic_ai.models.anthropic import AnthropicModel  # noqa: PLC0415
-    from pydantic_ai.providers.anthropic import AnthropicProvider  # noqa: PLC0415
-
-    address = options.base_url or "https://api.anthropic.com"
-    provider = AnthropicProvider(api_key=key, base_url=address, http_client=client)
-    return AnthropicModel(options.model, provider=provider)
-
-
-def _google(options: LlmOptions, key: str, client: httpx2.AsyncClient) -> Model[Any]:
-    from pydantic_ai.models.google import GoogleModel  # noqa: PLC0415
-    from pydantic_ai.providers.google import GoogleProvider  # noqa: PLC0415
-
-    address = options.base_url or "https://generativelanguage.googleapis.com"
-    provider = GoogleProvider(api_key=key, base_url=address, http_client=client)
-    return GoogleModel(options.model, provider=provider)

@@ -14,6 +14,8 @@ _ENDPOINT: Schema = {
     "description": "The name of a sibling in the same job. Leave it out for the analysed endpoint.",
 }
 _REASON: Schema = {"type": "string", "description": "One sentence for the owner: what, and why."}
+_INSTANT: Schema = {"type": "string", "description": "Like 2026-01-31T12:00:00Z."}
+_COMMON = {"reason": _REASON, "endpoint": _ENDPOINT}
 
 
 def _tool(name: str, description: str, required: tuple[str, ...] = (), **fields: Schema) -> Any:
@@ -61,33 +63,29 @@ OFFERED: tuple[ToolDefinition, ...] = (
             "maximum": milliseconds(MAX_INTERVAL),
         },
         ttl_minutes=_ttl(60),
-        reason=_REASON,
-        endpoint=_ENDPOINT,
+        **_COMMON,
     ),
     _tool(
         "propose_next_time",
         "Run once at an instant. Give next_run_at_iso or next_run_in_ms, not both; 0 ms is now.",
         ("reason",),
-        next_run_at_iso={"type": "string", "description": "Like 2026-01-31T12:00:00Z."},
+        next_run_at_iso=_INSTANT,
         next_run_in_ms={"type": "integer", "minimum": 0},
         ttl_minutes=_ttl(30),
-        reason=_REASON,
-        endpoint=_ENDPOINT,
+        **_COMMON,
     ),
     _tool(
         "pause_until",
         "No run before an instant. Without until_iso, a pause that you set before ends now.",
         ("reason",),
-        until_iso={"type": "string", "description": "Like 2026-01-31T12:00:00Z."},
-        reason=_REASON,
-        endpoint=_ENDPOINT,
+        until_iso=_INSTANT,
+        **_COMMON,
     ),
     _tool(
         "clear_hints",
         "Take back your hints, so that the baseline returns now.",
         ("reason",),
-        reason=_REASON,
-        endpoint=_ENDPOINT,
+        **_COMMON,
     ),
     _tool(
         "submit_analysis",

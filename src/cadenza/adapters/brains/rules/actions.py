@@ -36,7 +36,7 @@ def proposal_of(
     cron: Cron,
 ) -> Proposal | str | None:
     """None where nothing has to change; a text where the rule's own instant cannot be computed."""
-    then, now = rule.then, context.now
+    then = rule.then
     if then.action is RuleAction.INTERVAL:
         return _interval(rule, target, context, cron)
     if then.action is RuleAction.PAUSE:
@@ -47,12 +47,12 @@ def proposal_of(
         return _clear(rule, target, context)
     if then.action is RuleAction.RUN_NOW:
         return _run_now(rule, target, context, cron)
-    run_at: datetime | str | None = now + (then.duration or timedelta(0))
+    run_at: datetime | str | None = context.now + (then.duration or timedelta(0))
     if then.at is not None:
         run_at = instant_of(then.at, values, expressions)
-    if not isinstance(run_at, datetime):
-        return run_at
-    return _run_at(rule, run_at, target, context, cron)
+    if isinstance(run_at, datetime):
+        return _run_at(rule, run_at, target, context, cron)
+    return run_at
 
 
 def wrote(rules: Sequence[Rule], endpoint: Endpoint, now: datetime) -> bool:
@@ -104,14 +104,11 @@ def _run_at(
     floor = floor_at(target, target.last_run_at)
     if floor is not None and floor[0] >= now + ttl:
         return None  # its min interval, or the target's Retry-After, lasts longer than the hint
-    arguments: dict[str, Any] = {"ttl_minutes": ttl / _MINUTE}
+    when: dict[str, Any] = {"next_run_at_iso": iso(run_at)}
+    effect = f"it runs at {iso(run_at)}"
     if rule.then.action is RuleAction.RUN_NOW:
-        arguments, effect = {"next_run_in_ms": 0, **arguments}, "it runs now"
-    else:
-        arguments, effect = (
-            {"next_run_at_iso": iso(run_at), **arguments},
-            f"it runs at {iso(run_at)}",
-        )
+        when, effect = {"next_run_in_ms": 0}, "it runs now"
+    arguments = {**when, "ttl_minutes": ttl / _MINUTE}
     return _proposal("propose_next_time", arguments, effect, rule, target, context)
 
 

@@ -17,12 +17,11 @@ from cadenza.domain.cron import Cron
 from cadenza.domain.detectors.case import Case
 from cadenza.domain.detectors.decide import Decision, decide
 from cadenza.domain.detectors.finding import Finding, Want
-from cadenza.domain.endpoint import CronLine, Endpoint, fresh_hints
+from cadenza.domain.endpoint import CronLine, fresh_hints
 from cadenza.domain.hint import Author
 from cadenza.domain.instants import iso, milliseconds
 from cadenza.domain.spending import Budget
 
-_NO_RULING = Ruling()
 _STEP = 1.15  # an interval that is nearly the one in force is left as it is
 
 
@@ -63,7 +62,7 @@ class RulesBrain:
         return Usage(warnings=thought.warnings, fired=fired)
 
     def _think(self, context: AnalysisContext) -> _Thought:
-        ruling = self._declared.ruling(context) if self._declared is not None else _NO_RULING
+        ruling = self._declared.ruling(context) if self._declared is not None else Ruling()
         if ruling.proposals:
             return _Thought(ruling.proposals, (), ruling.warnings)
         pace = self._pace.of(context.endpoint, context.now)
@@ -107,23 +106,15 @@ def _proposals(
     if action is None:
         return _let_go(context, pace)
     if action.want is Want.PAUSE:
-        return _pause(action, endpoint)
+        assert action.until_at is not None
+        present = endpoint.planner_pause
+        if present is not None and present.until_at >= action.until_at:
+            return ()
+        return _proposal("pause_until", {"until_iso": iso(action.until_at)}, action)
     if action.want is Want.RUN:
         return _proposal("propose_next_time", {"next_run_in_ms": 0}, action)
-    return _interval(action, context)
-
-
-def _pause(action: Finding, endpoint: Endpoint) -> tuple[Proposal, ...]:
-    assert action.until_at is not None
-    present = endpoint.planner_pause
-    if present is not None and present.until_at >= action.until_at:
-        return ()
-    return _proposal("pause_until", {"until_iso": iso(action.until_at)}, action)
-
-
-def _interval(action: Finding, context: AnalysisContext) -> tuple[Proposal, ...]:
     assert action.interval is not None
-    if action.want is Want.RELAX and isinstance(context.endpoint.baseline, CronLine):
+    if action.want is Want.RELAX and isinstance(endpoint.baseline, CronLine):
         return ()  # a calm cron stays on its grid
     if _is_in_force(action.interval, context):
         return ()

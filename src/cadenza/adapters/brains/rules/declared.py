@@ -17,7 +17,6 @@ from cadenza.application.rule_values import Values, values_of
 from cadenza.domain.analysis import AnalysisContext, Response
 from cadenza.domain.bounds import MAX_TOOL_CALLS
 from cadenza.domain.cron import Cron
-from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.rule import SIBLINGS, Rule, is_about_siblings, left_out, siblings_in
 
 _ALL = ""  # no endpoint has this name
@@ -32,7 +31,9 @@ class CelRules:
         rules = _with_news(context)
         if not rules:
             return Ruling()
-        endpoints, answers = _endpoints(context), _answers(rules, context)
+        siblings = [sibling.endpoint for sibling in context.siblings]
+        endpoints = {endpoint.name: endpoint for endpoint in (*siblings, context.endpoint)}
+        answers = _answers(rules, context)
         proposals: list[Proposal] = []
         warnings: list[str] = []
         taken: set[str] = set()
@@ -102,11 +103,6 @@ def _siblings_in(when: str, at: str | None) -> frozenset[str]:
     text = f"{when} {at}"
     names = siblings_in(text)
     return frozenset(names if len(names) == len(SIBLINGS.findall(text)) else (_ALL,))
-
-
-def _endpoints(context: AnalysisContext) -> dict[str, Endpoint]:
-    endpoints = [*(sibling.endpoint for sibling in context.siblings), context.endpoint]
-    return {endpoint.name: endpoint for endpoint in endpoints}
 
 
 def _rests(rule: Rule, context: AnalysisContext) -> bool:
