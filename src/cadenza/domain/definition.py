@@ -4,12 +4,13 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
+from uuid import UUID
 
 from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import PLATFORM_MIN_INTERVAL, Baseline, CronLine, Every, Job
 from cadenza.domain.errors import InvalidCron, InvalidInput
 from cadenza.domain.instants import humanize
-from cadenza.domain.rule import Mode, Rule, siblings_in
+from cadenza.domain.rule import Mode, Rule, siblings_in, with_ids
 from cadenza.domain.target import HttpTarget, Target
 from cadenza.domain.target_validation import check_http_target, check_shell_target
 
@@ -65,12 +66,12 @@ def declared(job: Job) -> JobDefinition:
     )
 
 
-def with_declared(job: Job, wanted: JobDefinition) -> Job:
+def with_declared(job: Job, wanted: JobDefinition, new_id: Callable[[], UUID]) -> Job:
     return replace(
         job,
         name=wanted.name,
         description=wanted.description,
-        rules=wanted.rules,
+        rules=with_ids(wanted.rules, job.rules, new_id),
         planner_mode=wanted.planner_mode,
         probe_budget=wanted.probe_budget,
     )

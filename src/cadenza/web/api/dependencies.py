@@ -6,7 +6,7 @@ from uuid import UUID
 
 from fastapi import Request
 
-from cadenza.application.accounts import Keys, Tenants
+from cadenza.application.accounts import Keys, SigningKeyRotation, Tenants
 from cadenza.application.authentication import Authentication
 from cadenza.application.endpoints import Endpoints, EndpointTest
 from cadenza.application.jobs import Jobs
@@ -26,7 +26,6 @@ from cadenza.application.ports.signing_keys import SigningKeys
 from cadenza.application.ports.store import Store
 from cadenza.application.ports.suggestions import SuggestionReads
 from cadenza.application.ports.usage import Readiness, UsageReads
-from cadenza.application.signing_keys import SigningKeyRotation
 from cadenza.application.steering import Steering
 from cadenza.application.suggestions import Suggestions
 from cadenza.domain.cron import Cron
