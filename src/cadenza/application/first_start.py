@@ -1,5 +1,6 @@
 """The first tenant, its admin and their key: made where there is nobody yet."""
 
+from dataclasses import dataclass
 from uuid import UUID
 
 from cadenza.application.accounts import Keys, NewKey, Tenants
@@ -11,21 +12,21 @@ TENANT, USER, KEY = "default", "admin", "first"
 FIRST_START = Actor("first start", "first start")
 
 
+@dataclass(frozen=True, slots=True)
 class FirstStart:
-    def __init__(self, tenants: Tenants, keys: Keys, reads: TenantReads) -> None:
-        self._tenants = tenants
-        self._keys = keys
-        self._reads = reads
+    tenants: Tenants
+    keys: Keys
+    reads: TenantReads
 
     async def first_key(self) -> str | None:
         """The token of a new admin key where there was no tenant."""
-        if await self._reads.list_tenants(None, 1):
+        if await self.reads.list_tenants(None, 1):
             return None
         try:
-            tenant_id, _ = await self._tenants.create(TENANT, None, actor=FIRST_START)
+            tenant_id, _ = await self.tenants.create(TENANT, None, actor=FIRST_START)
         except AlreadyThere:  # another program was faster
             return None
-        user, _ = await self._tenants.create_user(tenant_id, USER, actor=FIRST_START)
+        user, _ = await self.tenants.create_user(tenant_id, USER, actor=FIRST_START)
         return await self._new_key(user)
 
     async def another_key(self) -> str | None:
@@ -35,15 +36,15 @@ class FirstStart:
 
     async def _new_key(self, admin: User) -> str:
         wanted = NewKey(KEY, (Scope.ADMIN,), admin.id)
-        _, token = await self._keys.create_for(admin.tenant_id, wanted, actor=FIRST_START)
+        _, token = await self.keys.create_for(admin.tenant_id, wanted, actor=FIRST_START)
         return token
 
     async def _first_admin(self) -> User | None:
         after: UUID | None = None
-        while tenants := await self._reads.list_tenants(after, 200):
+        while tenants := await self.reads.list_tenants(after, 200):
             for tenant in tenants:
                 if tenant.name == TENANT:
-                    users = await self._reads.list_users(tenant.id)
+                    users = await self.reads.list_users(tenant.id)
                     return next((user for user in users if user.name == USER), None)
             after = tenants[-1].id
         return None
