@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
-from cadenza.application.shown_text import clean_text
+from cadenza.application.sanitizing import clean_text
 from cadenza.domain.errors import InvalidInput
 
 MAX_REASON = 500
@@ -11,19 +11,19 @@ _MAX_MS = 366 * 24 * 3600 * 1000
 
 
 class Arguments:
-    """The arguments of one call. `done` refuses what was given and never read."""
+    """The arguments of one call. `done` refuses what was sent and never asked for."""
 
-    def __init__(self, given: object) -> None:
-        if not isinstance(given, dict):
-            raise InvalidInput("arguments", given, "expected an object")
-        self._given = cast(dict[str, Any], given)
+    def __init__(self, values: object) -> None:
+        if not isinstance(values, dict):
+            raise InvalidInput("arguments", values, "expected an object")
+        self._values = cast(dict[str, Any], values)
         self._read: set[str] = set()
 
     def has(self, name: str) -> bool:
-        return self._given.get(name) is not None
+        return self._take(name, None) is not None
 
     def done(self) -> None:
-        unknown = [name for name in self._given if name not in self._read]
+        unknown = [name for name in self._values if name not in self._read]
         if unknown:
             raise InvalidInput("arguments", unknown[0], f"expected {', '.join(sorted(self._read))}")
 
@@ -52,7 +52,7 @@ class Arguments:
         return timedelta(minutes=value)
 
     def share(self, name: str) -> float | None:
-        if self._take(name, None) is None:
+        if not self.has(name):
             return None
         value = self._number(name, None)
         if not 0 <= value <= 1:
@@ -69,12 +69,9 @@ class Arguments:
             raise InvalidInput(name, value, "expected an ISO-8601 instant") from None
         raise InvalidInput(name, value, "expected a zone, like 2026-01-31T12:00:00Z")
 
-    def anything(self, name: str) -> Any:
-        return self._take(name, None)
-
     def _take(self, name: str, default: Any) -> Any:
         self._read.add(name)
-        value = self._given.get(name)
+        value = self._values.get(name)
         return default if value is None else value  # models write null for what they leave out
 
     def _number(self, name: str, default: float | None) -> float:

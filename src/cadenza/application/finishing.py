@@ -17,12 +17,11 @@ from cadenza.application.ports.claims import (
     FinishReport,
 )
 from cadenza.application.ports.store import Channel, EndpointChange, HeldRuns, Store
+from cadenza.domain.audit import PendingEvent
 from cadenza.domain.cron import Cron
-from cadenza.domain.event import PendingEvent
-from cadenza.domain.finish import Finish
 from cadenza.domain.instants import iso
 from cadenza.domain.outcome import finish_run
-from cadenza.domain.run import Claim, FinishedRun, RunStatus
+from cadenza.domain.run import Claim, Finish, FinishedRun, RunStatus
 from cadenza.domain.steering import given_back
 
 

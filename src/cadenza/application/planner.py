@@ -17,8 +17,8 @@ from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.events import Event, Events
 from cadenza.application.ports.planning import Quota, Reservation
 from cadenza.application.ports.store import Store
+from cadenza.application.sanitizing import clean_text
 from cadenza.application.sessions import record_analyses
-from cadenza.application.shown_text import clean_text
 from cadenza.application.tools import Submission, Toolbox
 from cadenza.application.waiting import until_set
 from cadenza.domain.analysis import AnalysisContext, Attention

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from uuid import UUID
 
 from cadenza.application.ports.expressions import Expressions
-from cadenza.application.ports.latest_answers import LatestAnswers
+from cadenza.application.ports.run_search import LatestAnswers
 from cadenza.application.rule_judging import judged, missing_in, said_of_missing
 from cadenza.application.rule_values import Values
 from cadenza.domain.definition import JobDefinition

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
-from cadenza.application.shown_state import shown_baseline
+from cadenza.application.descriptions import describe_baseline
 from cadenza.domain.analysis import AnalysisContext, Response, SiblingState
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.governor import floor_at
@@ -72,7 +72,7 @@ def endpoint_values(endpoint: Endpoint, now: datetime) -> Values:
     paused_until = endpoint.paused_until(now)
     return _known(
         name=endpoint.name,
-        baseline=shown_baseline(endpoint),
+        baseline=describe_baseline(endpoint),
         min_interval_ms=endpoint.min_interval and milliseconds(endpoint.min_interval),
         max_interval_ms=endpoint.max_interval and milliseconds(endpoint.max_interval),
         hinted=interval is not None or one_shot is not None,

@@ -17,7 +17,7 @@ from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.dispatcher import Dispatcher
 from cadenza.application.ports.events import Event, Events
 from cadenza.application.results import Results, SchedulerOptions
-from cadenza.application.shown_text import shown_error
+from cadenza.application.sanitizing import error_text
 from cadenza.application.waiting import end_all, until_set
 from cadenza.domain.errors import StoreUnavailable
 from cadenza.domain.run import WORKER_LOST, Claim, FinishedRun, Outcome, RunStatus
@@ -217,7 +217,7 @@ class Scheduler:
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise asyncio.CancelledError from error  # it was us who ended it
-            return Outcome(RunStatus.FAILURE, "internal", shown_error(error))
+            return Outcome(RunStatus.FAILURE, "internal", error_text(error))
 
     def _report(self, claim: Claim, outcome: Outcome, started_at: datetime | None) -> None:
         self._results.add(FinishedRun(claim, outcome, started_at, self._clock.now()))

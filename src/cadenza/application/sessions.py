@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from cadenza.application.ports.store import Store
+from cadenza.domain.audit import PendingEvent
 from cadenza.domain.errors import NotFound
-from cadenza.domain.event import PendingEvent
 from cadenza.domain.session import Session
 
 

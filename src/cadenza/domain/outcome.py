@@ -7,10 +7,9 @@ from cadenza.domain.backoff import backed_off
 from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import CronLine, Endpoint, Every, fresh_hints
 from cadenza.domain.errors import InvalidCron
-from cadenza.domain.finish import Finish
 from cadenza.domain.governor import plan_next_run
 from cadenza.domain.instants import latest
-from cadenza.domain.run import FinishedRun, Outcome, RunStatus
+from cadenza.domain.run import Finish, FinishedRun, Outcome, RunStatus
 
 MAX_RETRY_AFTER = timedelta(hours=1)
 MAX_COUNTED_CRON_SKIPS = 100  # walking a cron is slow, and nobody needs to know more

@@ -17,11 +17,9 @@ from uuid import UUID
 from cadenza.application.ports.accounts import AccountRows
 from cadenza.application.ports.catalogue import StoredEndpoint, StoredJob
 from cadenza.application.ports.planning import PlannerRows
-from cadenza.domain.audit import AuditEntry, IdempotencyRecord
+from cadenza.domain.audit import AuditEntry, IdempotencyRecord, PendingEvent
 from cadenza.domain.endpoint import Endpoint
-from cadenza.domain.event import PendingEvent
-from cadenza.domain.finish import Finish
-from cadenza.domain.run import Claim, FinishedRun
+from cadenza.domain.run import Claim, Finish, FinishedRun
 from cadenza.domain.target import Target
 
 

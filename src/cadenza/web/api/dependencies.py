@@ -19,9 +19,8 @@ from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.dispatcher import Dispatcher
 from cadenza.application.ports.event_log import EventLog
 from cadenza.application.ports.expressions import Expressions
-from cadenza.application.ports.latest_answers import LatestAnswers
 from cadenza.application.ports.records import Records
-from cadenza.application.ports.run_search import RunReads
+from cadenza.application.ports.run_search import LatestAnswers, RunReads
 from cadenza.application.ports.signing_keys import SigningKeys
 from cadenza.application.ports.store import Store
 from cadenza.application.ports.suggestions import SuggestionReads
