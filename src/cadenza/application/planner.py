@@ -1,4 +1,4 @@
-"""The planner worker: finds who needs a look, lets a brain think, and keeps the record.
+"""The planner worker: finds what needs an analysis, lets a brain think, and keeps the record.
 
 It never touches leases or runs. Whatever happens in a session, the scheduler goes on: the worst a
 brain can do is what the tools allow, and a session that fails leaves the baseline as it was.
@@ -6,7 +6,7 @@ brain can do is what the tools allow, and a session that fails leaves the baseli
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -29,7 +29,7 @@ from cadenza.domain.errors import BrainFailed, ProviderFailed, StoreUnavailable
 from cadenza.domain.instants import humanize
 from cadenza.domain.session import Session, SessionEnd, kind_of
 
-UNASKED_LOOK = timedelta(hours=1)
+UNASKED_ANALYSIS = timedelta(hours=1)
 WAITING_FOR_EACH = 5
 PRE_CHECKS_AT_ONCE = 10
 BETWEEN_ROUNDS = timedelta(milliseconds=250)  # finishes come by the hundred a second
@@ -43,7 +43,7 @@ class PlannerOptions:
     max_pause: timedelta = MAX_PAUSE
     retry_store_after: timedelta = timedelta(seconds=1)
     session_limit: timedelta = timedelta(seconds=120)  # a brain that hangs is cut off
-    between_rounds: timedelta = timedelta(0)  # runs that finish meanwhile are looked at together
+    between_rounds: timedelta = timedelta(0)  # runs that finish meanwhile share a round
 
     @property
     def lease(self) -> timedelta:
@@ -79,24 +79,24 @@ class Planner:
         self._over_quota: dict[UUID, datetime] = {}  # tenants, and when to ask for them again
         self._breaker = Breaker()
         self._discovery = Discovery(self._options.cycle)
-        self._unsaved: list[Session] = []  # and what is still leased, though nobody looks at it:
-        self._unreleased: set[UUID] = set()
+        self._unsaved: list[Session] = []
+        self._unreleased: set[UUID] = set()  # still leased to us, and not analysed
         self._saving = asyncio.Lock()
         self._wake = asyncio.Event()
         self._stopping = False
 
     async def run(self) -> None:
-        """Look whenever runs have finished, and once a cycle in any case, until stopped."""
+        """A round whenever runs have finished, and once a cycle in any case, until stopped."""
         while not self._stopping:
             try:
-                found = await self.run_once()
+                ended = await self.run_once()
             except StoreUnavailable:
                 await self._clock.sleep(self._options.retry_store_after)
                 continue
-            recovered = found.put_off and self.refusal is None
+            recovered = ended.put_off and self.refusal is None
             if not self._discovery.has_more and not recovered:
                 await self._clock.sleep(self._options.between_rounds)
-                await until_set(self._wake, at_most=self._until_next_look())
+                await until_set(self._wake, at_most=self._until_next_round())
             self._wake.clear()
 
     def wake(self) -> None:
@@ -107,13 +107,12 @@ class Planner:
         self._wake.set()
 
     async def run_once(self) -> Round:
-        """Analyse endpoints that need a look now, several at once; others get the rest."""
+        """Analyse endpoints that need it now, several at once; other planners get the rest."""
         await self.clean_up()
         if self.refusal is not None:
             self._discovery.has_more = False
             return Round()
-        began = self._clock.now()
-        limit = self._limit
+        began, limit = self._clock.now(), self._limit
         ids = await self._analysis_queue.claim_for_analysis(
             AnalysisRequest(
                 self._kind,
@@ -130,7 +129,7 @@ class Planner:
             return Round()
         self._unreleased = set(ids)  # until a session about it is on record
         contexts = await self._analysis_queue.contexts_for(ids, self._kind)
-        return await self._look_at(contexts, begin_by=began + self._options.lease / 2)
+        return await self._analyse_all(contexts, begin_by=began + self._options.lease / 2)
 
     @property
     def _limit(self) -> int:
@@ -139,8 +138,8 @@ class Planner:
             return self._options.batch
         return min(self._options.batch, WAITING_FOR_EACH * self._options.sessions_at_once)
 
-    async def _look_at(self, contexts: Sequence[AnalysisContext], begin_by: datetime) -> Round:
-        checked, left = await self._pre_check_all(contexts, begin_by)
+    async def _analyse_all(self, contexts: Sequence[AnalysisContext], begin_by: datetime) -> Round:
+        ended, left = await self._pre_check_all(contexts, begin_by)
         gate = asyncio.Semaphore(self._options.sessions_at_once)
 
         async def within_gate(context: AnalysisContext) -> Session | Skipped:
@@ -149,30 +148,32 @@ class Planner:
                     return Skipped.TOO_LATE
                 return await self.analyse(context)
 
-        ends = await asyncio.gather(*(within_gate(each) for each in left), return_exceptions=True)
+        ends = await asyncio.gather(*map(within_gate, left), return_exceptions=True)
         await self.clean_up()
-        # One that found the store away ends this round, but only when the others have ended too.
-        ended = [*checked, *(_raised_or(end) for end in ends)]
+        for end in ends:
+            if isinstance(end, BaseException):
+                raise end  # the store is away: this round is over, now that the others have ended
+            ended.append(end)
         if Skipped.PUT_OFF in ended or Skipped.TOO_LATE in ended:
             self._discovery.start_over()
         return round_of(ended)
 
     async def _pre_check_all(
         self, contexts: Sequence[AnalysisContext], begin_by: datetime
-    ) -> tuple[list[Session], list[AnalysisContext]]:
-        """The looks that came to nothing at once, and what is left for a session."""
-        looks, left = list[Session](), list[AnalysisContext]()
-        for place, context in enumerate(contexts, start=1):
+    ) -> tuple[list[Session | Skipped], list[AnalysisContext]]:
+        """The analyses that came to nothing at once, and what is left for a session."""
+        idle, left = list[Session | Skipped](), list[AnalysisContext]()
+        for count, context in enumerate(contexts, start=1):
             usage = self._pre_check(context) if self._clock.now() <= begin_by else None
             if usage is None:
                 left.append(context)
             else:
-                looks.append(self._look(self._new_id(), context, usage))
-                self._unsaved.append(looks[-1])
-                self._unreleased.discard(context.endpoint.id)
-            if place % PRE_CHECKS_AT_ONCE == 0:
+                session = self._idle_session(self._new_id(), context, usage)
+                idle.append(session)
+                self._keep(session)
+            if count % PRE_CHECKS_AT_ONCE == 0:
                 await asyncio.sleep(0)  # expressions may take their time, and others wait
-        return looks, left
+        return idle, left
 
     def _pre_check(self, context: AnalysisContext) -> Usage | None:
         try:
@@ -181,7 +182,7 @@ class Planner:
             return None
 
     async def clean_up(self) -> None:
-        """Put on record what is not yet, and give back what nobody looks at any more."""
+        """Put on record what is not yet, and give back what nobody analyses any more."""
         await self._save()
         if self._unreleased:
             await self._analysis_queue.release(list(self._unreleased), self._kind, self._name)
@@ -190,15 +191,11 @@ class Planner:
     @property
     def refusal(self) -> str | None:
         """Why no session is held at present: the provider fails, and the baseline goes on."""
-        if self._breaker.rest_until is None:
-            return None
         return self._breaker.refusal(self._clock.now())
 
-    def _until_next_look(self) -> timedelta:
-        rest_until, cycle = self._breaker.rest_until, self._options.cycle
-        if rest_until is None:
-            return cycle
-        rest = rest_until - self._clock.now()
+    def _until_next_round(self) -> timedelta:
+        now, cycle = self._clock.now(), self._options.cycle
+        rest = (self._breaker.rest_until or now) - now
         return min(rest, cycle) if rest > timedelta(0) else cycle
 
     def _tenants_to_pass_over(self) -> frozenset[UUID]:
@@ -249,12 +246,20 @@ class Planner:
             if reservation is not None:
                 await self._settle(context, reservation, tools.usage)
         session = self._session(session_id, context, tools, failure)
-        self._unsaved.append(session)
-        self._unreleased.discard(context.endpoint.id)
+        self._keep(session)
         if reservation is not None:
             await self._save()  # what has cost something is not left to the end of the round
-        self._tell(context, session)
+        for call in session.tool_calls:
+            if call.took_effect or call.suggested:
+                fields = {"tool": call.tool, "arguments": call.arguments, "result": call.result}
+                kind = "planner.suggested" if call.suggested else "planner.acted"
+                self._emit(kind, context, session_id=str(session_id), **fields)
         return session
+
+    def _keep(self, session: Session) -> None:
+        """It is put on record soon, and its lease ends with that."""
+        self._unsaved.append(session)
+        self._unreleased.discard(session.endpoint_id)
 
     async def _save(self) -> None:
         """One at a time: what another is about to put on record, this one need not."""
@@ -291,8 +296,7 @@ class Planner:
         self, context: AnalysisContext, reservation: Reservation, usage: Usage
     ) -> None:
         for warning in await self._quota.settle(reservation, usage.tokens, usage.cost):
-            about = {"of": warning.of, "used": warning.used, "limit": warning.limit}
-            self._emit("quota.warning", context, percent=warning.percent, **about)
+            self._emit("quota.warning", context, **asdict(warning))
 
     def _session(
         self, session_id: UUID, context: AnalysisContext, tools: Toolbox, failure: str | None
@@ -300,8 +304,8 @@ class Planner:
         submission, usage = tools.submission, tools.usage
         failed = (f"the brain failed: {failure}",) if failure is not None else ()
         return replace(
-            self._look(session_id, context, usage),
-            end=_ending(tools, failed=bool(failed)),
+            self._idle_session(session_id, context, usage),
+            end=SessionEnd.FAILED if failed else _ending(tools),
             tool_calls=tuple(tools.calls),
             reasoning=submission.reasoning if submission else "",
             confidence=submission.confidence if submission else None,
@@ -314,7 +318,7 @@ class Planner:
             forgotten=_forgotten(context),
         )
 
-    def _look(self, session_id: UUID, context: AnalysisContext, usage: Usage) -> Session:
+    def _idle_session(self, session_id: UUID, context: AnalysisContext, usage: Usage) -> Session:
         """A session that came to nothing, without tools."""
         return Session(
             id=session_id,
@@ -334,22 +338,14 @@ class Planner:
             return submission.next_analysis_at
         if self._brain.attention is not Attention.ON_CHANGE:
             return None
-        # Nobody said when, and a brain that looks on changes might never come back.
-        return self._clock.now() + (UNASKED_LOOK if submission else MIN_NEXT_ANALYSIS)
-
-    def _tell(self, context: AnalysisContext, session: Session) -> None:
-        for call in session.tool_calls:
-            if call.took_effect or call.suggested:
-                said = {"tool": call.tool, "arguments": call.arguments, "result": call.result}
-                kind = "planner.suggested" if call.suggested else "planner.acted"
-                self._emit(kind, context, session_id=str(session.id), **said)
+        # No time was asked for, and a brain that waits for changes might never come back.
+        return self._clock.now() + (UNASKED_ANALYSIS if submission else MIN_NEXT_ANALYSIS)
 
     def _emit(self, kind: str, context: AnalysisContext, **data: object) -> None:
-        if not self._events.wants(kind):
-            return
-        endpoint = context.endpoint
-        now: datetime = self._clock.now()
-        self._events.emit(Event(now, kind, endpoint.tenant_id, endpoint.id, endpoint.name, data))
+        if self._events.wants(kind):
+            endpoint, now = context.endpoint, self._clock.now()
+            ids = (endpoint.tenant_id, endpoint.id, endpoint.name)
+            self._events.emit(Event(now, kind, *ids, data))
 
 
 def _forgotten(context: AnalysisContext) -> tuple[UUID, ...]:
@@ -358,19 +354,11 @@ def _forgotten(context: AnalysisContext) -> tuple[UUID, ...]:
     return tuple(rule_id for rule_id in context.fired_at if rule_id not in declared)
 
 
-def _raised_or(end: Session | Skipped | BaseException) -> Session | Skipped:
-    if isinstance(end, BaseException):
-        raise end
-    return end
-
-
 def _reason(error: Exception) -> str:
     return error.reason if isinstance(error, BrainFailed) else f"{type(error).__name__}: {error}"
 
 
-def _ending(tools: Toolbox, *, failed: bool) -> SessionEnd:
-    if failed:
-        return SessionEnd.FAILED
+def _ending(tools: Toolbox) -> SessionEnd:
     if tools.submission is not None:
         return SessionEnd.SUBMITTED
     return SessionEnd.OUT_OF_CALLS if tools.out_of_calls else SessionEnd.UNFINISHED

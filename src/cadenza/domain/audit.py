@@ -24,7 +24,7 @@ class IdempotencyRecord:
 
 @dataclass(frozen=True, slots=True)
 class PendingEvent:
-    """For those who follow a tenant; it gets instant and position when the transaction is stored"""
+    """For followers of a tenant; it gets its instant and position when the transaction is stored."""
 
     kind: str
     tenant_id: UUID
