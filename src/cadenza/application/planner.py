@@ -124,7 +124,7 @@ class Planner:
                 self._discovery.since(began),
             )
         )
-        self._discovery.found(began, len(ids), limit)
+        self._discovery.claimed(began, len(ids), limit)
         if not ids:
             return Round()
         self._unreleased = set(ids)  # until a session about it is on record

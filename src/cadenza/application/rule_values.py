@@ -1,4 +1,4 @@
-"""What the expressions of declared rules are told: built once for a look, not for each rule.
+"""The values that declared rules' expressions read: built once an analysis, not for each rule.
 
 What is not known is left out and not null, so that an expression which asks for it does not hold.
 """
@@ -27,24 +27,23 @@ def values_of(
 ) -> list[Values]:
     """For each answer, newest first; health, siblings and the time are those of now.
 
-    Without all siblings where only some are named, and without what is not humanize of.
+    Without all siblings where only some are named, and without what no rule asks for.
     """
     now = context.now
-    wanted = [
-        each for each in context.siblings if siblings is None or each.endpoint.name in siblings
-    ]
-    common: Values = {
-        "siblings": {each.endpoint.name: _sibling(each, now) for each in wanted},
-        "now": now,
+    by_name = {
+        sibling.endpoint.name: _sibling(sibling, now)
+        for sibling in context.siblings
+        if siblings is None or sibling.endpoint.name in siblings
     }
+    common: Values = {"siblings": by_name, "now": now}
     if "health" not in without:
         common["health"] = health_values(context.health)
     if "endpoint" in without:
-        return [{**common, "response": each.body} for each in answers]
+        return [{**common, "response": answer.body} for answer in answers]
     endpoint = endpoint_values(context.endpoint, now)
     return [
-        {**common, "response": each.body, "endpoint": {**endpoint, **_answer(each)}}
-        for each in answers
+        {**common, "response": answer.body, "endpoint": {**endpoint, **_answer(answer)}}
+        for answer in answers
     ]
 
 
@@ -70,6 +69,7 @@ def endpoint_values(endpoint: Endpoint, now: datetime) -> Values:
     interval, one_shot = fresh_hints(endpoint, now)
     floor = floor_at(endpoint, endpoint.last_run_at)
     paused_until = endpoint.paused_until(now)
+    is_free = not endpoint.in_flight and paused_until is None
     return _known(
         name=endpoint.name,
         baseline=describe_baseline(endpoint),
@@ -80,9 +80,7 @@ def endpoint_values(endpoint: Endpoint, now: datetime) -> Values:
         paused=paused_until is not None,
         paused_until=paused_until,
         running=endpoint.in_flight,
-        ready=not endpoint.in_flight
-        and paused_until is None
-        and (floor is None or floor[0] <= now),
+        ready=is_free and (floor is None or floor[0] <= now),
         failure_count=endpoint.failure_count,
         last_run_at=endpoint.last_run_at,
         next_run_at=endpoint.next_run_at,
@@ -98,8 +96,8 @@ def health_values(health: Health) -> Values:
     )
     for window in health.windows:
         hours = int(window.length.total_seconds()) // 3600
-        values |= _known(**{f"runs_{hours}h": window.runs})
-        values |= _known(**{f"success_rate_{hours}h": window.success_rate})
+        rate = {f"success_rate_{hours}h": window.success_rate}
+        values |= _known(**{f"runs_{hours}h": window.runs}, **rate)
     return values
 
 

@@ -24,7 +24,7 @@ class IdempotencyRecord:
 
 @dataclass(frozen=True, slots=True)
 class PendingEvent:
-    """For followers of a tenant; it gets its instant and position when the transaction is stored."""
+    """For followers of a tenant; its instant and position come when the transaction is stored."""
 
     kind: str
     tenant_id: UUID
