@@ -172,7 +172,7 @@ async def test_who_is_claimed_is_whom_the_domain_would_claim(store: Store, seed:
     ids = [endpoint.id for endpoint in endpoints]
     candidates = await candidates_of(store, ids, leases, now + request.ahead)
     assert len(candidates) > 10
-    expected = fair_shares(candidates, request.limits)
+    expected = fair_shares(candidates, request)
     claims = (await store.queue.claim_due(request)).claims
     assert {(claim.endpoint_id, claim.slot_at) for claim in claims} == {
         (candidate.endpoint_id, candidate.slot_at) for candidate in expected
@@ -201,7 +201,7 @@ async def test_with_a_backlog_the_shares_are_the_domains(store: Store, seed: int
         per_tenant = random.randint(3, 12)
         request = ClaimRequest("worker", limit, seconds(30), per_tenant=per_tenant, per_host=1000)
         candidates = await candidates_of(store, ids, leases, NOON + request.ahead)
-        expected = fair_shares(candidates, request.limits)
+        expected = fair_shares(candidates, request)
         batch = await store.queue.claim_due(request)
         assert {claim.endpoint_id for claim in batch.claims} == {
             candidate.endpoint_id for candidate in expected

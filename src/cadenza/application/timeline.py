@@ -1,24 +1,15 @@
 """What happened to a job: runs, what people did, and sessions, merged by time."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from datetime import datetime
+from dataclasses import asdict
 from uuid import UUID
 
 from cadenza.application.ports.records import AuditRecord, AuditSearch, Records, SessionSearch
 from cadenza.application.ports.run_search import ListedRun, RunReads, RunSearch
-from cadenza.application.ports.search_result import SearchResult, TimeCursor
+from cadenza.application.ports.search_result import SearchResult, Span, TimeCursor
 from cadenza.domain.session import Session
 
 Entry = ListedRun | AuditRecord | Session
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    from_at: datetime | None = None
-    to_at: datetime | None = None
-    after: TimeCursor | None = None
-    limit: int = 50
 
 
 async def job_timeline(

@@ -12,7 +12,7 @@ from cadenza.domain.errors import InvalidCron, InvalidInput
 from cadenza.domain.instants import humanize
 from cadenza.domain.rule import Mode, Rule, siblings_in, with_ids
 from cadenza.domain.target import HttpTarget, Target
-from cadenza.domain.target_validation import check_http_target, check_shell_target
+from cadenza.domain.target_validation import check_http_target, check_shell_target, check_storable
 
 LONGEST_INTERVAL = timedelta(days=366)
 MAX_NAME = 100
@@ -176,12 +176,7 @@ def warnings_of(definition: EndpointDefinition, now: datetime, cron: Cron) -> li
 def _check_text(field: str, text: str, most: int) -> None:
     if len(text) > most:
         raise InvalidInput(field, text, f"{len(text)} characters; {most} are the most")
-    if "\0" in text:
-        raise InvalidInput(field, text, "it holds a NUL character")
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise InvalidInput(field, text, "it holds half of a character pair") from error
+    check_storable(field, text)
 
 
 def _check_baseline(baseline: Baseline, now: datetime, cron: Cron) -> None:

@@ -34,7 +34,7 @@ class Quota(Protocol):
         ...
 
 
-class AnalysisRows(Protocol):
+class PlannerRows(Protocol):
     async def save_analysis_states(
         self, sessions: Sequence[Session], holder: str
     ) -> frozenset[UUID]:
@@ -48,8 +48,6 @@ class AnalysisRows(Protocol):
         """One that is there already stays as it is."""
         ...
 
-
-class SuggestionRows(Protocol):
     async def lock_suggestion(self, tenant_id: UUID, session_id: UUID, call: int) -> Suggestion:
         """NotFound where there is no such session, or it suggested nothing in this call."""
         ...
@@ -58,8 +56,6 @@ class SuggestionRows(Protocol):
         """The runs it leads to are looked for until then."""
         ...
 
-
-class QuotaRows(Protocol):
     async def lock_allowance(self, tenant_id: UUID, month: str) -> Allowance:
         """An empty one where nothing was used in that month."""
         ...
@@ -75,6 +71,3 @@ class QuotaRows(Protocol):
     async def take_old_reservations(
         self, tenant_id: UUID, before: datetime
     ) -> Sequence[Reservation]: ...
-
-
-class PlannerRows(AnalysisRows, SuggestionRows, QuotaRows, Protocol): ...

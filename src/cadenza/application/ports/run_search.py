@@ -6,23 +6,19 @@ from datetime import datetime
 from typing import NamedTuple, Protocol
 from uuid import UUID
 
-from cadenza.application.ports.search_result import SearchResult, TimeCursor
+from cadenza.application.ports.search_result import SearchResult, Span
 from cadenza.domain.health import Health
 from cadenza.domain.plan import Source
 from cadenza.domain.run import Body, LateResult, LostAttempt, Run, RunStatus
 
 
 @dataclass(frozen=True, slots=True)
-class RunSearch:
+class RunSearch(Span):
     endpoint_id: UUID | None = None
     job_id: UUID | None = None
     statuses: tuple[RunStatus, ...] = ()
     sources: tuple[Source, ...] = ()
     is_manual: bool | None = None
-    from_at: datetime | None = None
-    to_at: datetime | None = None  # not included
-    after: TimeCursor | None = None
-    limit: int = 50
 
     @property
     def is_plain(self) -> bool:
