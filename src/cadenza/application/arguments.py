@@ -34,30 +34,24 @@ class Arguments:
         return clean_text(value[: 2 * longest])[:longest]
 
     def whole(self, name: str, lowest: int, highest: int, default: int | None = None) -> int:
-        value = self._number(name, default)
-        if value != int(value) or not lowest <= value <= highest:
-            raise InvalidInput(name, value, f"expected a whole number from {lowest} to {highest}")
+        expected = f"expected a whole number from {lowest} to {highest}"
+        value = self._number(name, default, lowest, highest, expected)
+        if value != int(value):
+            raise InvalidInput(name, value, expected)
         return int(value)
 
     def duration_ms(self, name: str) -> timedelta:
-        value = self._number(name, None)
-        if not 0 <= value <= _MAX_MS:
-            raise InvalidInput(name, value, f"expected milliseconds from 0 to {_MAX_MS}")
-        return timedelta(milliseconds=value)
+        expected = f"expected milliseconds from 0 to {_MAX_MS}"
+        return timedelta(milliseconds=self._number(name, None, 0, _MAX_MS, expected))
 
     def minutes(self, name: str, default: int) -> timedelta:
-        value = self._number(name, default)
-        if not 0 <= value <= _MAX_MS / 60_000:
-            raise InvalidInput(name, value, "expected minutes")
-        return timedelta(minutes=value)
+        most = _MAX_MS / 60_000
+        return timedelta(minutes=self._number(name, default, 0, most, "expected minutes"))
 
     def share(self, name: str) -> float | None:
         if not self.has(name):
             return None
-        value = self._number(name, None)
-        if not 0 <= value <= 1:
-            raise InvalidInput(name, value, "expected a number from 0 to 1")
-        return float(value)
+        return float(self._number(name, None, 0, 1, "expected a number from 0 to 1"))
 
     def instant(self, name: str) -> datetime:
         value = self._take(name, None)
@@ -74,9 +68,13 @@ class Arguments:
         value = self._values.get(name)
         return default if value is None else value  # models write null for what they leave out
 
-    def _number(self, name: str, default: float | None) -> float:
+    def _number(
+        self, name: str, default: float | None, lowest: float, highest: float, expected: str
+    ) -> float:
         value = self._take(name, default)
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if not is_number or not abs(value) < 1e18:
             raise InvalidInput(name, value, "expected a number")
+        if not lowest <= value <= highest:
+            raise InvalidInput(name, value, expected)
         return value

@@ -24,6 +24,8 @@ from cadenza.domain.plan import Source
 from cadenza.domain.run import Claim, Outcome
 from cadenza.domain.target import Target, keeping_secrets, masking_secrets
 
+EndpointPatch = Patch[EndpointDefinition]
+
 
 @dataclass(frozen=True, slots=True)
 class Endpoints:
@@ -55,11 +57,7 @@ class Endpoints:
         return stored, False
 
     async def redefine(
-        self,
-        caller: Caller,
-        endpoint_id: UUID,
-        patch: Patch[EndpointDefinition],
-        expected: Revisions = None,
+        self, caller: Caller, endpoint_id: UUID, patch: EndpointPatch, expected: Revisions = None
     ) -> StoredEndpoint:
         async with self.store.transaction() as tx:
             stored = await tx.lock_endpoint(caller.tenant_id, endpoint_id, with_secrets=True)

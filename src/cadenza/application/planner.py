@@ -51,34 +51,24 @@ class PlannerOptions:
         return 2 * self.session_limit + timedelta(minutes=1)
 
 
+@dataclass(eq=False)
 class Planner:
-    def __init__(
-        self,
-        brain: Brain,
-        store: Store,
-        analysis_queue: AnalysisQueue,
-        quota: Quota,
-        clock: Clock,
-        cron: Cron,
-        events: Events,
-        new_id: Callable[[], UUID],
-        options: PlannerOptions | None = None,
-        name: str = "planner",
-    ) -> None:
-        self._brain = brain
-        self._store = store
-        self._analysis_queue = analysis_queue
-        self._quota = quota
-        self._clock = clock
-        self._cron = cron
-        self._events = events
-        self._new_id = new_id
-        self._options = options or PlannerOptions()
-        self._name = name
-        self._kind = kind_of(brain.name)
+    brain: Brain
+    store: Store
+    analysis_queue: AnalysisQueue
+    quota: Quota
+    clock: Clock
+    cron: Cron
+    events: Events
+    new_id: Callable[[], UUID]
+    options: PlannerOptions = PlannerOptions()
+    name: str = "planner"
+
+    def __post_init__(self) -> None:
+        self._kind = kind_of(self.brain.name)
         self._over_quota: dict[UUID, datetime] = {}  # tenants, and when to ask for them again
         self._breaker = Breaker()
-        self._discovery = Discovery(self._options.cycle)
+        self._discovery = Discovery(self.options.cycle)
         self._unsaved: list[Session] = []
         self._unreleased: set[UUID] = set()  # still leased to us, and not analysed
         self._saving = asyncio.Lock()
@@ -91,11 +81,11 @@ class Planner:
             try:
                 ended = await self.run_once()
             except StoreUnavailable:
-                await self._clock.sleep(self._options.retry_store_after)
+                await self.clock.sleep(self.options.retry_store_after)
                 continue
             recovered = ended.put_off and self.refusal is None
             if not self._discovery.has_more and not recovered:
-                await self._clock.sleep(self._options.between_rounds)
+                await self.clock.sleep(self.options.between_rounds)
                 await until_set(self._wake, at_most=self._until_next_round())
             self._wake.clear()
 
@@ -112,39 +102,32 @@ class Planner:
         if self.refusal is not None:
             self._discovery.has_more = False
             return Round()
-        began, limit = self._clock.now(), self._limit
-        ids = await self._analysis_queue.claim_for_analysis(
-            AnalysisRequest(
-                self._kind,
-                self._brain.attention,
-                self._name,
-                limit,
-                self._options.lease,
-                self._tenants_to_pass_over(),
-                self._discovery.since(began),
-            )
-        )
+        began, limit = self.clock.now(), self._limit
+        without, since = self._tenants_to_pass_over(), self._discovery.since(began)
+        who = (self._kind, self.brain.attention, self.name)
+        request = AnalysisRequest(*who, limit, self.options.lease, without, since)
+        ids = await self.analysis_queue.claim_for_analysis(request)
         self._discovery.claimed(began, len(ids), limit)
         if not ids:
             return Round()
         self._unreleased = set(ids)  # until a session about it is on record
-        contexts = await self._analysis_queue.contexts_for(ids, self._kind)
-        return await self._analyse_all(contexts, begin_by=began + self._options.lease / 2)
+        contexts = await self.analysis_queue.contexts_for(ids, self._kind)
+        return await self._analyse_all(contexts, begin_by=began + self.options.lease / 2)
 
     @property
     def _limit(self) -> int:
         """What costs also takes its time: a planner leaves some of it to the others."""
-        if not self._brain.reserved_tokens:
-            return self._options.batch
-        return min(self._options.batch, WAITING_FOR_EACH * self._options.sessions_at_once)
+        if not self.brain.reserved_tokens:
+            return self.options.batch
+        return min(self.options.batch, WAITING_FOR_EACH * self.options.sessions_at_once)
 
     async def _analyse_all(self, contexts: Sequence[AnalysisContext], begin_by: datetime) -> Round:
         ended, left = await self._pre_check_all(contexts, begin_by)
-        gate = asyncio.Semaphore(self._options.sessions_at_once)
+        gate = asyncio.Semaphore(self.options.sessions_at_once)
 
         async def within_gate(context: AnalysisContext) -> Session | Skipped:
             async with gate:
-                if self._clock.now() > begin_by:
+                if self.clock.now() > begin_by:
                     return Skipped.TOO_LATE
                 return await self.analyse(context)
 
@@ -164,11 +147,11 @@ class Planner:
         """The analyses that came to nothing at once, and what is left for a session."""
         idle, left = list[Session | Skipped](), list[AnalysisContext]()
         for count, context in enumerate(contexts, start=1):
-            usage = self._pre_check(context) if self._clock.now() <= begin_by else None
+            usage = self._pre_check(context) if self.clock.now() <= begin_by else None
             if usage is None:
                 left.append(context)
             else:
-                session = self._idle_session(self._new_id(), context, usage)
+                session = self._idle_session(self.new_id(), context, usage)
                 idle.append(session)
                 self._keep(session)
             if count % PRE_CHECKS_AT_ONCE == 0:
@@ -177,7 +160,7 @@ class Planner:
 
     def _pre_check(self, context: AnalysisContext) -> Usage | None:
         try:
-            return self._brain.pre_check(context)
+            return self.brain.pre_check(context)
         except Exception:  # noqa: BLE001 - in a session it fails again, and that is recorded
             return None
 
@@ -185,22 +168,22 @@ class Planner:
         """Put on record what is not yet, and give back what nobody analyses any more."""
         await self._save()
         if self._unreleased:
-            await self._analysis_queue.release(list(self._unreleased), self._kind, self._name)
+            await self.analysis_queue.release(list(self._unreleased), self._kind, self.name)
             self._unreleased = set()
 
     @property
     def refusal(self) -> str | None:
         """Why no session is held at present: the provider fails, and the baseline goes on."""
-        return self._breaker.refusal(self._clock.now())
+        return self._breaker.refusal(self.clock.now())
 
     def _until_next_round(self) -> timedelta:
-        now, cycle = self._clock.now(), self._options.cycle
+        now, cycle = self.clock.now(), self.options.cycle
         rest = (self._breaker.rest_until or now) - now
         return min(rest, cycle) if rest > timedelta(0) else cycle
 
     def _tenants_to_pass_over(self) -> frozenset[UUID]:
         """Those that were over their quota a moment ago; they must not hide the others."""
-        now = self._clock.now()
+        now = self.clock.now()
         return frozenset(tenant for tenant, until_at in self._over_quota.items() if until_at > now)
 
     async def analyse(self, context: AnalysisContext) -> Session | Skipped:
@@ -209,16 +192,16 @@ class Planner:
         if refusal is not None:
             self._emit("session.put_off", context, reason=refusal)
             return Skipped.PUT_OFF
-        self._breaker = self._breaker.begun(self._clock.now(), self._options.session_limit)
+        self._breaker = self._breaker.begun(self.clock.now(), self.options.session_limit)
         reservation = None
-        if self._brain.reserved_tokens:
+        if self.brain.reserved_tokens:
             tenant_id = context.endpoint.tenant_id
-            reservation = await self._quota.reserve(
-                tenant_id, self._brain.reserved_tokens, self._brain.reserved_cost
+            reservation = await self.quota.reserve(
+                tenant_id, self.brain.reserved_tokens, self.brain.reserved_cost
             )
             if reservation is None:
                 self._breaker = self._breaker.abandoned()
-                self._over_quota[tenant_id] = self._clock.now() + self._options.cycle
+                self._over_quota[tenant_id] = self.clock.now() + self.options.cycle
                 self._emit("session.over_quota", context)
                 return Skipped.OVER_QUOTA
         return await self._hold_session(context, reservation)
@@ -226,17 +209,17 @@ class Planner:
     async def _hold_session(
         self, context: AnalysisContext, reservation: Reservation | None
     ) -> Session:
-        session_id = self._new_id()
+        session_id = self.new_id()
         tools = Toolbox(
-            *(context, self._store, self._analysis_queue, self._clock, self._cron),
-            max_pause=self._options.max_pause,
+            *(context, self.store, self.analysis_queue, self.clock, self.cron),
+            max_pause=self.options.max_pause,
             session_id=session_id,
             brain=self._kind,
         )
         failure: str | None = None
         try:
             tools.report_usage(await self._think(context, tools))
-            self._breaker = self._breaker.answered(self._clock.now())
+            self._breaker = self._breaker.answered(self.clock.now())
         except StoreUnavailable:
             raise
         except Exception as error:  # noqa: BLE001 - a brain may fail in any way, and is recorded
@@ -266,24 +249,24 @@ class Planner:
         async with self._saving:
             sessions = list(self._unsaved)
             if sessions:
-                await record_analyses(self._store, sessions, self._name)
+                await record_analyses(self.store, sessions, self.name)
                 self._unsaved = self._unsaved[len(sessions) :]
 
     async def _think(self, context: AnalysisContext, tools: Toolbox) -> Usage:
-        at_most = self._options.session_limit
+        at_most = self.options.session_limit
         limit = asyncio.timeout(at_most.total_seconds())
         try:
             async with limit:
-                return await self._brain.analyse(context, tools)
+                return await self.brain.analyse(context, tools)
         except TimeoutError:
             if not limit.expired():
                 raise
             # One that costs has a provider, and that one is too slow at present.
-            failed = ProviderFailed if self._brain.reserved_tokens else BrainFailed
+            failed = ProviderFailed if self.brain.reserved_tokens else BrainFailed
             raise failed(f"the session took longer than {humanize(at_most)}") from None
 
     def _learn_from(self, error: Exception, failure: str, context: AnalysisContext) -> None:
-        now = self._clock.now()
+        now = self.clock.now()
         if not isinstance(error, ProviderFailed):
             self._breaker = self._breaker.answered(now)
             return
@@ -295,7 +278,7 @@ class Planner:
     async def _settle(
         self, context: AnalysisContext, reservation: Reservation, usage: Usage
     ) -> None:
-        for warning in await self._quota.settle(reservation, usage.tokens, usage.cost):
+        for warning in await self.quota.settle(reservation, usage.tokens, usage.cost):
             self._emit("quota.warning", context, **asdict(warning))
 
     def _session(
@@ -325,9 +308,9 @@ class Planner:
             tenant_id=context.endpoint.tenant_id,
             job_id=context.endpoint.job_id,
             endpoint_id=context.endpoint.id,
-            brain=self._brain.name,
+            brain=self.brain.name,
             started_at=context.now,
-            duration=self._clock.now() - context.now,
+            duration=self.clock.now() - context.now,
             end=SessionEnd.UNFINISHED,
             warnings=usage.warnings,
             next_analysis_at=self._next_analysis_at(None),
@@ -336,16 +319,16 @@ class Planner:
     def _next_analysis_at(self, submission: Submission | None) -> datetime | None:
         if submission is not None and submission.next_analysis_at is not None:
             return submission.next_analysis_at
-        if self._brain.attention is not Attention.ON_CHANGE:
+        if self.brain.attention is not Attention.ON_CHANGE:
             return None
         # No time was asked for, and a brain that waits for changes might never come back.
-        return self._clock.now() + (UNASKED_ANALYSIS if submission else MIN_NEXT_ANALYSIS)
+        return self.clock.now() + (UNASKED_ANALYSIS if submission else MIN_NEXT_ANALYSIS)
 
     def _emit(self, kind: str, context: AnalysisContext, **data: object) -> None:
-        if self._events.wants(kind):
-            endpoint, now = context.endpoint, self._clock.now()
+        if self.events.wants(kind):
+            endpoint, now = context.endpoint, self.clock.now()
             ids = (endpoint.tenant_id, endpoint.id, endpoint.name)
-            self._events.emit(Event(now, kind, *ids, data))
+            self.events.emit(Event(now, kind, *ids, data))
 
 
 def _forgotten(context: AnalysisContext) -> tuple[UUID, ...]:

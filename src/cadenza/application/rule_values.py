@@ -9,11 +9,10 @@ from typing import Any
 
 from cadenza.application.descriptions import describe_baseline
 from cadenza.domain.analysis import AnalysisContext, Response, SiblingState
-from cadenza.domain.endpoint import Endpoint
+from cadenza.domain.endpoint import Endpoint, fresh_hints
 from cadenza.domain.governor import floor_at
 from cadenza.domain.health import Health
 from cadenza.domain.instants import milliseconds
-from cadenza.domain.outcome import fresh_hints
 
 Values = dict[str, Any]
 

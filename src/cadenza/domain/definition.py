@@ -1,6 +1,7 @@
 """Definitions: what an owner declares about a job and its endpoints, and what is wrong with it."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -221,11 +222,8 @@ def _gaps(baseline: Baseline, now: datetime, cron: Cron) -> list[timedelta]:
         return [baseline.interval]
     if not isinstance(baseline, CronLine):
         return []
-    occurrences = [now]
-    try:
+    occurrences, line = [now], (baseline.expression, baseline.timezone)
+    with suppress(InvalidCron):  # 29 February has one every four years, and none around 2100
         for _ in range(50):
-            last_at = occurrences[-1]
-            occurrences.append(cron.next_after(baseline.expression, baseline.timezone, last_at))
-    except InvalidCron:  # 29 February has one every four years, and none around 2100
-        pass
+            occurrences.append(cron.next_after(*line, occurrences[-1]))
     return [later - earlier for earlier, later in pairwise(occurrences[1:])]

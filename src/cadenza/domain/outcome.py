@@ -1,5 +1,6 @@
 """What a finished run does to its endpoint, before the next run is planned."""
 
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -115,12 +116,10 @@ def _count_intervals(interval: timedelta, after: datetime, until: datetime) -> i
 
 def _count_cron(line: CronLine, after: datetime, until: datetime, cron: Cron) -> int:
     count, at = 0, after
-    while count < MAX_COUNTED_CRON_SKIPS:
-        try:
+    with suppress(InvalidCron):
+        while count < MAX_COUNTED_CRON_SKIPS:
             at = cron.next_after(line.expression, line.timezone, at)
-        except InvalidCron:
-            break
-        if at >= until:
-            break
-        count += 1
+            if at >= until:
+                break
+            count += 1
     return count
