@@ -1,4 +1,4 @@
-"""What a worker has under way: a execution for each claim, and how much of it for whom."""
+"""What a worker has under way: an execution for each claim, and how much of it for whom."""
 
 import asyncio
 from collections import Counter

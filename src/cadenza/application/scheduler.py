@@ -108,7 +108,7 @@ class Scheduler:
             self._backlog = True
             return ClaimBatch((), None, backlog=True)
         asked = asyncio.get_running_loop().time()
-        self._backlog = False  # room that comes meanwhile is told again when its result is stored
+        self._backlog = False  # room that comes meanwhile wakes us when its result is stored
         batch = await self._queue.claim_due(self._request(room))
         self._backlog = batch.backlog
         for claim in batch.claims:
@@ -269,7 +269,7 @@ class Scheduler:
             await self._retry(self.renew_once)
 
     async def renew_once(self) -> int:
-        """Extend every lease that is ours; a execution whose lease is gone ends its request."""
+        """Extend every lease that is ours; an execution whose lease is gone ends its request."""
         executions = list(self._executions.values())
         if not executions:
             return 0
@@ -326,14 +326,14 @@ class Scheduler:
         """As long as the grace allows, or until somebody asks a second time to stop."""
         hurry = asyncio.create_task(self._stopping_now.wait())
         deadline = asyncio.get_running_loop().time() + self._options.stop_grace.total_seconds()
-        while flying := [task for task in (giving_back, *self._tasks()) if not task.done()]:
+        while running := [task for task in (giving_back, *self._tasks()) if not task.done()]:
             left = deadline - asyncio.get_running_loop().time()
             if left <= 0 or hurry.done():
                 break
-            await asyncio.wait([*flying, hurry], timeout=left, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([*running, hurry], timeout=left, return_when=asyncio.FIRST_COMPLETED)
         await end_all([hurry])
 
-    # --- Small parts ----------------------------------------------------------------------
+    # --- Shared ---------------------------------------------------------------------------
 
     async def _retry(self, step: Callable[[], Awaitable[T]]) -> T:
         """Until the store answers: what is in flight goes on, and nothing is lost meanwhile."""

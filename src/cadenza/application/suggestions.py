@@ -39,7 +39,11 @@ class Suggestions:
         done any more."""
         suggestion = await self.suggestions.get_suggestion(caller.tenant_id, session_id, call)
         suggestion.check_open(self.clock.now())
-        context = await self._context_of(suggestion)
+        brain, endpoint_id = kind_of(suggestion.brain), suggestion.endpoint_id
+        contexts = await self.analysis_queue.contexts_for([endpoint_id], brain)
+        if not contexts:
+            raise NotFound(f"no endpoint {endpoint_id}")
+        context = replace(contexts[0], mode=Mode.ACT)
         locked: Suggestion | None = None
         try:
             async with self.store.transaction() as tx:
@@ -74,13 +78,6 @@ class Suggestions:
         if not answer["ok"]:
             raise Refused(str(answer["error"]))
         return answer
-
-    async def _context_of(self, suggestion: Suggestion) -> AnalysisContext:
-        brain = kind_of(suggestion.brain)
-        contexts = await self.analysis_queue.contexts_for([suggestion.endpoint_id], brain)
-        if not contexts:
-            raise NotFound(f"no endpoint {suggestion.endpoint_id}")
-        return replace(contexts[0], mode=Mode.ACT)
 
     async def _note_refusal(self, caller: Caller, suggestion: Suggestion, error: Exception) -> None:
         """What somebody accepted could not be done."""

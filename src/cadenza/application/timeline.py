@@ -1,6 +1,5 @@
 """What happened to a job: runs, what people did, and sessions, merged by time."""
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from uuid import UUID
 
@@ -22,19 +21,12 @@ async def job_timeline(
         await records.audit_of_job(tenant_id, job_id, AuditSearch(**within)),
         await records.search_sessions(tenant_id, SessionSearch(job_id=job_id, **within)),
     )
-    return _merged(pages, span.limit)
-
-
-def _merged(
-    pages: Sequence[SearchResult[ListedRun] | SearchResult[AuditRecord] | SearchResult[Session]],
-    limit: int,
-) -> SearchResult[Entry]:
     stops = [page.reached for page in pages if page.reached is not None]
     known_to = max(stops, default=None)  # before this, one of the kinds may have more
     entries = sorted((item for page in pages for item in page.items), key=cursor_of, reverse=True)
     known = [entry for entry in entries if known_to is None or cursor_of(entry) >= known_to]
-    if len(known) > limit:
-        return SearchResult(known[:limit], cursor_of(known[limit - 1]))
+    if len(known) > span.limit:
+        return SearchResult(known[: span.limit], cursor_of(known[span.limit - 1]))
     return SearchResult(known, known_to)
 
 

@@ -97,9 +97,6 @@ class _Decision(NamedTuple):
     jitter: timedelta = NO_JITTER
 
 
-# --- Candidates ---------------------------------------------------------------------------
-
-
 def _decide(situation: _Situation) -> _Decision:
     interval = _interval_candidate(situation)
     one_shot = _one_shot_candidate(situation)
@@ -196,9 +193,6 @@ def _expires_in_pause(situation: _Situation, expires_at: datetime) -> bool:
     return pause_end is not None and expires_at <= pause_end
 
 
-# --- Choice -------------------------------------------------------------------------------
-
-
 def _if_open(candidate: Candidate | None) -> Candidate | None:
     return candidate if candidate is not None and candidate.excluded is None else None
 
@@ -213,9 +207,6 @@ def _choose(
     if one_shot.at == rival.at:
         return interval or one_shot
     return one_shot if one_shot.at < rival.at else rival
-
-
-# --- Guardrails ---------------------------------------------------------------------------
 
 
 def _within_guardrails(
@@ -250,9 +241,6 @@ def _on_grid(situation: _Situation, at: datetime) -> datetime:
     return situation.first_at_or_after(situation.endpoint.baseline, at)
 
 
-# --- Pause, and slots that strictly increase ------------------------------------------------
-
-
 def _hold_back_for_pause(
     situation: _Situation, decision: _Decision, pause_end: datetime | None
 ) -> _Decision:
@@ -271,9 +259,6 @@ def _keep_slots_increasing(situation: _Situation, decision: _Decision) -> _Decis
     if decision.winner is Source.BASELINE_CRON:
         at = _on_grid(situation, at)
     return decision._replace(at=at)
-
-
-# --- The plan -----------------------------------------------------------------------------
 
 
 def _plan(situation: _Situation, decision: _Decision) -> Plan:
