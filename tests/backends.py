@@ -30,9 +30,9 @@ from cadenza.application.ports.dispatcher import Dispatcher
 from cadenza.application.ports.store import Channel, Store, Transaction
 from cadenza.application.quotas import Quotas
 from cadenza.application.scheduler import Scheduler, SchedulerOptions
+from cadenza.domain.audit import PendingEvent
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.errors import StoreUnavailable
-from cadenza.domain.event import PendingEvent
 from cadenza.domain.run import FinishedRun, Outcome, Run
 from cadenza.domain.session import Session
 from cadenza.roots.api import app_over, served_app

@@ -9,7 +9,7 @@ from cadenza.adapters.memory.tables import EVENTS, Tables
 from cadenza.adapters.simulated.time import SimulatedClock
 from cadenza.application.ports.event_log import BEGINNING
 from cadenza.application.ports.store import Channel, Transaction
-from cadenza.domain.event import PendingEvent
+from cadenza.domain.audit import PendingEvent
 from tests.factories import NOON, id_of
 
 TENANT = id_of("tenant")

@@ -98,24 +98,24 @@ async def test_an_accepted_suggestion_does_what_the_planner_would_have_done() ->
 def test_a_planner_reads_everything_first_and_once_a_cycle() -> None:
     discovery = Discovery(minutes(5))
     assert discovery.since(NOON) is None
-    discovery.found(NOON, 3, limit=10)
+    discovery.claimed(NOON, 3, limit=10)
     assert discovery.since(NOON + minutes(1)) == NOON - LATE_COMMITS
-    discovery.found(NOON + minutes(1), 0, limit=10)
+    discovery.claimed(NOON + minutes(1), 0, limit=10)
     assert discovery.since(NOON + minutes(4)) == NOON + minutes(1) - LATE_COMMITS
-    discovery.found(NOON + minutes(4), 0, limit=10)
+    discovery.claimed(NOON + minutes(4), 0, limit=10)
     assert discovery.since(NOON + minutes(5)) is None
 
 
 def test_what_was_not_taken_is_not_forgotten() -> None:
     discovery = Discovery(minutes(5))
     discovery.since(NOON)
-    discovery.found(NOON, 10, limit=10)
+    discovery.claimed(NOON, 10, limit=10)
     assert discovery.has_more
     assert discovery.since(NOON + seconds(1)) is None
-    discovery.found(NOON + seconds(1), 2, limit=10)
+    discovery.claimed(NOON + seconds(1), 2, limit=10)
     assert not discovery.has_more
     discovery.since(NOON + seconds(9))
-    discovery.found(NOON + seconds(9), 10, limit=10)
+    discovery.claimed(NOON + seconds(9), 10, limit=10)
     assert discovery.since(NOON + seconds(10)) == NOON + seconds(1) - LATE_COMMITS
     discovery.start_over()
     assert discovery.since(NOON + seconds(11)) is None

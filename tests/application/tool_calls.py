@@ -39,11 +39,11 @@ async def minute_after_noon(**fields: Any) -> Bench:
 
 async def refused(tools: Toolbox, tool: Any, arguments: Any, *said: str) -> None:
     """The call is answered with a reason, and nothing has changed."""
-    before = dict(tools._store._tables.endpoints)
+    before = dict(tools.store._tables.endpoints)
     endpoints = [row.endpoint for row in before.values()]
     answer = await tools.call(tool, arguments)
     assert answer["ok"] is False
     for words in said:
         assert words in answer["error"]
-    assert [row.endpoint for row in tools._store._tables.endpoints.values()] == endpoints
+    assert [row.endpoint for row in tools.store._tables.endpoints.values()] == endpoints
     assert not tools.calls[-1].took_effect

@@ -18,7 +18,7 @@ import pytest
 from cadenza.application.ports.analysis_queue import AnalysisRequest
 from cadenza.application.ports.catalogue import EndpointSearch
 from cadenza.application.ports.claims import ClaimRequest
-from cadenza.application.ports.planning import AnalysisState, Reservation
+from cadenza.application.ports.planning import Reservation
 from cadenza.application.ports.store import EndpointChange
 from cadenza.domain import steering
 from cadenza.domain.analysis import Attention, Facts, reason_to_analyse
@@ -30,6 +30,7 @@ from cadenza.domain.instants import latest
 from cadenza.domain.plan import Source
 from cadenza.domain.quota import Allowance, month_of
 from cadenza.domain.run import Claim, Run, RunStatus
+from cadenza.domain.session import Session, SessionEnd
 from cadenza.domain.target import HttpTarget
 from tests.contracts.harness import Instants, Store
 from tests.factories import CRON, NOON, id_of, make_endpoint, seconds
@@ -171,7 +172,7 @@ async def test_who_is_claimed_is_whom_the_domain_would_claim(store: Store, seed:
     ids = [endpoint.id for endpoint in endpoints]
     candidates = await candidates_of(store, ids, leases, now + request.ahead)
     assert len(candidates) > 10
-    expected = fair_shares(candidates, request.limits)
+    expected = fair_shares(candidates, request)
     claims = (await store.queue.claim_due(request)).claims
     assert {(claim.endpoint_id, claim.slot_at) for claim in claims} == {
         (candidate.endpoint_id, candidate.slot_at) for candidate in expected
@@ -200,7 +201,7 @@ async def test_with_a_backlog_the_shares_are_the_domains(store: Store, seed: int
         per_tenant = random.randint(3, 12)
         request = ClaimRequest("worker", limit, seconds(30), per_tenant=per_tenant, per_host=1000)
         candidates = await candidates_of(store, ids, leases, NOON + request.ahead)
-        expected = fair_shares(candidates, request.limits)
+        expected = fair_shares(candidates, request)
         batch = await store.queue.claim_due(request)
         assert {claim.endpoint_id for claim in batch.claims} == {
             candidate.endpoint_id for candidate in expected
@@ -271,9 +272,9 @@ def facts_of(
     endpoint: Endpoint,
     members: Sequence[Endpoint],
     instants: dict[UUID, Instants],
-    states: dict[UUID, AnalysisState],
+    sessions: dict[UUID, Session],
 ) -> Facts:
-    own, state = instants[endpoint.id], states.get(endpoint.id)
+    own, session = instants[endpoint.id], sessions.get(endpoint.id)
     others = [
         instants[other.id]
         for other in members
@@ -285,8 +286,8 @@ def facts_of(
         sibling_finished_at=latest(*(other.last_finished_at for other in others)),
         sibling_changed_at=latest(*(other.changed_at for other in others)),
         asked_at=own.asked_at,
-        looked_at=state.analysed_at if state else None,
-        next_analysis_at=state.next_analysis_at if state else None,
+        looked_at=session.started_at if session else None,
+        next_analysis_at=session.next_analysis_at if session else None,
     )
 
 
@@ -313,22 +314,25 @@ async def test_what_needs_an_analysis_is_what_the_domain_has_a_reason_for(
         for endpoint in endpoints
     }
     await store.rows.set_instants(instants)
-    states = {
-        endpoint.id: AnalysisState(
-            *(endpoint.id, "test", analysed_at, sometimes(), "calm"), is_idle=True, fired={}
+    sessions = {
+        endpoint.id: Session(
+            *(id_of(f"session {endpoint.name}"), endpoint.tenant_id, endpoint.job_id, endpoint.id),
+            *("test", analysed_at, seconds(1), SessionEnd.SUBMITTED),
+            next_analysis_at=sometimes(),
+            reasoning="calm",
         )
         for endpoint in endpoints
         if (analysed_at := sometimes(0.7)) is not None
     }
     async with store.transaction() as tx:
-        await tx.save_analysis_states(list(states.values()), "test")
+        await tx.save_analysis_states(list(sessions.values()), "test")
     for attention in Attention:
         expected = {
             endpoint.id
             for endpoint in endpoints
             if endpoint.archived_at is None
             and reason_to_analyse(
-                facts_of(endpoint, members[endpoint.job_id], instants, states), attention, NOON
+                facts_of(endpoint, members[endpoint.job_id], instants, sessions), attention, NOON
             )
         }
         request = AnalysisRequest("test", attention, "test", 1000, seconds(30))

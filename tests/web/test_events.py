@@ -15,7 +15,7 @@ import pytest
 from cadenza.application.ports.event_log import Position
 from cadenza.application.sessions import record_analyses
 from cadenza.domain.access import Scope
-from cadenza.domain.event import PendingEvent
+from cadenza.domain.audit import PendingEvent
 from cadenza.domain.session import Session, SessionEnd, ToolCall
 from tests.adapters.postgres.support import program, until
 from tests.factories import FAILED, seconds

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from cadenza.application.ports.accounts import TenantReads
 from cadenza.application.ports.store import Store
 from cadenza.application.recording import created_before, record
 from cadenza.domain.access import (
@@ -21,11 +22,15 @@ from cadenza.domain.access import (
 )
 from cadenza.domain.audit import IdempotencyRecord
 from cadenza.domain.definition import check_name
-from cadenza.domain.errors import InvalidInput, NotFound, Refused
+from cadenza.domain.errors import AlreadyThere, InvalidInput, NotFound, Refused
 from cadenza.domain.rule import Mode, Modes
+from cadenza.domain.signing import SigningKey, retirement
+from cadenza.domain.target import Secret
 
 INSTALLATION = UUID(int=0)  # in whose name tenants are created; no tenant has this id
 MAX_OVERLAP = timedelta(days=30)
+TENANT, USER, KEY = "default", "admin", "first"  # of a first start
+FIRST_START = Actor("first start", "first start")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +47,11 @@ class TenantChange:
         return replace(tenant, retention_days=days, modes=modes)
 
 
+@dataclass(frozen=True, slots=True)
 class Tenants:
-    def __init__(
-        self, store: Store, new_id: Callable[[], UUID], forget_keys: Callable[[], None]
-    ) -> None:
-        self._store = store
-        self._new_id = new_id
-        self._forget_keys = forget_keys
+    store: Store
+    new_id: Callable[[], UUID]
+    forget_keys: Callable[[], None]
 
     async def create(
         self,
@@ -59,18 +62,17 @@ class Tenants:
     ) -> tuple[UUID, bool]:
         """Its id, and whether the same request had made it before."""
         check_name("name", name)
-        tenant_id = self._new_id()
-        async with self._store.transaction() as tx:
+        tenant_id = self.new_id()
+        async with self.store.transaction() as tx:
             existing = await created_before(tx, INSTALLATION, sent, tenant_id)
             if existing is not None:
                 return existing, True
             await tx.insert_tenant(Tenant(tenant_id, name, await tx.time(), retention_days))
-            data = {"name": name}
-            await record(tx, actor, tenant_id, "tenant.create", tenant_id, data)
+            await record(tx, actor, tenant_id, "tenant.create", tenant_id, {"name": name})
         return tenant_id, False
 
     async def change(self, caller: Caller, change: TenantChange) -> Tenant:
-        async with self._store.transaction() as tx:
+        async with self.store.transaction() as tx:
             tenant, _ = await tx.lock_tenant(caller.tenant_id)
             changed = change.applied_to(tenant)
             await tx.save_tenant(changed)
@@ -79,13 +81,13 @@ class Tenants:
 
     async def delete(self, tenant_id: UUID, confirmation: str) -> None:
         """With its users, keys, jobs, endpoints and all that was recorded."""
-        async with self._store.transaction() as tx:
+        async with self.store.transaction() as tx:
             tenant, _ = await tx.lock_tenant(tenant_id)
             if confirmation != tenant.name:
                 fix = f"the name of the tenant, {tenant.name!r}, to be sure"
                 raise InvalidInput("confirm", confirmation, fix)
             await tx.delete_tenant(tenant_id)
-        self._forget_keys()
+        self.forget_keys()
 
     async def create_user(
         self,
@@ -95,23 +97,22 @@ class Tenants:
         actor: Actor = INSTALLATION_ADMIN,
     ) -> tuple[User, bool]:
         check_name("name", name)
-        user_id = self._new_id()
-        async with self._store.transaction() as tx:
+        user_id = self.new_id()
+        async with self.store.transaction() as tx:
             existing = await created_before(tx, tenant_id, sent, user_id)
             if existing is not None:
                 return await tx.get_user(tenant_id, existing), True
             user = User(user_id, tenant_id, name, await tx.time())
             await tx.insert_user(user)
-            data = {"name": name}
-            await record(tx, actor, tenant_id, "user.create", user_id, data)
+            await record(tx, actor, tenant_id, "user.create", user_id, {"name": name})
         return user, False
 
     async def delete_user(self, tenant_id: UUID, user_id: UUID) -> None:
         """With their keys."""
-        async with self._store.transaction() as tx:
+        async with self.store.transaction() as tx:
             await tx.delete_user(tenant_id, user_id)
             await record(tx, INSTALLATION_ADMIN, tenant_id, "user.delete", user_id)
-        self._forget_keys()
+        self.forget_keys()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,58 +123,51 @@ class NewKey:
     expires_at: datetime | None = None
 
 
+@dataclass(frozen=True, slots=True)
 class Keys:
     """Each gives back the key and its token, which is never seen again."""
 
-    def __init__(
-        self,
-        store: Store,
-        new_id: Callable[[], UUID],
-        new_secret: Callable[[], str],
-        forget_keys: Callable[[], None],
-    ) -> None:
-        self._store = store
-        self._new_id = new_id
-        self._new_secret = new_secret
-        self._forget_keys = forget_keys
+    store: Store
+    new_id: Callable[[], UUID]
+    new_secret: Callable[[], str]
+    forget_keys: Callable[[], None]
 
     async def create(
         self, caller: Caller, wanted: NewKey, sent: IdempotencyRecord | None = None
     ) -> tuple[ApiKey, str]:
         details = {"scopes": list(_in_order(wanted.scopes)), "user_id": str(wanted.user_id)}
-        data = {"name": wanted.name, **details}
-        return await self._create(caller.actor, caller.tenant_id, wanted, data, sent)
+        return await self._create(caller.actor, caller.tenant_id, wanted, details, sent)
 
     async def create_for(
         self, tenant_id: UUID, wanted: NewKey, actor: Actor = INSTALLATION_ADMIN
     ) -> tuple[ApiKey, str]:
         """By the installation's admin, for a user of a tenant."""
-        return await self._create(actor, tenant_id, wanted, {"name": wanted.name})
+        return await self._create(actor, tenant_id, wanted, {})
 
     async def _create(
         self,
         actor: Actor,
         tenant_id: UUID,
         wanted: NewKey,
-        data: dict[str, Any],
+        details: dict[str, Any],
         sent: IdempotencyRecord | None = None,
     ) -> tuple[ApiKey, str]:
         check_name("name", wanted.name)
-        async with self._store.transaction() as tx:
+        async with self.store.transaction() as tx:
             key, token = self._new_key(tenant_id, wanted, await tx.time())
             existing = await created_before(tx, tenant_id, sent, key.id)
             if existing is not None:
-                raise Refused(
-                    f"it was created as {existing}, and shown then; rotate it for a new one"
-                )
+                why = f"it was created as {existing}, and shown then; rotate it for a new one"
+                raise Refused(why)
             await tx.insert_key(key)
+            data = {"name": wanted.name, **details}
             await record(tx, actor, tenant_id, "key.create", key.id, data)
         return key, token
 
     async def rotate(self, caller: Caller, key_id: UUID, overlap: timedelta) -> tuple[ApiKey, str]:
         """A new key in the place of another, which goes on for a while."""
         tenant_id = caller.tenant_id
-        async with self._store.transaction() as tx:
+        async with self.store.transaction() as tx:
             old, now = await tx.lock_key(tenant_id, key_id)
             if not old.in_force(now):
                 raise NotFound(f"no key {key_id} that is in force")
@@ -183,30 +177,87 @@ class Keys:
             await tx.save_key(old if sooner else replace(old, expires_at=ends_at))
             await tx.insert_key(key)
             await record(tx, caller.actor, tenant_id, "key.rotate", key_id)
-        self._forget_keys()
+        self.forget_keys()
         return key, token
 
     async def revoke(self, caller: Caller, key_id: UUID) -> ApiKey:
         """It opens nothing from now on; one that was revoked before keeps its time."""
-        async with self._store.transaction() as tx:
+        async with self.store.transaction() as tx:
             key, now = await tx.lock_key(caller.tenant_id, key_id)
             revoked = replace(key, revoked_at=key.revoked_at or now)
             await tx.save_key(revoked)
             await record(tx, caller.actor, caller.tenant_id, "key.revoke", key_id)
-        self._forget_keys()
+        self.forget_keys()
         return revoked
 
     def _new_key(self, tenant_id: UUID, wanted: NewKey, now: datetime) -> tuple[ApiKey, str]:
         if wanted.expires_at is not None and wanted.expires_at <= now:
             raise InvalidInput("expires_at", wanted.expires_at.isoformat(), "an instant to come")
-        key_id = self._new_id()
-        token = token_of(key_id, self._new_secret())
-        scopes = _in_order(wanted.scopes)
-        key = ApiKey(
-            *(key_id, tenant_id, wanted.user_id, wanted.name, scopes, hash_of(token), now),
-            expires_at=wanted.expires_at,
-        )
-        return key, token
+        key_id = self.new_id()
+        token = token_of(key_id, self.new_secret())
+        about = (wanted.user_id, wanted.name, _in_order(wanted.scopes), hash_of(token), now)
+        return ApiKey(key_id, tenant_id, *about, wanted.expires_at), token
+
+
+@dataclass(frozen=True, slots=True)
+class SigningKeyRotation:
+    """A new key signs at once, those before it until the overlap is over."""
+
+    store: Store
+    new_id: Callable[[], UUID]
+
+    async def rotate(
+        self, actor: Actor, tenant_id: UUID, secret: Secret, overlap: timedelta
+    ) -> SigningKey:
+        async with self.store.transaction() as tx:
+            _, now = await tx.lock_tenant(tenant_id)
+            ends_at = retirement(await tx.signing_key_ends(tenant_id), now, overlap)
+            await tx.end_signing_keys(tenant_id, now, ends_at)
+            key = SigningKey(self.new_id(), tenant_id, secret, now)
+            await tx.insert_signing_key(key)
+            data = {"overlap": str(overlap)}
+            await record(tx, actor, tenant_id, "signing-key.create", key.id, data)
+        return key
+
+
+@dataclass(frozen=True, slots=True)
+class FirstStart:
+    """The first tenant, its admin and their key: made where there is nobody yet."""
+
+    tenants: Tenants
+    keys: Keys
+    reads: TenantReads
+
+    async def first_key(self) -> str | None:
+        """The token of a new admin key where there was no tenant."""
+        if await self.reads.list_tenants(None, 1):
+            return None
+        try:
+            tenant_id, _ = await self.tenants.create(TENANT, None, actor=FIRST_START)
+        except AlreadyThere:  # another program was faster
+            return None
+        user, _ = await self.tenants.create_user(tenant_id, USER, actor=FIRST_START)
+        return await self._new_key(user)
+
+    async def another_key(self) -> str | None:
+        """For the admin of the first tenant, whose key was lost."""
+        admin = await self._first_admin()
+        return await self._new_key(admin) if admin is not None else None
+
+    async def _new_key(self, admin: User) -> str:
+        wanted = NewKey(KEY, (Scope.ADMIN,), admin.id)
+        _, token = await self.keys.create_for(admin.tenant_id, wanted, actor=FIRST_START)
+        return token
+
+    async def _first_admin(self) -> User | None:
+        after: UUID | None = None
+        while tenants := await self.reads.list_tenants(after, 200):
+            for tenant in tenants:
+                if tenant.name == TENANT:
+                    users = await self.reads.list_users(tenant.id)
+                    return next((user for user in users if user.name == USER), None)
+            after = tenants[-1].id
+        return None
 
 
 def _in_order(scopes: Collection[Scope]) -> tuple[Scope, ...]:

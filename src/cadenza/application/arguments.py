@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
-from cadenza.application.shown_text import clean_text
+from cadenza.application.sanitizing import clean_text
 from cadenza.domain.errors import InvalidInput
 
 MAX_REASON = 500
@@ -11,19 +11,19 @@ _MAX_MS = 366 * 24 * 3600 * 1000
 
 
 class Arguments:
-    """The arguments of one call. `done` refuses what was given and never read."""
+    """The arguments of one call. `done` refuses what was sent and never asked for."""
 
-    def __init__(self, given: object) -> None:
-        if not isinstance(given, dict):
-            raise InvalidInput("arguments", given, "expected an object")
-        self._given = cast(dict[str, Any], given)
+    def __init__(self, values: object) -> None:
+        if not isinstance(values, dict):
+            raise InvalidInput("arguments", values, "expected an object")
+        self._values = cast(dict[str, Any], values)
         self._read: set[str] = set()
 
     def has(self, name: str) -> bool:
-        return self._given.get(name) is not None
+        return self._take(name, None) is not None
 
     def done(self) -> None:
-        unknown = [name for name in self._given if name not in self._read]
+        unknown = [name for name in self._values if name not in self._read]
         if unknown:
             raise InvalidInput("arguments", unknown[0], f"expected {', '.join(sorted(self._read))}")
 
@@ -34,30 +34,24 @@ class Arguments:
         return clean_text(value[: 2 * longest])[:longest]
 
     def whole(self, name: str, lowest: int, highest: int, default: int | None = None) -> int:
-        value = self._number(name, default)
-        if value != int(value) or not lowest <= value <= highest:
-            raise InvalidInput(name, value, f"expected a whole number from {lowest} to {highest}")
+        expected = f"expected a whole number from {lowest} to {highest}"
+        value = self._number(name, default, lowest, highest, expected)
+        if value != int(value):
+            raise InvalidInput(name, value, expected)
         return int(value)
 
     def duration_ms(self, name: str) -> timedelta:
-        value = self._number(name, None)
-        if not 0 <= value <= _MAX_MS:
-            raise InvalidInput(name, value, f"expected milliseconds from 0 to {_MAX_MS}")
-        return timedelta(milliseconds=value)
+        expected = f"expected milliseconds from 0 to {_MAX_MS}"
+        return timedelta(milliseconds=self._number(name, None, 0, _MAX_MS, expected))
 
     def minutes(self, name: str, default: int) -> timedelta:
-        value = self._number(name, default)
-        if not 0 <= value <= _MAX_MS / 60_000:
-            raise InvalidInput(name, value, "expected minutes")
-        return timedelta(minutes=value)
+        most = _MAX_MS / 60_000
+        return timedelta(minutes=self._number(name, default, 0, most, "expected minutes"))
 
     def share(self, name: str) -> float | None:
-        if self._take(name, None) is None:
+        if not self.has(name):
             return None
-        value = self._number(name, None)
-        if not 0 <= value <= 1:
-            raise InvalidInput(name, value, "expected a number from 0 to 1")
-        return float(value)
+        return float(self._number(name, None, 0, 1, "expected a number from 0 to 1"))
 
     def instant(self, name: str) -> datetime:
         value = self._take(name, None)
@@ -69,17 +63,18 @@ class Arguments:
             raise InvalidInput(name, value, "expected an ISO-8601 instant") from None
         raise InvalidInput(name, value, "expected a zone, like 2026-01-31T12:00:00Z")
 
-    def anything(self, name: str) -> Any:
-        return self._take(name, None)
-
     def _take(self, name: str, default: Any) -> Any:
         self._read.add(name)
-        value = self._given.get(name)
+        value = self._values.get(name)
         return default if value is None else value  # models write null for what they leave out
 
-    def _number(self, name: str, default: float | None) -> float:
+    def _number(
+        self, name: str, default: float | None, lowest: float, highest: float, expected: str
+    ) -> float:
         value = self._take(name, default)
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if not is_number or not abs(value) < 1e18:
             raise InvalidInput(name, value, "expected a number")
+        if not lowest <= value <= highest:
+            raise InvalidInput(name, value, expected)
         return value

@@ -1,4 +1,4 @@
-"""Whose request it is: a token is looked up, and what was found is remembered for a second."""
+"""Whose request it is: a token is looked up, and its key is remembered for a second."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -33,13 +33,15 @@ class Authentication:
     async def caller_of(self, token: str) -> Caller | None:
         """None where the key is unknown, revoked or expired."""
         key_id = key_id_of(token)
-        found = await self.find_key(key_id) if key_id is not None else None
-        if found is None:
+        match = await self.find_key(key_id) if key_id is not None else None
+        if match is None:
             return None
-        key, user, now = found
+        key, user, now = match
         if not key.opens_with(token, now):
             return None
-        await self._note_use(key, now)
+        if key.last_used_at is None or now - key.last_used_at >= USE_NOTED:
+            await self._keys.note_use(key.id)
+            self._known.pop(key.id, None)
         return Caller(key.tenant_id, user.id, key.id, user.name, key.scopes)
 
     async def find_key(self, key_id: UUID) -> tuple[ApiKey, User, datetime] | None:
@@ -47,24 +49,19 @@ class Authentication:
         if known is not None and (passed := self._monotonic() - known.asked) < KNOWN_SECONDS:
             return known.key, known.user, known.at + timedelta(seconds=passed)
         asked, generation = self._monotonic(), self._generation
-        found = await self._keys.find_key(key_id)
-        if found is not None and generation == self._generation:  # else it may be out of date
+        match = await self._keys.find_key(key_id)
+        if match is not None and generation == self._generation:  # else it may be out of date
             if len(self._known) >= MOST_KNOWN:
                 self._known.clear()
-            self._known[key_id] = _Known(*found, asked)
-        return found
+            self._known[key_id] = _Known(*match, asked)
+        return match
 
     async def is_open(self, key_id: UUID) -> bool:
         """Whether a key that has opened something is still in force."""
-        found = await self.find_key(key_id)
-        return found is not None and found[0].in_force(found[2])
+        match = await self.find_key(key_id)
+        return match is not None and match[0].in_force(match[2])
 
     def forget(self) -> None:
         """Keys have changed: what this process revokes opens nothing from now on."""
         self._known.clear()
         self._generation += 1
-
-    async def _note_use(self, key: ApiKey, now: datetime) -> None:
-        if key.last_used_at is None or now - key.last_used_at >= USE_NOTED:
-            await self._keys.note_use(key.id)
-            self._known.pop(key.id, None)

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from cadenza.domain.session import Session
 
-# A finish tells its time when it begins, and is seen when it has ended.
+# A finish takes its time when it begins, and others see it when it has ended.
 LATE_COMMITS = timedelta(seconds=3)
 
 
@@ -40,14 +40,11 @@ class Discovery:
     _reads_all: bool = True
 
     def since(self, now: datetime) -> datetime | None:
-        self._reads_all = (
-            self._known_at is None
-            or self._read_all_at is None
-            or now >= self._read_all_at + self.cycle
-        )
-        return None if self._reads_all or self._known_at is None else self._known_at - LATE_COMMITS
+        known_at, all_at = self._known_at, self._read_all_at
+        self._reads_all = known_at is None or all_at is None or now >= all_at + self.cycle
+        return None if self._reads_all or known_at is None else known_at - LATE_COMMITS
 
-    def found(self, began: datetime, count: int, limit: int) -> None:
+    def claimed(self, began: datetime, count: int, limit: int) -> None:
         self.has_more = count >= limit
         if self.has_more:
             return

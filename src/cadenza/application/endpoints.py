@@ -3,10 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Protocol
 from uuid import UUID
 
-from cadenza.application.jobs import Revisions
+from cadenza.application.jobs import Patch, Revisions
 from cadenza.application.ports.catalogue import EndpointReads, StoredEndpoint, StoredJob
 from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.dispatcher import Dispatcher
@@ -25,34 +24,16 @@ from cadenza.domain.plan import Source
 from cadenza.domain.run import Claim, Outcome
 from cadenza.domain.target import Target, keeping_secrets, masking_secrets
 
-
-class EndpointPatch(Protocol):
-    def applied_to(self, definition: EndpointDefinition) -> EndpointDefinition: ...
-
-    @property
-    def fields(self) -> list[str]: ...
+EndpointPatch = Patch[EndpointDefinition]
 
 
 @dataclass(frozen=True, slots=True)
-class CreatedEndpoint:
-    stored: StoredEndpoint
-    replayed: bool = False  # it was created when the same request was first sent
-
-
 class Endpoints:
-    def __init__(
-        self,
-        store: Store,
-        cron: Cron,
-        policy: ValidationPolicy,
-        clock: Clock,
-        new_id: Callable[[], UUID],
-    ) -> None:
-        self._store = store
-        self._cron = cron
-        self._policy = policy
-        self._clock = clock
-        self._new_id = new_id
+    store: Store
+    cron: Cron
+    policy: ValidationPolicy
+    clock: Clock
+    new_id: Callable[[], UUID]
 
     async def create(
         self,
@@ -60,46 +41,47 @@ class Endpoints:
         job_id: UUID,
         definition: EndpointDefinition,
         sent: IdempotencyRecord | None = None,
-    ) -> CreatedEndpoint:
-        check_endpoint(definition, self._policy, self._clock.now(), self._cron)
-        endpoint_id, tenant_id = self._new_id(), caller.tenant_id
+    ) -> tuple[StoredEndpoint, bool]:
+        """And whether the same request had created it before."""
+        check_endpoint(definition, self.policy, self.clock.now(), self.cron)
+        endpoint_id, tenant_id = self.new_id(), caller.tenant_id
         target = keeping_secrets(definition.target, None)
-        async with self._store.transaction() as tx:
+        async with self.store.transaction() as tx:
             if (existing := await created_before(tx, tenant_id, sent, endpoint_id)) is not None:
-                return CreatedEndpoint(await tx.get_endpoint(tenant_id, existing), replayed=True)
+                return await tx.get_endpoint(tenant_id, existing), True
             job = await tx.share_job(tenant_id, job_id)
             endpoint = new_endpoint(endpoint_id, job, definition)
-            stored = await add_endpoint(tx, job, endpoint, target, self._cron)
+            stored = await add_endpoint(tx, job, endpoint, target, self.cron)
             data = {"name": endpoint.name}
             await record(tx, caller.actor, tenant_id, "endpoint.create", endpoint, data)
-        return CreatedEndpoint(stored)
+        return stored, False
 
     async def redefine(
         self, caller: Caller, endpoint_id: UUID, patch: EndpointPatch, expected: Revisions = None
     ) -> StoredEndpoint:
-        async with self._store.transaction() as tx:
+        async with self.store.transaction() as tx:
             stored = await tx.lock_endpoint(caller.tenant_id, endpoint_id, with_secrets=True)
             check_revision(stored.revision, expected)
             if stored.endpoint.archived_at is not None:
                 raise Refused("it is archived, and can no longer be changed")
-            definition = patch.applied_to(stored.definition)
-            check_endpoint(definition, self._policy, stored.read_at, self._cron)
-            target = keeping_secrets(definition.target, stored.opened_target)
-            if replace(definition, target=target) == stored.definition:
+            wanted = patch.applied_to(stored.definition)
+            check_endpoint(wanted, self.policy, stored.read_at, self.cron)
+            target = keeping_secrets(wanted.target, stored.opened_target)
+            definition = replace(wanted, target=target)
+            if definition == stored.definition:
                 return stored
-            change = redefinition(stored, replace(definition, target=target), self._cron)
+            change = redefinition(stored, definition, self.cron)
+            endpoint, data = change.endpoint, {"fields": patch.fields}
             await tx.save_endpoints([change])
-            if moves_plan(stored.endpoint, change.endpoint):
+            if moves_plan(stored.endpoint, endpoint):
                 await tx.notify(Channel.DUE)
-            data = {"fields": patch.fields}
-            subject = change.endpoint
-            await record(tx, caller.actor, caller.tenant_id, "endpoint.change", subject, data)
-        return replace(stored.after(change.endpoint, target), revision=stored.revision + 1)
+            await record(tx, caller.actor, caller.tenant_id, "endpoint.change", endpoint, data)
+        return replace(stored.after(endpoint, target), revision=stored.revision + 1)
 
     async def archive(self, caller: Caller, endpoint_id: UUID) -> StoredEndpoint:
-        async with self._store.transaction() as tx:
+        async with self.store.transaction() as tx:
             stored = await tx.lock_endpoint(caller.tenant_id, endpoint_id)
-            archived = steering.archive(stored.endpoint, stored.read_at, self._cron)
+            archived = steering.archive(stored.endpoint, stored.read_at, self.cron)
             if archived == stored.endpoint:
                 return stored
             await save_transitions(tx, [(stored.endpoint, archived)])
@@ -117,6 +99,7 @@ def new_endpoint(endpoint_id: UUID, job: StoredJob, definition: EndpointDefiniti
         created_at=job.read_at,
         min_interval=definition.min_interval,
         max_interval=definition.max_interval,
+        job_paused_until=job.job.paused_until,
     )
 
 
@@ -126,18 +109,11 @@ async def add_endpoint(
     """Into a job that is held, with its first plan."""
     if job.job.archived_at is not None:
         raise Refused("the job is archived")
-    paused = replace(endpoint, job_paused_until=job.job.paused_until)
-    planned = steering.begin(paused, job.read_at, cron)
+    planned = steering.begin(endpoint, job.read_at, cron)
     await tx.insert_endpoints([(planned, target)])
     await tx.notify(Channel.DUE)
-    return StoredEndpoint(
-        planned,
-        masking_secrets(target),
-        job.job.name,
-        job.read_at,
-        planned.next_run_at,
-        planned.next_source,
-    )
+    next_run = (planned.next_run_at, planned.next_source)
+    return StoredEndpoint(planned, masking_secrets(target), job.job.name, job.read_at, *next_run)
 
 
 def redefinition(
@@ -156,29 +132,21 @@ def redefinition(
     return EndpointChange(endpoint, is_news, definition.target, raises_revision=True)
 
 
+@dataclass(frozen=True, slots=True)
 class EndpointTest:
     """Calls a target once. It is no run, and counts for nothing."""
 
-    def __init__(
-        self,
-        endpoints: EndpointReads,
-        dispatcher: Dispatcher,
-        clock: Clock,
-        new_id: Callable[[], UUID],
-    ) -> None:
-        self._endpoints = endpoints
-        self._dispatcher = dispatcher
-        self._clock = clock
-        self._new_id = new_id
+    endpoints: EndpointReads
+    dispatcher: Dispatcher
+    clock: Clock
+    new_id: Callable[[], UUID]
 
     async def call(self, caller: Caller, endpoint_id: UUID) -> tuple[Outcome, timedelta]:
         """How it ended, and how long that took."""
-        stored = await self._endpoints.get_endpoint(
-            caller.tenant_id, endpoint_id, with_secrets=True
-        )
-        endpoint, started_at = stored.endpoint, self._clock.now()
+        stored = await self.endpoints.get_endpoint(caller.tenant_id, endpoint_id, with_secrets=True)
+        endpoint, started_at = stored.endpoint, self.clock.now()
         claim = Claim(
-            run_id=self._new_id(),
+            run_id=self.new_id(),
             endpoint_id=endpoint.id,
             tenant_id=endpoint.tenant_id,
             job_id=endpoint.job_id,
@@ -191,5 +159,5 @@ class EndpointTest:
             host=stored.target.host,
             is_manual=True,
         )
-        outcome = await self._dispatcher.dispatch(claim)
-        return outcome, self._clock.now() - started_at
+        outcome = await self.dispatcher.dispatch(claim)
+        return outcome, self.clock.now() - started_at

@@ -10,19 +10,13 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from cadenza.application.ports.claims import (
-    ClaimBatch,
-    ClaimRequest,
-    Claims,
-    FinishReport,
-)
+from cadenza.application.ports.claims import ClaimBatch, ClaimRequest, Claims, FinishReport
 from cadenza.application.ports.store import Channel, EndpointChange, HeldRuns, Store
+from cadenza.domain.audit import PendingEvent
 from cadenza.domain.cron import Cron
-from cadenza.domain.event import PendingEvent
-from cadenza.domain.finish import Finish
 from cadenza.domain.instants import iso
 from cadenza.domain.outcome import finish_run
-from cadenza.domain.run import Claim, FinishedRun, RunStatus
+from cadenza.domain.run import Claim, Finish, FinishedRun, RunStatus
 from cadenza.domain.steering import given_back
 
 
@@ -44,9 +38,8 @@ class ClaimedRuns:
         return await self._claims.renew(claims, lease)
 
     async def finish(self, finished: Sequence[FinishedRun]) -> FinishReport:
-        """Fence, apply outcomes to fresh endpoints, plan next runs, close runs, free leases."""
         async with self._store.transaction() as tx:
-            held = await tx.lock_held([each.claim for each in finished])
+            held = await tx.lock_held([run.claim for run in finished])
             finishes, stale = self._settle(finished, held)
             if finishes:
                 await tx.close_runs(finishes, held.now)
@@ -57,19 +50,16 @@ class ClaimedRuns:
         return FinishReport(late, min((at for at in due if at is not None), default=None))
 
     async def give_back(self, claims: Sequence[Claim]) -> None:
-        """Undo claims of which nothing was sent; transitions made meanwhile take effect."""
         async with self._store.transaction() as tx:
             held = await tx.lock_held(claims, with_plans=True)
             still_ours = [claim for claim in claims if claim.run_id in held.endpoints]
             await tx.undo_claims(still_ours)
-            changes = [
-                EndpointChange(
-                    given_back(held.endpoints[claim.run_id], held.now, self._cron), is_news=False
-                )
+            freed = [
+                given_back(held.endpoints[claim.run_id], held.now, self._cron)
                 for claim in still_ours
                 if claim.attempt == 1  # an earlier worker's attempt stays for the next one
             ]
-            if changes:
+            if changes := [EndpointChange(endpoint, is_news=False) for endpoint in freed]:
                 await tx.save_endpoints(changes)
             if still_ours:
                 await tx.notify(Channel.DUE)

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
-from cadenza.application.ports.catalogue import StoredEndpoint, StoredJob
+from cadenza.application.ports.catalogue import StoredJob
 from cadenza.application.ports.store import Store, Transaction
 from cadenza.application.recording import check_revision, created_before, record
 from cadenza.application.transitions import save_transitions
@@ -25,60 +25,50 @@ from cadenza.domain.definition import (
 from cadenza.domain.endpoint import Endpoint, Job
 from cadenza.domain.errors import InvalidFields, Refused
 from cadenza.domain.instants import FOREVER
-from cadenza.domain.rule import with_ids
 
+Definition = TypeVar("Definition")
 Revisions = frozenset[int] | None  # those that the caller has seen; None: whichever it is
 
 
-class JobPatch(Protocol):
-    def applied_to(self, definition: JobDefinition) -> JobDefinition: ...
+class Patch(Protocol[Definition]):
+    def applied_to(self, definition: Definition) -> Definition: ...
 
     @property
     def fields(self) -> list[str]: ...
 
 
 @dataclass(frozen=True, slots=True)
-class CreatedJob:
-    stored: StoredJob
-    replayed: bool = False  # it was created when the same request was first sent
-
-
 class Jobs:
-    def __init__(
-        self, store: Store, cron: Cron, policy: ValidationPolicy, new_id: Callable[[], UUID]
-    ) -> None:
-        self._store = store
-        self._cron = cron
-        self._policy = policy
-        self._new_id = new_id
+    store: Store
+    cron: Cron
+    policy: ValidationPolicy
+    new_id: Callable[[], UUID]
 
     async def create(
         self, caller: Caller, definition: JobDefinition, sent: IdempotencyRecord | None = None
-    ) -> CreatedJob:
+    ) -> tuple[StoredJob, bool]:
+        """And whether the same request had created it before."""
         self._check(definition)
-        job_id, tenant_id = self._new_id(), caller.tenant_id
-        async with self._store.transaction() as tx:
+        job_id, tenant_id = self.new_id(), caller.tenant_id
+        async with self.store.transaction() as tx:
             if (existing := await created_before(tx, tenant_id, sent, job_id)) is not None:
-                return CreatedJob(await tx.get_job(tenant_id, existing), replayed=True)
-            job = with_declared(Job(job_id, tenant_id, definition.name), definition)
+                return await tx.get_job(tenant_id, existing), True
+            job = Job(job_id, tenant_id, definition.name)
             now = await tx.time()
-            rules = with_ids(job.rules, (), self._new_id)
-            stored = StoredJob(replace(job, rules=rules), now, now)
+            stored = StoredJob(with_declared(job, definition, self.new_id), now, now)
             await tx.insert_jobs([stored])
-            data = {"name": job.name}
-            await record(tx, caller.actor, tenant_id, "job.create", job, data)
-        return CreatedJob(stored)
+            await record(tx, caller.actor, tenant_id, "job.create", job, {"name": job.name})
+        return stored, False
 
     async def change(
-        self, caller: Caller, job_id: UUID, patch: JobPatch, expected: Revisions = None
+        self, caller: Caller, job_id: UUID, patch: Patch[JobDefinition], expected: Revisions = None
     ) -> StoredJob:
         def changed(job: Job, _now: datetime) -> Job:
             if job.archived_at is not None:
                 raise Refused("the job is archived, and can no longer be changed")
             definition = patch.applied_to(declared(job))
             self._check(definition)
-            rules = with_ids(definition.rules, job.rules, self._new_id)
-            return replace(with_declared(job, definition), rules=rules)
+            return with_declared(job, definition, self.new_id)
 
         data = {"fields": patch.fields}
         return await self._change(caller, job_id, "change", changed, data, expected)
@@ -118,44 +108,38 @@ class Jobs:
         data: dict[str, Any] | None = None,
         expected: Revisions = None,
     ) -> StoredJob:
-        async with self._store.transaction() as tx:
+        async with self.store.transaction() as tx:
             stored = await tx.lock_job(caller.tenant_id, job_id)
             check_revision(stored.revision, expected)
             job = change(stored.job, stored.read_at)
             if job == stored.job:
                 return stored
-            count = await self._carry_over(tx, stored.job, job)
-            changed = replace(
-                stored,
-                job=job,
-                revision=stored.revision + 1,
-                endpoint_count=stored.endpoint_count if count is None else count,
-            )
+            await self._carry_over(tx, stored.job, job)
+            changed = replace(stored, job=job, revision=stored.revision + 1)
+            if job.archived_at is not None:  # and its endpoints with it
+                changed = replace(changed, endpoint_count=0)
             await tx.save_jobs([changed])
             await record(tx, caller.actor, job.tenant_id, f"job.{action}", job, data)
         return changed
 
-    async def _carry_over(self, tx: Transaction, before: Job, after: Job) -> int | None:
-        """What happens to the job happens to its endpoints; their number, where that changed."""
+    async def _carry_over(self, tx: Transaction, before: Job, after: Job) -> None:
+        """What happens to the job happens to its endpoints."""
         is_ended = after.archived_at != before.archived_at
         if not is_ended and after.paused_until == before.paused_until:
-            return None
-        locked = await tx.lock_endpoints_of_job(after.tenant_id, after.id)
+            return
 
-        def carried_over(stored: StoredEndpoint) -> Endpoint:
+        def carried_over(endpoint: Endpoint, now: datetime) -> Endpoint:
             if is_ended:
-                return steering.archive(stored.endpoint, stored.read_at, self._cron)
-            return steering.set_job_pause(
-                stored.endpoint, after.paused_until, stored.read_at, self._cron
-            )
+                return steering.archive(endpoint, now, self.cron)
+            return steering.set_job_pause(endpoint, after.paused_until, now, self.cron)
 
-        transitions = [(stored.endpoint, carried_over(stored)) for stored in locked]
-        await save_transitions(tx, transitions)
-        return 0 if is_ended else None
+        locked = await tx.lock_endpoints_of_job(after.tenant_id, after.id)
+        pairs = [(row.endpoint, carried_over(row.endpoint, row.read_at)) for row in locked]
+        await save_transitions(tx, pairs)
 
     def _check(self, definition: JobDefinition) -> None:
         check_job(definition)
-        if problems := list(rule_errors(definition.rules, self._policy)):
+        if problems := list(rule_errors(definition.rules, self.policy)):
             raise InvalidFields(problems)
 
 

@@ -18,9 +18,8 @@ from cadenza.domain.access import Caller
 from cadenza.domain.analysis import changes_its_state
 from cadenza.domain.cron import Cron
 from cadenza.domain.definition import EndpointDefinition, JobDefinition, declared, with_declared
-from cadenza.domain.difference import Change, ChangeKind, difference
+from cadenza.domain.difference import Change, ChangeKind, Definition, difference
 from cadenza.domain.endpoint import Endpoint, Job
-from cadenza.domain.rule import with_ids
 from cadenza.domain.target import Target
 
 
@@ -42,15 +41,15 @@ class Declared:
         ]
 
 
+@dataclass(frozen=True, slots=True)
 class Manifests:
-    def __init__(self, store: Store, cron: Cron, new_id: Callable[[], UUID]) -> None:
-        self._store = store
-        self._cron = cron
-        self._new_id = new_id
+    store: Store
+    cron: Cron
+    new_id: Callable[[], UUID]
 
     async def export(self, caller: Caller) -> Sequence[JobDefinition]:
         """Everything that is not archived, by name; secrets are only named."""
-        async with self._store.transaction() as tx:
+        async with self.store.transaction() as tx:
             present = await _read(tx, caller.tenant_id)
         return present.definitions(with_secrets=False)
 
@@ -58,7 +57,7 @@ class Manifests:
         self, caller: Caller, wanted: Sequence[JobDefinition], *, prune: bool
     ) -> Sequence[Change]:
         """What applying these jobs would change."""
-        async with self._store.transaction() as tx:
+        async with self.store.transaction() as tx:
             present = await _read(tx, caller.tenant_id)
         return difference(present.definitions(with_secrets=True), wanted, prune=prune)
 
@@ -66,15 +65,13 @@ class Manifests:
         self, caller: Caller, wanted: Sequence[JobDefinition], *, prune: bool
     ) -> Sequence[Change]:
         """All of it or nothing, one at a time for a tenant; what was changed."""
-        async with self._store.transaction() as tx:
+        async with self.store.transaction() as tx:
             _, now = await tx.lock_tenant(caller.tenant_id)
             present = await _read(tx, caller.tenant_id)
             changes = difference(present.definitions(with_secrets=True), wanted, prune=prune)
             await self._write(tx, caller.tenant_id, changes, present, now)
             data = {"jobs": len(wanted), "prune": prune}
-            await record(
-                tx, caller.actor, caller.tenant_id, "manifest.apply", "manifest", data=data
-            )
+            await record(tx, caller.actor, caller.tenant_id, "manifest.apply", "manifest", data)
         return changes
 
     async def _write(
@@ -85,64 +82,48 @@ class Manifests:
         present: Declared,
         now: datetime,
     ) -> None:
-        of_jobs = [change for change in changes if change.endpoint is None]
+        changes = [change for change in changes if change.kind is not ChangeKind.UNCHANGED]
         of_endpoints = [change for change in changes if change.endpoint is not None]
-        jobs = await self._write_jobs(tx, tenant_id, of_jobs, present, now)
+        jobs = dict(present.jobs)
+        jobs |= {
+            change.job: self._job(change, tenant_id, jobs.get(change.job), now)
+            for change in changes
+            if change.endpoint is None
+        }
+        new = [job for name, job in jobs.items() if name not in present.jobs]
+        saved = [job for name, job in jobs.items() if present.jobs.get(name, job) is not job]
         added = [
-            self._added(jobs[change.job], change)
+            self._added(jobs[change.job], change.after)
             for change in of_endpoints
             if change.kind is ChangeKind.CREATE
         ]
+        if saved:
+            await tx.save_jobs(saved)
+        if new:
+            await tx.insert_jobs(new)
         changed = await self._changed(tx, of_endpoints, present)
         if changed:
             await tx.save_endpoints(changed)
         if added:
             await tx.insert_endpoints(added)
-        if any(change.kind is not ChangeKind.UNCHANGED for change in changes):
+        if changes:
             await tx.notify(Channel.DUE)
 
-    async def _write_jobs(
-        self,
-        tx: Transaction,
-        tenant_id: UUID,
-        changes: Sequence[Change],
-        present: Declared,
-        now: datetime,
-    ) -> dict[str, StoredJob]:
-        """The jobs by name, as they are now."""
-        jobs, new, saved = dict(present.jobs), list[StoredJob](), list[StoredJob]()
-        for change in changes:
-            if change.kind is ChangeKind.CREATE:
-                job = Job(self._new_id(), tenant_id, change.job)
-                stored = StoredJob(self._declared(job, change), now, now)
-                new.append(stored)
-            elif change.kind is ChangeKind.UPDATE:
-                stored = jobs[change.job]
-                stored = replace(stored, job=self._declared(stored.job, change))
-                saved.append(stored)
-            elif change.kind is ChangeKind.ARCHIVE:
-                stored = jobs[change.job]
-                stored = replace(stored, job=replace(stored.job, archived_at=now))
-                saved.append(stored)
-            else:
-                continue
-            jobs[change.job] = stored
-        if saved:
-            await tx.save_jobs(saved)
-        if new:
-            await tx.insert_jobs(new)
-        return jobs
-
-    def _declared(self, job: Job, change: Change) -> Job:
+    def _job(
+        self, change: Change, tenant_id: UUID, stored: StoredJob | None, now: datetime
+    ) -> StoredJob:
+        """As it is once the change is written: created, redefined, or archived."""
+        if stored is None:
+            stored = StoredJob(Job(self.new_id(), tenant_id, change.job), now, now)
+        if change.after is None:
+            return replace(stored, job=replace(stored.job, archived_at=now))
         assert isinstance(change.after, JobDefinition)
-        rules = with_ids(change.after.rules, job.rules, self._new_id)
-        return replace(with_declared(job, change.after), rules=rules)
+        return replace(stored, job=with_declared(stored.job, change.after, self.new_id))
 
-    def _added(self, job: StoredJob, change: Change) -> tuple[Endpoint, Target]:
-        assert isinstance(change.after, EndpointDefinition)
-        endpoint = new_endpoint(self._new_id(), job, change.after)
-        paused = replace(endpoint, job_paused_until=job.job.paused_until)
-        return steering.begin(paused, job.read_at, self._cron), change.after.target
+    def _added(self, job: StoredJob, definition: Definition | None) -> tuple[Endpoint, Target]:
+        assert isinstance(definition, EndpointDefinition)
+        endpoint = new_endpoint(self.new_id(), job, definition)
+        return steering.begin(endpoint, job.read_at, self.cron), definition.target
 
     async def _changed(
         self, tx: Transaction, changes: Sequence[Change], present: Declared
@@ -151,18 +132,15 @@ class Manifests:
         wanted = {
             present.endpoints[change.job, change.endpoint].endpoint.id: change.after
             for change in changes
-            if change.endpoint is not None
-            and change.kind in (ChangeKind.UPDATE, ChangeKind.ARCHIVE)
+            if change.endpoint is not None and change.kind is not ChangeKind.CREATE
         }
         locked = await tx.lock_endpoints(list(wanted)) if wanted else ()
         return [self._change(stored, wanted[stored.endpoint.id]) for stored in locked]
 
-    def _change(
-        self, stored: StoredEndpoint, wanted: JobDefinition | EndpointDefinition | None
-    ) -> EndpointChange:
+    def _change(self, stored: StoredEndpoint, wanted: Definition | None) -> EndpointChange:
         if isinstance(wanted, EndpointDefinition):
-            return redefinition(stored, wanted, self._cron)
-        endpoint = steering.archive(stored.endpoint, stored.read_at, self._cron)
+            return redefinition(stored, wanted, self.cron)
+        endpoint = steering.archive(stored.endpoint, stored.read_at, self.cron)
         is_news = changes_its_state(stored.endpoint, endpoint)
         return EndpointChange(endpoint, is_news, raises_revision=True)
 

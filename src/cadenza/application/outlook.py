@@ -1,6 +1,7 @@
 """What lies ahead of an endpoint: why its next run, and the ones after it."""
 
 import asyncio
+from dataclasses import dataclass
 from uuid import UUID
 
 from cadenza.application.ports.catalogue import EndpointReads, StoredEndpoint
@@ -13,27 +14,27 @@ from cadenza.domain.preview import Upcoming, next_runs, next_runs_by_baseline
 NEXT_RUNS = 5
 
 
+@dataclass(frozen=True, slots=True)
 class Outlook:
-    def __init__(self, endpoints: EndpointReads, cron: Cron) -> None:
-        self._endpoints = endpoints
-        self._cron = cron
+    endpoints: EndpointReads
+    cron: Cron
 
     async def explain(
         self, tenant_id: UUID, endpoint_id: UUID
     ) -> tuple[StoredEndpoint, Explanation]:
-        stored = await self._endpoints.get_endpoint(tenant_id, endpoint_id)
-        return stored, explain(stored.endpoint, stored.read_at, self._cron)
+        stored = await self.endpoints.get_endpoint(tenant_id, endpoint_id)
+        return stored, explain(stored.endpoint, stored.read_at, self.cron)
 
     async def preview(
         self, tenant_id: UUID, endpoint_id: UUID, count: int
     ) -> tuple[StoredEndpoint, list[Upcoming], list[Upcoming]]:
         """The next runs under the hints and pauses in force, and by the baseline alone."""
-        stored = await self._endpoints.get_endpoint(tenant_id, endpoint_id)
+        stored = await self.endpoints.get_endpoint(tenant_id, endpoint_id)
         endpoint, now = stored.endpoint, stored.read_at
 
         def walk() -> tuple[list[Upcoming], list[Upcoming]]:
-            planned = next_runs(endpoint, now, self._cron, count)
-            return planned, next_runs_by_baseline(endpoint, now, self._cron, count)
+            planned = next_runs(endpoint, now, self.cron, count)
+            return planned, next_runs_by_baseline(endpoint, now, self.cron, count)
 
         # A rare cron line takes long to walk, and others are waiting.
         is_cron = isinstance(endpoint.baseline, CronLine)
@@ -42,5 +43,5 @@ class Outlook:
 
     def next_runs(self, stored: StoredEndpoint) -> tuple[list[Upcoming], list[str]]:
         """The first runs ahead, and where baseline and guardrails fight each other."""
-        upcoming = next_runs(stored.endpoint, stored.read_at, self._cron, NEXT_RUNS)
-        return upcoming, warnings_of(stored.definition, stored.read_at, self._cron)
+        upcoming = next_runs(stored.endpoint, stored.read_at, self.cron, NEXT_RUNS)
+        return upcoming, warnings_of(stored.definition, stored.read_at, self.cron)

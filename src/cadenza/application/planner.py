@@ -1,4 +1,4 @@
-"""The planner worker: finds who needs a look, lets a brain think, and keeps the record.
+"""The planner worker: finds what needs an analysis, lets a brain think, and keeps the record.
 
 It never touches leases or runs. Whatever happens in a session, the scheduler goes on: the worst a
 brain can do is what the tools allow, and a session that fails leaves the baseline as it was.
@@ -6,7 +6,7 @@ brain can do is what the tools allow, and a session that fails leaves the baseli
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -17,8 +17,8 @@ from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.events import Event, Events
 from cadenza.application.ports.planning import Quota, Reservation
 from cadenza.application.ports.store import Store
+from cadenza.application.sanitizing import clean_text
 from cadenza.application.sessions import record_analyses
-from cadenza.application.shown_text import clean_text
 from cadenza.application.tools import Submission, Toolbox
 from cadenza.application.waiting import until_set
 from cadenza.domain.analysis import AnalysisContext, Attention
@@ -29,7 +29,7 @@ from cadenza.domain.errors import BrainFailed, ProviderFailed, StoreUnavailable
 from cadenza.domain.instants import humanize
 from cadenza.domain.session import Session, SessionEnd, kind_of
 
-UNASKED_LOOK = timedelta(hours=1)
+UNASKED_ANALYSIS = timedelta(hours=1)
 WAITING_FOR_EACH = 5
 PRE_CHECKS_AT_ONCE = 10
 BETWEEN_ROUNDS = timedelta(milliseconds=250)  # finishes come by the hundred a second
@@ -43,7 +43,7 @@ class PlannerOptions:
     max_pause: timedelta = MAX_PAUSE
     retry_store_after: timedelta = timedelta(seconds=1)
     session_limit: timedelta = timedelta(seconds=120)  # a brain that hangs is cut off
-    between_rounds: timedelta = timedelta(0)  # runs that finish meanwhile are looked at together
+    between_rounds: timedelta = timedelta(0)  # runs that finish meanwhile share a round
 
     @property
     def lease(self) -> timedelta:
@@ -51,52 +51,42 @@ class PlannerOptions:
         return 2 * self.session_limit + timedelta(minutes=1)
 
 
+@dataclass(eq=False)
 class Planner:
-    def __init__(
-        self,
-        brain: Brain,
-        store: Store,
-        analysis_queue: AnalysisQueue,
-        quota: Quota,
-        clock: Clock,
-        cron: Cron,
-        events: Events,
-        new_id: Callable[[], UUID],
-        options: PlannerOptions | None = None,
-        name: str = "planner",
-    ) -> None:
-        self._brain = brain
-        self._store = store
-        self._analysis_queue = analysis_queue
-        self._quota = quota
-        self._clock = clock
-        self._cron = cron
-        self._events = events
-        self._new_id = new_id
-        self._options = options or PlannerOptions()
-        self._name = name
-        self._kind = kind_of(brain.name)
+    brain: Brain
+    store: Store
+    analysis_queue: AnalysisQueue
+    quota: Quota
+    clock: Clock
+    cron: Cron
+    events: Events
+    new_id: Callable[[], UUID]
+    options: PlannerOptions = PlannerOptions()
+    name: str = "planner"
+
+    def __post_init__(self) -> None:
+        self._kind = kind_of(self.brain.name)
         self._over_quota: dict[UUID, datetime] = {}  # tenants, and when to ask for them again
         self._breaker = Breaker()
-        self._discovery = Discovery(self._options.cycle)
-        self._unsaved: list[Session] = []  # and what is still leased, though nobody looks at it:
-        self._unreleased: set[UUID] = set()
+        self._discovery = Discovery(self.options.cycle)
+        self._unsaved: list[Session] = []
+        self._unreleased: set[UUID] = set()  # still leased to us, and not analysed
         self._saving = asyncio.Lock()
         self._wake = asyncio.Event()
         self._stopping = False
 
     async def run(self) -> None:
-        """Look whenever runs have finished, and once a cycle in any case, until stopped."""
+        """A round whenever runs have finished, and once a cycle in any case, until stopped."""
         while not self._stopping:
             try:
-                found = await self.run_once()
+                ended = await self.run_once()
             except StoreUnavailable:
-                await self._clock.sleep(self._options.retry_store_after)
+                await self.clock.sleep(self.options.retry_store_after)
                 continue
-            recovered = found.put_off and self.refusal is None
+            recovered = ended.put_off and self.refusal is None
             if not self._discovery.has_more and not recovered:
-                await self._clock.sleep(self._options.between_rounds)
-                await until_set(self._wake, at_most=self._until_next_look())
+                await self.clock.sleep(self.options.between_rounds)
+                await until_set(self._wake, at_most=self._until_next_round())
             self._wake.clear()
 
     def wake(self) -> None:
@@ -107,103 +97,93 @@ class Planner:
         self._wake.set()
 
     async def run_once(self) -> Round:
-        """Analyse endpoints that need a look now, several at once; others get the rest."""
+        """Analyse endpoints that need it now, several at once; other planners get the rest."""
         await self.clean_up()
         if self.refusal is not None:
             self._discovery.has_more = False
             return Round()
-        began = self._clock.now()
-        limit = self._limit
-        ids = await self._analysis_queue.claim_for_analysis(
-            AnalysisRequest(
-                self._kind,
-                self._brain.attention,
-                self._name,
-                limit,
-                self._options.lease,
-                self._tenants_to_pass_over(),
-                self._discovery.since(began),
-            )
-        )
-        self._discovery.found(began, len(ids), limit)
+        began, limit = self.clock.now(), self._limit
+        without, since = self._tenants_to_pass_over(), self._discovery.since(began)
+        who = (self._kind, self.brain.attention, self.name)
+        request = AnalysisRequest(*who, limit, self.options.lease, without, since)
+        ids = await self.analysis_queue.claim_for_analysis(request)
+        self._discovery.claimed(began, len(ids), limit)
         if not ids:
             return Round()
         self._unreleased = set(ids)  # until a session about it is on record
-        contexts = await self._analysis_queue.contexts_for(ids, self._kind)
-        return await self._look_at(contexts, begin_by=began + self._options.lease / 2)
+        contexts = await self.analysis_queue.contexts_for(ids, self._kind)
+        return await self._analyse_all(contexts, begin_by=began + self.options.lease / 2)
 
     @property
     def _limit(self) -> int:
         """What costs also takes its time: a planner leaves some of it to the others."""
-        if not self._brain.reserved_tokens:
-            return self._options.batch
-        return min(self._options.batch, WAITING_FOR_EACH * self._options.sessions_at_once)
+        if not self.brain.reserved_tokens:
+            return self.options.batch
+        return min(self.options.batch, WAITING_FOR_EACH * self.options.sessions_at_once)
 
-    async def _look_at(self, contexts: Sequence[AnalysisContext], begin_by: datetime) -> Round:
-        checked, left = await self._pre_check_all(contexts, begin_by)
-        gate = asyncio.Semaphore(self._options.sessions_at_once)
+    async def _analyse_all(self, contexts: Sequence[AnalysisContext], begin_by: datetime) -> Round:
+        ended, left = await self._pre_check_all(contexts, begin_by)
+        gate = asyncio.Semaphore(self.options.sessions_at_once)
 
         async def within_gate(context: AnalysisContext) -> Session | Skipped:
             async with gate:
-                if self._clock.now() > begin_by:
+                if self.clock.now() > begin_by:
                     return Skipped.TOO_LATE
                 return await self.analyse(context)
 
-        ends = await asyncio.gather(*(within_gate(each) for each in left), return_exceptions=True)
+        ends = await asyncio.gather(*map(within_gate, left), return_exceptions=True)
         await self.clean_up()
-        # One that found the store away ends this round, but only when the others have ended too.
-        ended = [*checked, *(_raised_or(end) for end in ends)]
+        for end in ends:
+            if isinstance(end, BaseException):
+                raise end  # the store is away: this round is over, now that the others have ended
+            ended.append(end)
         if Skipped.PUT_OFF in ended or Skipped.TOO_LATE in ended:
             self._discovery.start_over()
         return round_of(ended)
 
     async def _pre_check_all(
         self, contexts: Sequence[AnalysisContext], begin_by: datetime
-    ) -> tuple[list[Session], list[AnalysisContext]]:
-        """The looks that came to nothing at once, and what is left for a session."""
-        looks, left = list[Session](), list[AnalysisContext]()
-        for place, context in enumerate(contexts, start=1):
-            usage = self._pre_check(context) if self._clock.now() <= begin_by else None
+    ) -> tuple[list[Session | Skipped], list[AnalysisContext]]:
+        """The analyses that came to nothing at once, and what is left for a session."""
+        idle, left = list[Session | Skipped](), list[AnalysisContext]()
+        for count, context in enumerate(contexts, start=1):
+            usage = self._pre_check(context) if self.clock.now() <= begin_by else None
             if usage is None:
                 left.append(context)
             else:
-                looks.append(self._look(self._new_id(), context, usage))
-                self._unsaved.append(looks[-1])
-                self._unreleased.discard(context.endpoint.id)
-            if place % PRE_CHECKS_AT_ONCE == 0:
+                session = self._idle_session(self.new_id(), context, usage)
+                idle.append(session)
+                self._keep(session)
+            if count % PRE_CHECKS_AT_ONCE == 0:
                 await asyncio.sleep(0)  # expressions may take their time, and others wait
-        return looks, left
+        return idle, left
 
     def _pre_check(self, context: AnalysisContext) -> Usage | None:
         try:
-            return self._brain.pre_check(context)
+            return self.brain.pre_check(context)
         except Exception:  # noqa: BLE001 - in a session it fails again, and that is recorded
             return None
 
     async def clean_up(self) -> None:
-        """Put on record what is not yet, and give back what nobody looks at any more."""
+        """Put on record what is not yet, and give back what nobody analyses any more."""
         await self._save()
         if self._unreleased:
-            await self._analysis_queue.release(list(self._unreleased), self._kind, self._name)
+            await self.analysis_queue.release(list(self._unreleased), self._kind, self.name)
             self._unreleased = set()
 
     @property
     def refusal(self) -> str | None:
         """Why no session is held at present: the provider fails, and the baseline goes on."""
-        if self._breaker.rest_until is None:
-            return None
-        return self._breaker.refusal(self._clock.now())
+        return self._breaker.refusal(self.clock.now())
 
-    def _until_next_look(self) -> timedelta:
-        rest_until, cycle = self._breaker.rest_until, self._options.cycle
-        if rest_until is None:
-            return cycle
-        rest = rest_until - self._clock.now()
+    def _until_next_round(self) -> timedelta:
+        now, cycle = self.clock.now(), self.options.cycle
+        rest = (self._breaker.rest_until or now) - now
         return min(rest, cycle) if rest > timedelta(0) else cycle
 
     def _tenants_to_pass_over(self) -> frozenset[UUID]:
         """Those that were over their quota a moment ago; they must not hide the others."""
-        now = self._clock.now()
+        now = self.clock.now()
         return frozenset(tenant for tenant, until_at in self._over_quota.items() if until_at > now)
 
     async def analyse(self, context: AnalysisContext) -> Session | Skipped:
@@ -212,16 +192,16 @@ class Planner:
         if refusal is not None:
             self._emit("session.put_off", context, reason=refusal)
             return Skipped.PUT_OFF
-        self._breaker = self._breaker.begun(self._clock.now(), self._options.session_limit)
+        self._breaker = self._breaker.begun(self.clock.now(), self.options.session_limit)
         reservation = None
-        if self._brain.reserved_tokens:
+        if self.brain.reserved_tokens:
             tenant_id = context.endpoint.tenant_id
-            reservation = await self._quota.reserve(
-                tenant_id, self._brain.reserved_tokens, self._brain.reserved_cost
+            reservation = await self.quota.reserve(
+                tenant_id, self.brain.reserved_tokens, self.brain.reserved_cost
             )
             if reservation is None:
                 self._breaker = self._breaker.abandoned()
-                self._over_quota[tenant_id] = self._clock.now() + self._options.cycle
+                self._over_quota[tenant_id] = self.clock.now() + self.options.cycle
                 self._emit("session.over_quota", context)
                 return Skipped.OVER_QUOTA
         return await self._hold_session(context, reservation)
@@ -229,17 +209,17 @@ class Planner:
     async def _hold_session(
         self, context: AnalysisContext, reservation: Reservation | None
     ) -> Session:
-        session_id = self._new_id()
+        session_id = self.new_id()
         tools = Toolbox(
-            *(context, self._store, self._analysis_queue, self._clock, self._cron),
-            max_pause=self._options.max_pause,
+            *(context, self.store, self.analysis_queue, self.clock, self.cron),
+            max_pause=self.options.max_pause,
             session_id=session_id,
             brain=self._kind,
         )
         failure: str | None = None
         try:
             tools.report_usage(await self._think(context, tools))
-            self._breaker = self._breaker.answered(self._clock.now())
+            self._breaker = self._breaker.answered(self.clock.now())
         except StoreUnavailable:
             raise
         except Exception as error:  # noqa: BLE001 - a brain may fail in any way, and is recorded
@@ -249,36 +229,44 @@ class Planner:
             if reservation is not None:
                 await self._settle(context, reservation, tools.usage)
         session = self._session(session_id, context, tools, failure)
-        self._unsaved.append(session)
-        self._unreleased.discard(context.endpoint.id)
+        self._keep(session)
         if reservation is not None:
             await self._save()  # what has cost something is not left to the end of the round
-        self._tell(context, session)
+        for call in session.tool_calls:
+            if call.took_effect or call.suggested:
+                fields = {"tool": call.tool, "arguments": call.arguments, "result": call.result}
+                kind = "planner.suggested" if call.suggested else "planner.acted"
+                self._emit(kind, context, session_id=str(session_id), **fields)
         return session
+
+    def _keep(self, session: Session) -> None:
+        """It is put on record soon, and its lease ends with that."""
+        self._unsaved.append(session)
+        self._unreleased.discard(session.endpoint_id)
 
     async def _save(self) -> None:
         """One at a time: what another is about to put on record, this one need not."""
         async with self._saving:
             sessions = list(self._unsaved)
             if sessions:
-                await record_analyses(self._store, sessions, self._name)
+                await record_analyses(self.store, sessions, self.name)
                 self._unsaved = self._unsaved[len(sessions) :]
 
     async def _think(self, context: AnalysisContext, tools: Toolbox) -> Usage:
-        at_most = self._options.session_limit
+        at_most = self.options.session_limit
         limit = asyncio.timeout(at_most.total_seconds())
         try:
             async with limit:
-                return await self._brain.analyse(context, tools)
+                return await self.brain.analyse(context, tools)
         except TimeoutError:
             if not limit.expired():
                 raise
             # One that costs has a provider, and that one is too slow at present.
-            failed = ProviderFailed if self._brain.reserved_tokens else BrainFailed
+            failed = ProviderFailed if self.brain.reserved_tokens else BrainFailed
             raise failed(f"the session took longer than {humanize(at_most)}") from None
 
     def _learn_from(self, error: Exception, failure: str, context: AnalysisContext) -> None:
-        now = self._clock.now()
+        now = self.clock.now()
         if not isinstance(error, ProviderFailed):
             self._breaker = self._breaker.answered(now)
             return
@@ -290,9 +278,8 @@ class Planner:
     async def _settle(
         self, context: AnalysisContext, reservation: Reservation, usage: Usage
     ) -> None:
-        for warning in await self._quota.settle(reservation, usage.tokens, usage.cost):
-            about = {"of": warning.of, "used": warning.used, "limit": warning.limit}
-            self._emit("quota.warning", context, percent=warning.percent, **about)
+        for warning in await self.quota.settle(reservation, usage.tokens, usage.cost):
+            self._emit("quota.warning", context, **asdict(warning))
 
     def _session(
         self, session_id: UUID, context: AnalysisContext, tools: Toolbox, failure: str | None
@@ -300,8 +287,8 @@ class Planner:
         submission, usage = tools.submission, tools.usage
         failed = (f"the brain failed: {failure}",) if failure is not None else ()
         return replace(
-            self._look(session_id, context, usage),
-            end=_ending(tools, failed=bool(failed)),
+            self._idle_session(session_id, context, usage),
+            end=SessionEnd.FAILED if failed else _ending(tools),
             tool_calls=tuple(tools.calls),
             reasoning=submission.reasoning if submission else "",
             confidence=submission.confidence if submission else None,
@@ -314,16 +301,16 @@ class Planner:
             forgotten=_forgotten(context),
         )
 
-    def _look(self, session_id: UUID, context: AnalysisContext, usage: Usage) -> Session:
+    def _idle_session(self, session_id: UUID, context: AnalysisContext, usage: Usage) -> Session:
         """A session that came to nothing, without tools."""
         return Session(
             id=session_id,
             tenant_id=context.endpoint.tenant_id,
             job_id=context.endpoint.job_id,
             endpoint_id=context.endpoint.id,
-            brain=self._brain.name,
+            brain=self.brain.name,
             started_at=context.now,
-            duration=self._clock.now() - context.now,
+            duration=self.clock.now() - context.now,
             end=SessionEnd.UNFINISHED,
             warnings=usage.warnings,
             next_analysis_at=self._next_analysis_at(None),
@@ -332,24 +319,16 @@ class Planner:
     def _next_analysis_at(self, submission: Submission | None) -> datetime | None:
         if submission is not None and submission.next_analysis_at is not None:
             return submission.next_analysis_at
-        if self._brain.attention is not Attention.ON_CHANGE:
+        if self.brain.attention is not Attention.ON_CHANGE:
             return None
-        # Nobody said when, and a brain that looks on changes might never come back.
-        return self._clock.now() + (UNASKED_LOOK if submission else MIN_NEXT_ANALYSIS)
-
-    def _tell(self, context: AnalysisContext, session: Session) -> None:
-        for call in session.tool_calls:
-            if call.took_effect or call.suggested:
-                said = {"tool": call.tool, "arguments": call.arguments, "result": call.result}
-                kind = "planner.suggested" if call.suggested else "planner.acted"
-                self._emit(kind, context, session_id=str(session.id), **said)
+        # No time was asked for, and a brain that waits for changes might never come back.
+        return self.clock.now() + (UNASKED_ANALYSIS if submission else MIN_NEXT_ANALYSIS)
 
     def _emit(self, kind: str, context: AnalysisContext, **data: object) -> None:
-        if not self._events.wants(kind):
-            return
-        endpoint = context.endpoint
-        now: datetime = self._clock.now()
-        self._events.emit(Event(now, kind, endpoint.tenant_id, endpoint.id, endpoint.name, data))
+        if self.events.wants(kind):
+            endpoint, now = context.endpoint, self.clock.now()
+            ids = (endpoint.tenant_id, endpoint.id, endpoint.name)
+            self.events.emit(Event(now, kind, *ids, data))
 
 
 def _forgotten(context: AnalysisContext) -> tuple[UUID, ...]:
@@ -358,19 +337,11 @@ def _forgotten(context: AnalysisContext) -> tuple[UUID, ...]:
     return tuple(rule_id for rule_id in context.fired_at if rule_id not in declared)
 
 
-def _raised_or(end: Session | Skipped | BaseException) -> Session | Skipped:
-    if isinstance(end, BaseException):
-        raise end
-    return end
-
-
 def _reason(error: Exception) -> str:
     return error.reason if isinstance(error, BrainFailed) else f"{type(error).__name__}: {error}"
 
 
-def _ending(tools: Toolbox, *, failed: bool) -> SessionEnd:
-    if failed:
-        return SessionEnd.FAILED
+def _ending(tools: Toolbox) -> SessionEnd:
     if tools.submission is not None:
         return SessionEnd.SUBMITTED
     return SessionEnd.OUT_OF_CALLS if tools.out_of_calls else SessionEnd.UNFINISHED

@@ -12,7 +12,6 @@ from cadenza.domain.access import Tenant
 from cadenza.domain.cron import Cron
 from cadenza.domain.definition import JobDefinition, with_declared
 from cadenza.domain.endpoint import Job
-from cadenza.domain.rule import with_ids
 
 
 async def populate(
@@ -22,9 +21,8 @@ async def populate(
     async with store.transaction() as tx:
         now = await tx.time()
         tenant = Tenant(new_id(), definition.name, now)
-        declared = with_declared(Job(new_id(), tenant.id, definition.name), definition)
-        job = replace(declared, rules=with_ids(declared.rules, (), new_id))
-        stored = StoredJob(job, now, now)
+        job = Job(new_id(), tenant.id, definition.name)
+        stored = StoredJob(with_declared(job, definition, new_id), now, now)
         await tx.insert_tenant(tenant)
         await tx.insert_jobs([stored])
         for wanted in definition.endpoints:

@@ -1,7 +1,7 @@
 """What tenants may spend on analysis: set aside before a session, settled after it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from uuid import UUID
 
@@ -13,35 +13,30 @@ from cadenza.domain.quota import QuotaWarning, month_of, warnings_of
 LOST_AFTER = timedelta(days=1)
 
 
+@dataclass(frozen=True, slots=True)
 class Quotas:
-    def __init__(
-        self,
-        store: Store,
-        new_id: Callable[[], UUID],
-        tokens_per_month: int | None = None,
-        money_per_month: float | None = None,
-    ) -> None:
-        self._store = store
-        self._new_id = new_id
-        self._tokens = tokens_per_month
-        self._money = money_per_month
+    store: Store
+    new_id: Callable[[], UUID]
+    tokens_per_month: int | None = None
+    money_per_month: float | None = None
 
     async def reserve(self, tenant_id: UUID, tokens: int, cost: float = 0.0) -> Reservation | None:
         """Set tokens and money aside for a session; None where the tenant has not enough left."""
-        async with self._store.transaction() as tx:
+        async with self.store.transaction() as tx:
             now = await tx.time()
             for lost in await tx.take_old_reservations(tenant_id, now - LOST_AFTER):
                 await _settle(tx, lost, used=0, cost=0.0)
             month = month_of(now)
             stored = await tx.lock_allowance(tenant_id, month)
-            allowance = replace(stored, limit=self._tokens, cost_limit=self._money)
+            limits = {"limit": self.tokens_per_month, "cost_limit": self.money_per_month}
+            allowance = replace(stored, **limits)
             reserved = allowance.reserve(tokens, cost)
             if reserved is None:
                 refused = replace(allowance, refused_at=allowance.refused_at or now)
                 await tx.save_allowance(tenant_id, month, refused)
                 return None
             await tx.save_allowance(tenant_id, month, replace(reserved, refused_at=None))
-            reservation = Reservation(self._new_id(), tenant_id, month, tokens, cost)
+            reservation = Reservation(self.new_id(), tenant_id, month, tokens, cost)
             await tx.insert_reservation(reservation)
         return reservation
 
@@ -49,7 +44,7 @@ class Quotas:
         self, reservation: Reservation, used: int, cost: float = 0.0
     ) -> Sequence[QuotaWarning]:
         """Turn what was set aside into what was used; settling it again changes nothing."""
-        async with self._store.transaction() as tx:
+        async with self.store.transaction() as tx:
             taken = await tx.take_reservation(reservation.id)
             return await _settle(tx, taken, used, cost) if taken is not None else ()
 

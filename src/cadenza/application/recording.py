@@ -5,10 +5,9 @@ from uuid import UUID
 
 from cadenza.application.ports.store import Records
 from cadenza.domain.access import Actor
-from cadenza.domain.audit import AuditEntry, IdempotencyRecord
+from cadenza.domain.audit import AuditEntry, IdempotencyRecord, PendingEvent
 from cadenza.domain.endpoint import Endpoint, Job
 from cadenza.domain.errors import InvalidInput, Outdated
-from cadenza.domain.event import PendingEvent
 
 # Followers of a tenant's events hear of these. Keys and users are the admins' matter.
 _PUBLIC = ("job.", "endpoint.", "manifest.")

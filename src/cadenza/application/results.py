@@ -13,7 +13,7 @@ from uuid import UUID
 
 from cadenza.application.ports.claims import Finished, FinishReport, Leased, Stores
 from cadenza.application.ports.clock import Clock
-from cadenza.application.shown_text import shown_error
+from cadenza.application.sanitizing import error_text
 from cadenza.application.waiting import until_set
 from cadenza.domain.errors import StoreUnavailable
 
@@ -121,11 +121,11 @@ class Results(Generic[F]):
 
     async def _store_unfit(self, finished: F, error: Exception) -> FinishReport:
         """Without what it brought; where even that fails, its lease ends and the slot is closed."""
-        why = f"its result could not be stored: {shown_error(error)}"
+        why = f"its result could not be stored: {error_text(error)}"
         try:
             return await self._queue.finish([self._unfit(finished, why)])
         except StoreUnavailable:
             raise
         except Exception as second:  # noqa: BLE001 - nor may a bad endpoint
-            self._on_unsaved(finished.claim, shown_error(second))
+            self._on_unsaved(finished.claim, error_text(second))
             return FinishReport(late=frozenset([finished.claim.run_id]))

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from uuid import UUID
 
 from cadenza.application.ports.expressions import Expressions
-from cadenza.application.ports.latest_answers import LatestAnswers
-from cadenza.application.rule_judging import judged, missing_in, said_of_missing
+from cadenza.application.ports.run_search import LatestAnswers
+from cadenza.application.rule_judging import describe_missing, judged, missing_in
 from cadenza.application.rule_values import Values
 from cadenza.domain.definition import JobDefinition
 from cadenza.domain.rule import Rule
@@ -20,13 +20,13 @@ Answers = Mapping[str, Body]  # by endpoint
 def misfits(
     rules: Sequence[Rule], answers: Answers, expressions: Expressions
 ) -> Iterator[tuple[int, str]]:
-    """The place of a rule, and what does not fit; nothing where nothing was answered yet."""
-    for place, rule in enumerate(rules):
-        read = answers if rule.endpoint is None else {rule.endpoint}
-        said = [_misfit(rule, name, answers, expressions) for name in read if name in answers]
+    """The index of a rule, and what does not fit; nothing where nothing was answered yet."""
+    for index, rule in enumerate(rules):
+        names = [name for name in answers if rule.endpoint in (None, name)]
+        texts = [_misfit(rule, name, answers, expressions) for name in names]
         # A rule for every endpoint fits where it fits one of them.
-        if said and all(said):
-            yield place, f"the rule {rule.name!r}: {said[0]}"
+        if texts and all(texts):
+            yield index, f"the rule {rule.name!r}: {texts[0]}"
 
 
 async def misfits_of_jobs(
@@ -38,9 +38,9 @@ async def misfits_of_jobs(
         return []
     answers = await stored.latest_answers(tenant_id, ruled)
     return [
-        (f"jobs[{number}].rules[{place}].when", text)
+        (f"jobs[{number}].rules[{index}].when", text)
         for number, job in enumerate(jobs)
-        for place, text in misfits(job.rules, answers.get(job.name, {}), expressions)
+        for index, text in misfits(job.rules, answers.get(job.name, {}), expressions)
     ]
 
 
@@ -52,11 +52,10 @@ def _misfit(rule: Rule, name: str, answers: Answers, expressions: Expressions) -
     missing = missing_in(rule.when, values, expressions)
     if missing is None:
         judgement = judged(rule, [values], expressions)
-        if not judgement.trouble:
-            return None
-        return f"it has no yes or no of what {name} last answered: {judgement.why}"
+        why = f"it has no yes or no of what {name} last answered: {judgement.why}"
+        return why if judgement.trouble else None
     if missing[0] == "siblings" and missing[2:3] == ("response",) and missing[1] in answers:
-        return f"{said_of_missing(missing, values)}, in what {missing[1]} last answered"
-    if missing[0] != "response":
+        name = missing[1]
+    elif missing[0] != "response":
         return None  # of the endpoint, its health or the time nothing is known here
-    return f"{said_of_missing(missing, values)}, in what {name} last answered"
+    return f"{describe_missing(missing, values)}, in what {name} last answered"

@@ -15,7 +15,7 @@ from cadenza.domain.rule import Rule
 Path = tuple[str, ...]
 NOT_SO = "it is not so"
 _NOTHING = object()
-_SHOWN_FIELDS = 8
+_LISTED_FIELDS = 8
 _COMPARED_FIELDS = 200  # an answer may have thousands, and comparing takes time
 
 
@@ -27,7 +27,7 @@ class Judged:
     why: str = ""
     trouble: bool = False
     missing: Path | None = None  # the field that is not there; that is no trouble
-    place: int = 0  # of the answer that it does not hold of, newest first
+    index: int = 0  # of the answer that it does not hold of, newest first
 
 
 _HOLDS = Judged(True)
@@ -38,38 +38,33 @@ def judged(rule: Rule, answers: Sequence[Values], expressions: Expressions) -> J
     """Newest first; it has to hold of as many as the rule says, one after the other."""
     if not answers:
         return Judged(False, "there is no answer yet")
-    for place, values in enumerate(answers[: rule.runs]):
-        one = _judged_once(rule.when, values, place, expressions)
-        if not one.holds:
-            return one
+    for index, values in enumerate(answers[: rule.runs]):
+        judgement = _judged_once(rule.when, values, index, expressions)
+        if not judgement.holds:
+            return judgement
     if len(answers) < rule.runs:
         return Judged(False, f"it holds of {len(answers)} answers, and has to of {rule.runs}")
     return _HOLDS
 
 
-def _judged_once(when: str, values: Values, place: int, expressions: Expressions) -> Judged:
+def _judged_once(when: str, values: Values, index: int, expressions: Expressions) -> Judged:
     try:
-        holds = expressions.holds(when, values)
-    except NothingThere as error:
-        return Judged(False, error.fix, missing=missing_in(when, values, expressions), place=place)
+        if expressions.holds(when, values):
+            return _HOLDS
     except InvalidInput as error:
         missing = missing_in(when, values, expressions)
-        if missing is not None:
-            return Judged(False, error.fix, missing=missing, place=place)
-        return Judged(False, error.fix + _kinds(when, values, expressions), True, place=place)
-    if holds:
-        return _HOLDS
-    return Judged(False, NOT_SO, place=place) if place else _DOES_NOT_HOLD
+        if missing is not None or isinstance(error, NothingThere):
+            return Judged(False, error.fix, missing=missing, index=index)
+        return Judged(False, error.fix + _kinds(when, values, expressions), True, index=index)
+    return Judged(False, NOT_SO, index=index) if index else _DOES_NOT_HOLD
 
 
 def why_not(judgement: Judged, answers: Sequence[Values]) -> str:
     """In words, with the nearest field that exists where one is missing."""
-    said = judgement.why
+    why, index = judgement.why, judgement.index
     if judgement.missing is not None:
-        said = said_of_missing(judgement.missing, answers[judgement.place])
-    return (
-        f"it held of the last {judgement.place}, before that: {said}" if judgement.place else said
-    )
+        why = describe_missing(judgement.missing, answers[index])
+    return f"it held of the last {index}, before that: {why}" if index else why
 
 
 def instant_of(expression: str, values: Values, expressions: Expressions) -> datetime | str | None:
@@ -95,26 +90,26 @@ def instant_of(expression: str, values: Values, expressions: Expressions) -> dat
 
 def missing_in(expression: str, values: Values, expressions: Expressions) -> Path | None:
     """The first field that the expression speaks of and the values do not have, or have as null."""
-    paths = (tuple(each) for each in expressions.paths(expression))
-    return next((path for path in paths if _found(path, values) in (_NOTHING, None)), None)
+    paths = expressions.paths(expression)
+    return next((path for path in paths if _value_at(path, values) in (_NOTHING, None)), None)
 
 
-def said_of_missing(path: Path, values: Values) -> str:
+def describe_missing(path: Path, values: Values) -> str:
     """The part of the path that is not there, and the nearest that is."""
     for length, name in enumerate(path, start=1):
-        if _found(path[:length], values) is None:
-            return f"{'.'.join(path[:length])} is null"
-        if _found(path[:length], values) is _NOTHING:
-            parent = _found(path[: length - 1], values)
-            return f"there is no {'.'.join(path[:length])}{_nearest(name, parent)}"
+        value, written = _value_at(path[:length], values), ".".join(path[:length])
+        if value is None:
+            return f"{written} is null"
+        if value is _NOTHING:
+            return f"there is no {written}{_nearest(name, _value_at(path[: length - 1], values))}"
     return ""
 
 
 def _kinds(expression: str, values: Values, expressions: Expressions) -> str:
     """What each field is, for whoever compared text with a number."""
-    paths = [tuple(each) for each in expressions.paths(expression)]
-    said = [f"{'.'.join(path)} is {_kind(_found(path, values))}" for path in paths if path[1:]]
-    return f" ({', '.join(said[:_SHOWN_FIELDS])})" if said else ""
+    paths = [path for path in expressions.paths(expression) if path[1:]][:_LISTED_FIELDS]
+    kinds = [f"{'.'.join(path)} is {_kind(_value_at(path, values))}" for path in paths]
+    return f" ({', '.join(kinds)})" if kinds else ""
 
 
 def _kind(value: object) -> str:
@@ -129,7 +124,7 @@ def _kind(value: object) -> str:
     return "a list" if isinstance(value, list) else "an object"
 
 
-def _found(path: Path, values: object) -> object:
+def _value_at(path: Path, values: object) -> object:
     for name in path:
         if not isinstance(values, Mapping):
             return _NOTHING
@@ -144,5 +139,5 @@ def _nearest(name: str, parent: object) -> str:
     fields = [str(key)[:100] for key in keys]
     if near := get_close_matches(name, fields, n=1, cutoff=0.6):
         return f"; the nearest is {near[0]}"
-    some = ", ".join(fields[:_SHOWN_FIELDS])
+    some = ", ".join(fields[:_LISTED_FIELDS])
     return f"; there is {some}" if some else ", and nothing else either"

@@ -1,7 +1,7 @@
 """Rules tried on answers of the past: which would have fired, when, and why the others did not.
 
-What was answered is known; what the schedule was then is not. So it is told when a rule would have
-asked for its act, not what that act would have changed.
+What was answered is known; what the schedule was then is not. So the report says when a rule would
+have asked for its action, not what that action would have changed.
 """
 
 from collections import Counter
@@ -50,7 +50,7 @@ def try_rules(
 ) -> list[Tried]:
     """Oldest first; each answer is judged by the rules that read its endpoint."""
     trial = _Trial(job, expressions)
-    for answer in sorted(answers, key=lambda each: each.response.finished_at):
+    for answer in sorted(answers, key=lambda answer: answer.response.finished_at):
         trial.see(answer)
     return trial.tried
 
@@ -60,60 +60,58 @@ class _Trial:
         self.tried = [Tried(rule) for rule in job.rules]
         self._expressions = expressions
         self._job = Job(_NOBODY, _NOBODY, job.name, rules=job.rules)
-        self._endpoints = {each.name: each for each in job.endpoints}
-        self._seen: dict[str, list[Response]] = {each.name: [] for each in job.endpoints}
-        self._runs: dict[str, list[Run]] = {each.name: [] for each in job.endpoints}
+        self._endpoints = {endpoint.name: endpoint for endpoint in job.endpoints}
+        self._seen: dict[str, list[Response]] = {name: [] for name in self._endpoints}
 
     def see(self, answer: Answered) -> None:
         if answer.endpoint not in self._seen:
             return
         self._seen[answer.endpoint].insert(0, answer.response)
-        self._runs[answer.endpoint].insert(0, _run(answer.response))
         now = answer.response.finished_at
-        self._look(answer.endpoint, self.tried, now)
-        news = [each for each in self.tried if is_about_siblings(each.rule.when)]
+        self._judge_all(answer.endpoint, self.tried, now)
+        news = [tried for tried in self.tried if is_about_siblings(tried.rule.when)]
         for name in self._seen if news else ():
             if name != answer.endpoint and self._seen[name]:
-                self._look(name, news, now)
+                self._judge_all(name, news, now)
 
-    def _look(self, name: str, tried: Sequence[Tried], now: datetime) -> None:
-        applying = [each for each in tried if each.rule.endpoint in (None, name)]
+    def _judge_all(self, name: str, candidates: Sequence[Tried], now: datetime) -> None:
+        applying = [tried for tried in candidates if tried.rule.endpoint in (None, name)]
         if not applying:
             return
-        values, taken = self._values(name, now, [each.rule for each in applying]), set[str]()
-        for each in applying:
-            self._judge(each, name, values, now, taken)
+        values, taken = self._values(name, now, [tried.rule for tried in applying]), set[str]()
+        for tried in applying:
+            self._judge(tried, name, values, now, taken)
 
     def _judge(
-        self, each: Tried, name: str, values: list[Values], now: datetime, taken: set[str]
+        self, tried: Tried, name: str, values: list[Values], now: datetime, taken: set[str]
     ) -> None:
-        rule = each.rule
-        each.judged += 1
+        rule = tried.rule
+        tried.judged += 1
         judgement = judged(rule, values, self._expressions)
         if not judgement.holds:
-            reasons = each.troubles if judgement.trouble else each.why_not
+            reasons = tried.troubles if judgement.trouble else tried.why_not
             reasons[why_not(judgement, values)] += 1
             return
-        each.held += 1
+        tried.held += 1
         target = rule.then.endpoint or name
         if target not in self._seen:
-            each.why_not[f"the job has no endpoint {target}"] += 1
+            tried.why_not[f"the job has no endpoint {target}"] += 1
         elif target in taken:
-            each.why_not[f"a rule before it held for {target}"] += 1
-        elif any(at + rule.cooldown > now for at, by in each.fired if by == name):
-            each.why_not["it was within its cooldown"] += 1
+            tried.why_not[f"a rule before it held for {target}"] += 1
+        elif any(at + rule.cooldown > now for at, by in tried.fired if by == name):
+            tried.why_not["it was within its cooldown"] += 1
         else:
-            each.fired.append((now, name))
+            tried.fired.append((now, name))
         taken.add(target)
 
     def _values(self, name: str, now: datetime, rules: Sequence[Rule]) -> list[Values]:
         recent = self._seen[name][:RECENT_RESPONSES]
-        streak = next((i for i, each in enumerate(recent) if each.is_well), len(recent))
+        streak = next((i for i, response in enumerate(recent) if response.is_well), len(recent))
         without, most = left_out(rules), max(rule.runs for rule in rules)
         runs: Iterable[Run] = ()
         if "health" not in without:
-            runs = takewhile(lambda run: run.slot_at > now - _DAY, self._runs[name])
-        others = [each for each in self._seen if each != name]
+            runs = takewhile(lambda run: run.slot_at > now - _DAY, map(_run, self._seen[name]))
+        others = [other for other in self._seen if other != name]
         context = AnalysisContext(
             now=now,
             endpoint=self._endpoint(name),
@@ -121,25 +119,24 @@ class _Trial:
             health=health_of(runs, streak, now),
             sibling_names=tuple(others),
             recent=tuple(recent),
-            siblings=tuple(self._sibling(each) for each in others),
+            siblings=tuple(
+                SiblingState(self._endpoint(other), next(iter(self._seen[other]), None))
+                for other in others
+            ),
         )
         return values_of(context, recent[:most], without=without)
 
-    def _sibling(self, name: str) -> SiblingState:
-        seen = self._seen[name]
-        return SiblingState(self._endpoint(name), seen[0] if seen else None)
-
     def _endpoint(self, name: str) -> Endpoint:
-        given, seen = self._endpoints[name], self._seen[name]
+        definition, seen = self._endpoints[name], self._seen[name]
         return Endpoint(
             id=_NOBODY,
             tenant_id=_NOBODY,
             job_id=_NOBODY,
             name=name,
-            baseline=given.baseline,
+            baseline=definition.baseline,
             created_at=_LONG_AGO,
-            min_interval=given.min_interval,
-            max_interval=given.max_interval,
+            min_interval=definition.min_interval,
+            max_interval=definition.max_interval,
             last_run_at=seen[0].slot_at if seen else None,
         )
 

@@ -1,4 +1,4 @@
-"""What the expressions of declared rules are told: built once for a look, not for each rule.
+"""The values that declared rules' expressions read: built once an analysis, not for each rule.
 
 What is not known is left out and not null, so that an expression which asks for it does not hold.
 """
@@ -7,13 +7,12 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
-from cadenza.application.shown_state import shown_baseline
+from cadenza.application.descriptions import describe_baseline
 from cadenza.domain.analysis import AnalysisContext, Response, SiblingState
-from cadenza.domain.endpoint import Endpoint
+from cadenza.domain.endpoint import Endpoint, fresh_hints
 from cadenza.domain.governor import floor_at
 from cadenza.domain.health import Health
 from cadenza.domain.instants import milliseconds
-from cadenza.domain.outcome import fresh_hints
 
 Values = dict[str, Any]
 
@@ -27,24 +26,23 @@ def values_of(
 ) -> list[Values]:
     """For each answer, newest first; health, siblings and the time are those of now.
 
-    Without all siblings where only some are named, and without what is not humanize of.
+    Without all siblings where only some are named, and without what no rule asks for.
     """
     now = context.now
-    wanted = [
-        each for each in context.siblings if siblings is None or each.endpoint.name in siblings
-    ]
-    common: Values = {
-        "siblings": {each.endpoint.name: _sibling(each, now) for each in wanted},
-        "now": now,
+    by_name = {
+        sibling.endpoint.name: _sibling(sibling, now)
+        for sibling in context.siblings
+        if siblings is None or sibling.endpoint.name in siblings
     }
+    common: Values = {"siblings": by_name, "now": now}
     if "health" not in without:
         common["health"] = health_values(context.health)
     if "endpoint" in without:
-        return [{**common, "response": each.body} for each in answers]
+        return [{**common, "response": answer.body} for answer in answers]
     endpoint = endpoint_values(context.endpoint, now)
     return [
-        {**common, "response": each.body, "endpoint": {**endpoint, **_answer(each)}}
-        for each in answers
+        {**common, "response": answer.body, "endpoint": {**endpoint, **_answer(answer)}}
+        for answer in answers
     ]
 
 
@@ -70,9 +68,10 @@ def endpoint_values(endpoint: Endpoint, now: datetime) -> Values:
     interval, one_shot = fresh_hints(endpoint, now)
     floor = floor_at(endpoint, endpoint.last_run_at)
     paused_until = endpoint.paused_until(now)
+    is_free = not endpoint.in_flight and paused_until is None
     return _known(
         name=endpoint.name,
-        baseline=shown_baseline(endpoint),
+        baseline=describe_baseline(endpoint),
         min_interval_ms=endpoint.min_interval and milliseconds(endpoint.min_interval),
         max_interval_ms=endpoint.max_interval and milliseconds(endpoint.max_interval),
         hinted=interval is not None or one_shot is not None,
@@ -80,9 +79,7 @@ def endpoint_values(endpoint: Endpoint, now: datetime) -> Values:
         paused=paused_until is not None,
         paused_until=paused_until,
         running=endpoint.in_flight,
-        ready=not endpoint.in_flight
-        and paused_until is None
-        and (floor is None or floor[0] <= now),
+        ready=is_free and (floor is None or floor[0] <= now),
         failure_count=endpoint.failure_count,
         last_run_at=endpoint.last_run_at,
         next_run_at=endpoint.next_run_at,
@@ -98,8 +95,8 @@ def health_values(health: Health) -> Values:
     )
     for window in health.windows:
         hours = int(window.length.total_seconds()) // 3600
-        values |= _known(**{f"runs_{hours}h": window.runs})
-        values |= _known(**{f"success_rate_{hours}h": window.success_rate})
+        rate = {f"success_rate_{hours}h": window.success_rate}
+        values |= _known(**{f"runs_{hours}h": window.runs}, **rate)
     return values
 
 

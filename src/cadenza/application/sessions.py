@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from cadenza.application.ports.planning import AnalysisState
 from cadenza.application.ports.store import Store
+from cadenza.domain.audit import PendingEvent
 from cadenza.domain.errors import NotFound
-from cadenza.domain.event import PendingEvent
 from cadenza.domain.session import Session
 
 
@@ -19,30 +18,13 @@ async def record_analyses(store: Store, sessions: Sequence[Session], holder: str
 
 async def _record(store: Store, sessions: Sequence[Session], holder: str) -> None:
     async with store.transaction() as tx:
-        states = [_state(session) for session in sessions]
-        present = await tx.save_analysis_states(states, holder)
-        kept = [
-            session
-            for session in sessions
-            if session.worth_keeping and session.endpoint_id in present
-        ]
-        if kept:
-            await tx.insert_sessions(kept)
-            if events := [event for session in kept for event in _events(session)]:
+        present = await tx.save_analysis_states(sessions, holder)
+        worth_keeping = [session for session in sessions if session.worth_keeping]
+        stored = [session for session in worth_keeping if session.endpoint_id in present]
+        if stored:
+            await tx.insert_sessions(stored)
+            if events := [event for session in stored for event in _events(session)]:
                 await tx.add_events(events)
-
-
-def _state(session: Session) -> AnalysisState:
-    return AnalysisState(
-        session.endpoint_id,
-        session.kind,
-        session.started_at,
-        session.next_analysis_at,
-        session.reasoning,
-        is_idle=not session.worth_keeping,
-        fired=dict.fromkeys(session.fired, session.started_at),
-        forgotten=session.forgotten,
-    )
 
 
 def _events(session: Session) -> Iterator[PendingEvent]:

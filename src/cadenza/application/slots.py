@@ -14,8 +14,8 @@ from uuid import UUID
 from cadenza.application.ports.claims import ClaimBatch, ClaimRequest, FinishReport
 from cadenza.application.ports.schedules import RUN_TASK, SlotJob
 from cadenza.application.ports.store import Channel, Store, Transaction
+from cadenza.domain.audit import PendingEvent
 from cadenza.domain.cron import Cron
-from cadenza.domain.event import PendingEvent
 from cadenza.domain.grant import GrantRefusal, refusal
 from cadenza.domain.graph import ErrorCode
 from cadenza.domain.instants import iso

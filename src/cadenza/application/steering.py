@@ -1,6 +1,7 @@
 """Steering by hand: pauses, hints, run now, reset, and asking for an analysis."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -20,10 +21,10 @@ from cadenza.domain.instants import humanize
 Transition = Callable[[Endpoint, datetime], Endpoint]
 
 
+@dataclass(frozen=True, slots=True)
 class Steering:
-    def __init__(self, store: Store, cron: Cron) -> None:
-        self._store = store
-        self._cron = cron
+    store: Store
+    cron: Cron
 
     async def pause(
         self, caller: Caller, endpoint_id: UUID, until_at: datetime | None, reason: str
@@ -32,7 +33,7 @@ class Steering:
 
         def paused(endpoint: Endpoint, now: datetime) -> Endpoint:
             return steering.pause(
-                *(endpoint, until_at, Author.PERSON, reason, now, self._cron),
+                *(endpoint, until_at, Author.PERSON, reason, now, self.cron),
                 user_id=caller.user_id,
             )
 
@@ -43,7 +44,7 @@ class Steering:
         """Lift a person's pause and a planner's; that of the job stays."""
 
         def resumed(endpoint: Endpoint, now: datetime) -> Endpoint:
-            return steering.resume(endpoint, Author.PERSON, now, self._cron)
+            return steering.resume(endpoint, Author.PERSON, now, self.cron)
 
         return await self._steer(caller, endpoint_id, "resume", resumed)
 
@@ -54,7 +55,7 @@ class Steering:
 
         def hinted(endpoint: Endpoint, now: datetime) -> Endpoint:
             hint = IntervalHint(interval, now + ttl, Author.PERSON, reason, user_id=caller.user_id)
-            return steering.suggest_interval(endpoint, hint, now, self._cron)
+            return steering.suggest_interval(endpoint, hint, now, self.cron)
 
         data = {"interval": humanize(interval), "ttl": humanize(ttl), "reason": reason}
         return await self._steer(caller, endpoint_id, "hint.interval", hinted, data)
@@ -74,7 +75,7 @@ class Steering:
         def hinted(endpoint: Endpoint, now: datetime) -> Endpoint:
             at = now + run_at if isinstance(run_at, timedelta) else max(run_at, now)
             hint = OneShotHint(at, at + ttl, Author.PERSON, reason, user_id=caller.user_id)
-            return steering.suggest_run_at(endpoint, hint, now, self._cron)
+            return steering.suggest_run_at(endpoint, hint, now, self.cron)
 
         data = {"at": written, "ttl": humanize(ttl), "reason": reason}
         return await self._steer(caller, endpoint_id, "hint.one-shot", hinted, data)
@@ -83,7 +84,7 @@ class Steering:
         """Drop both hints; the baseline returns at once."""
 
         def cleared(endpoint: Endpoint, now: datetime) -> Endpoint:
-            return steering.clear_hints(endpoint, Author.PERSON, now, self._cron)
+            return steering.clear_hints(endpoint, Author.PERSON, now, self.cron)
 
         return await self._steer(caller, endpoint_id, "hints.clear", cleared)
 
@@ -91,7 +92,7 @@ class Steering:
         """Forget the failures, and with them the back-off."""
 
         def reset(endpoint: Endpoint, now: datetime) -> Endpoint:
-            return steering.reset_failures(endpoint, now, self._cron)
+            return steering.reset_failures(endpoint, now, self.cron)
 
         return await self._steer(caller, endpoint_id, "reset-failures", reset)
 
@@ -103,7 +104,7 @@ class Steering:
 
     async def ask_for_analysis(self, caller: Caller, endpoint_id: UUID) -> None:
         """As soon as the planner can."""
-        async with self._store.transaction() as tx:
+        async with self.store.transaction() as tx:
             stored = await tx.lock_endpoint(caller.tenant_id, endpoint_id)
             _check_not_archived(stored.endpoint)
             await tx.ask_for_analysis(endpoint_id)
@@ -119,7 +120,7 @@ class Steering:
         transition: Transition,
         data: dict[str, Any] | None = None,
     ) -> StoredEndpoint:
-        async with self._store.transaction() as tx:
+        async with self.store.transaction() as tx:
             stored = await tx.lock_endpoint(caller.tenant_id, endpoint_id)
             _check_not_archived(stored.endpoint)
             endpoint = transition(stored.endpoint, stored.read_at)

@@ -4,7 +4,7 @@ Mark and effect are one transaction: of two people who click at once one is refu
 tool refuses, or the process dies, the suggestion is as open as before.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -26,30 +26,27 @@ from cadenza.domain.suggestion import Suggestion
 LEADS_TO_RUNS_FOR = timedelta(days=8)  # what is accepted late acts late
 
 
+@dataclass(frozen=True, slots=True)
 class Suggestions:
-    def __init__(
-        self,
-        store: Store,
-        suggestions: SuggestionReads,
-        analysis_queue: AnalysisQueue,
-        clock: Clock,
-        cron: Cron,
-    ) -> None:
-        self._store = store
-        self._suggestions = suggestions
-        self._analysis_queue = analysis_queue
-        self._clock = clock
-        self._cron = cron
+    store: Store
+    suggestions: SuggestionReads
+    analysis_queue: AnalysisQueue
+    clock: Clock
+    cron: Cron
 
     async def accept(self, caller: Caller, session_id: UUID, call: int) -> dict[str, Any]:
         """What took effect; Refused where it was accepted before, is past its time, or cannot be
         done any more."""
-        suggestion = await self._suggestions.get_suggestion(caller.tenant_id, session_id, call)
-        suggestion.check_open(self._clock.now())
-        context = await self._context_of(suggestion)
+        suggestion = await self.suggestions.get_suggestion(caller.tenant_id, session_id, call)
+        suggestion.check_open(self.clock.now())
+        brain, endpoint_id = kind_of(suggestion.brain), suggestion.endpoint_id
+        contexts = await self.analysis_queue.contexts_for([endpoint_id], brain)
+        if not contexts:
+            raise NotFound(f"no endpoint {endpoint_id}")
+        context = replace(contexts[0], mode=Mode.ACT)
         locked: Suggestion | None = None
         try:
-            async with self._store.transaction() as tx:
+            async with self.store.transaction() as tx:
                 locked = await self._mark_accepted(tx, caller, suggestion)
                 return await self._carry_out(tx, locked, context)
         except Exception as error:
@@ -65,7 +62,7 @@ class Suggestions:
         now = await tx.time()
         locked.check_open(now)
         await tx.mark_accepted(locked, caller.actor.name, now + LEADS_TO_RUNS_FOR)
-        data = _data(suggestion)
+        data = {"session_id": str(session_id), "call": suggestion.call}
         await record(tx, caller.actor, tenant_id, "suggestion.accept", session_id, data)
         return locked
 
@@ -73,7 +70,7 @@ class Suggestions:
         self, tx: Transaction, suggestion: Suggestion, context: AnalysisContext
     ) -> dict[str, Any]:
         tools = Toolbox(
-            *(context, JoinedStore(tx), self._analysis_queue, self._clock, self._cron),
+            *(context, JoinedStore(tx), self.analysis_queue, self.clock, self.cron),
             session_id=suggestion.session_id,
             brain=kind_of(suggestion.brain),
         )
@@ -82,20 +79,9 @@ class Suggestions:
             raise Refused(str(answer["error"]))
         return answer
 
-    async def _context_of(self, suggestion: Suggestion) -> AnalysisContext:
-        brain = kind_of(suggestion.brain)
-        contexts = await self._analysis_queue.contexts_for([suggestion.endpoint_id], brain)
-        if not contexts:
-            raise NotFound(f"no endpoint {suggestion.endpoint_id}")
-        return replace(contexts[0], mode=Mode.ACT)
-
     async def _note_refusal(self, caller: Caller, suggestion: Suggestion, error: Exception) -> None:
         """What somebody accepted could not be done."""
-        data = {**_data(suggestion), "reason": str(error)}
-        async with self._store.transaction() as tx:
-            subject = suggestion.session_id
+        subject = suggestion.session_id
+        data = {"session_id": str(subject), "call": suggestion.call, "reason": str(error)}
+        async with self.store.transaction() as tx:
             await record(tx, caller.actor, caller.tenant_id, "suggestion.refused", subject, data)
-
-
-def _data(suggestion: Suggestion) -> dict[str, Any]:
-    return {"session_id": str(suggestion.session_id), "call": suggestion.call}

@@ -13,27 +13,21 @@ from typing import Any
 from uuid import UUID
 
 from cadenza.application.arguments import Arguments
+from cadenza.application.descriptions import (
+    Answer,
+    describe_history,
+    describe_response,
+    describe_sibling,
+)
 from cadenza.application.ports.analysis_queue import AnalysisQueue
 from cadenza.application.ports.brain import Usage
 from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.store import Store, Transaction
-from cadenza.application.shown_state import shown_history, shown_response, shown_sibling
-from cadenza.application.shown_text import plain, shortened
+from cadenza.application.sanitizing import sanitized, shortened
 from cadenza.application.transitions import save_transitions
-from cadenza.domain import steering
+from cadenza.domain import bounds, steering
 from cadenza.domain.analysis import AnalysisContext
-from cadenza.domain.bounds import (
-    MAX_INTERVAL,
-    MAX_NEXT_ANALYSIS,
-    MAX_PAUSE,
-    MAX_TOOL_CALLS,
-    MIN_INTERVAL,
-    MIN_NEXT_ANALYSIS,
-    MIN_TTL,
-    Bounded,
-    bounded,
-    longest_ttl,
-)
+from cadenza.domain.bounds import MAX_TOOL_CALLS, Bounded, bounded
 from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.errors import InvalidInput, NotFound, Refused
@@ -43,8 +37,7 @@ from cadenza.domain.rule import Mode
 from cadenza.domain.session import ToolCall
 from cadenza.domain.suggestion import is_waiting
 
-Answer = dict[str, Any]
-MAX_RECORDED = 2 * MAX_TOOL_CALLS  # what a brain goes on calling after it was told to stop
+MAX_RECORDED = 2 * MAX_TOOL_CALLS  # some brains go on calling after they had to stop
 MAX_READ = 10_000  # characters of an argument
 SUGGESTION_TTL = timedelta(hours=1)  # of one that has no end of its own
 
@@ -68,31 +61,22 @@ class Effect:
 Change = Callable[[Endpoint, datetime], Effect]
 
 
+@dataclass(eq=False)
 class Toolbox:
     """The tools of one session, and the record of what was called."""
 
-    def __init__(
-        self,
-        context: AnalysisContext,
-        store: Store,
-        analysis_queue: AnalysisQueue,
-        clock: Clock,
-        cron: Cron,
-        max_pause: timedelta = MAX_PAUSE,
-        session_id: UUID | None = None,
-        brain: str | None = None,
-    ) -> None:
-        self._analysed = context.endpoint
-        self._advises = context.mode is not Mode.ACT
-        self._waiting = context.waiting
-        self._started_at = context.now
-        self._store = store
-        self._analysis_queue = analysis_queue
-        self._clock = clock
-        self._cron = cron
-        self._max_pause = max_pause
-        self._session_id = session_id
-        self._brain = brain
+    context: AnalysisContext
+    store: Store
+    analysis_queue: AnalysisQueue
+    clock: Clock
+    cron: Cron
+    max_pause: timedelta = bounds.MAX_PAUSE
+    session_id: UUID | None = None
+    brain: str | None = None
+
+    def __post_init__(self) -> None:
+        self._analysed = self.context.endpoint
+        self._advises = self.context.mode is not Mode.ACT
         self._one_at_a_time = asyncio.Lock()  # brains may call several tools at once
         self.calls: list[ToolCall] = []
         self.submission: Submission | None = None
@@ -115,7 +99,7 @@ class Toolbox:
         self, tool: str, arguments: dict[str, Any], rule_id: UUID | None = None
     ) -> Answer:
         """Run one tool, within the limits of a session, and keep what happened."""
-        name, cleaned = str(plain(tool))[:100], plain(arguments, MAX_READ)
+        name, cleaned = str(sanitized(tool))[:100], sanitized(arguments, MAX_READ)
         async with self._one_at_a_time:
             self._effect, self._rule_id = None, rule_id
             try:
@@ -132,7 +116,7 @@ class Toolbox:
             return call
         if not self._advises:
             return replace(call, took_effect=True, holds_until=self._effect.holds_until)
-        if is_waiting(name, call.arguments, self._waiting):
+        if is_waiting(name, call.arguments, self.context.waiting):
             return replace(call, repeated=True)
         return replace(call, suggested=True, holds_until=self._effect.holds_until)
 
@@ -154,56 +138,54 @@ class Toolbox:
 
     async def _get_latest_response(self, arguments: Arguments) -> Answer:
         arguments.done()
-        responses = await self._analysis_queue.responses(self._analysed.id, limit=1)
+        responses = await self.analysis_queue.responses(self._analysed.id, limit=1)
         if not responses:
             return {"ok": True, "found": False, "note": "it has not run yet"}
-        return {"ok": True, "found": True, **shown_response(responses[0])}
+        return {"ok": True, "found": True, **describe_response(responses[0])}
 
     async def _get_response_history(self, arguments: Arguments) -> Answer:
         limit = arguments.whole("limit", 1, 10, default=10)
         offset = arguments.whole("offset", 0, 100_000, default=0)
         arguments.done()
-        responses = await self._analysis_queue.responses(
+        responses = await self.analysis_queue.responses(
             self._analysed.id, limit=limit + 1, offset=offset
         )
-        history = shown_history(responses[:limit])
+        history = describe_history(responses[:limit])
         return {"ok": True, "responses": history, "more": len(responses) > limit}
 
     async def _get_sibling_latest_responses(self, arguments: Arguments) -> Answer:
         arguments.done()
-        siblings = await self._analysis_queue.siblings(self._analysed.id)
-        now = self._clock.now()
-        return {"ok": True, "siblings": [shown_sibling(sibling, now) for sibling in siblings]}
+        siblings = await self.analysis_queue.siblings(self._analysed.id)
+        now = self.clock.now()
+        return {"ok": True, "siblings": [describe_sibling(sibling, now) for sibling in siblings]}
 
-    # --- Act ------------------------------------------------------------------------------
+    # --- Change ---------------------------------------------------------------------------
 
     async def _propose_interval(self, arguments: Arguments) -> Answer:
         wanted = arguments.duration_ms("interval_ms")
         wanted_ttl = arguments.minutes("ttl_minutes", default=60)
         reason, name = arguments.text("reason"), arguments.text("endpoint")
         arguments.done()
-        interval = bounded("interval", wanted, MIN_INTERVAL, MAX_INTERVAL)
+        interval = bounded("interval", wanted, bounds.MIN_INTERVAL, bounds.MAX_INTERVAL)
 
         def change(endpoint: Endpoint, now: datetime) -> Effect:
-            ttl = bounded("ttl", wanted_ttl, MIN_TTL, longest_ttl(endpoint, now, self._cron))
+            ttl = self._ttl(wanted_ttl, endpoint, now)
             expires_at = now + ttl.value
             hint = IntervalHint(interval.value, expires_at, reason=reason, **self._written_by)
-            changed = steering.suggest_interval(endpoint, hint, now, self._cron)
+            changed = steering.suggest_interval(endpoint, hint, now, self.cron)
             return Effect(changed, expires_at, _clamps(interval, ttl))
 
-        effect = await self._act(name, change)
-        hint = effect.endpoint.interval_hint
-        return {**self._shown(effect), "expires_at": iso_or_none(hint and hint.expires_at)}
+        effect = await self._transition(name, change)
+        return {**self._described(effect), "expires_at": iso_or_none(effect.holds_until)}
 
     async def _propose_next_time(self, arguments: Arguments) -> Answer:
-        if arguments.has("next_run_at_iso") == arguments.has("next_run_in_ms"):
+        is_instant = arguments.has("next_run_at_iso")
+        if is_instant == arguments.has("next_run_in_ms"):
             raise InvalidInput("arguments", "", "give next_run_at_iso or next_run_in_ms")
-        if arguments.has("next_run_at_iso"):
+        if is_instant:
             run_at = arguments.instant("next_run_at_iso")
-            arguments.anything("next_run_in_ms")
         else:
-            run_at = self._clock.now() + arguments.duration_ms("next_run_in_ms")
-            arguments.anything("next_run_at_iso")
+            run_at = self.clock.now() + arguments.duration_ms("next_run_in_ms")
         wanted_ttl = arguments.minutes("ttl_minutes", default=30)
         reason, name = arguments.text("reason"), arguments.text("endpoint")
         arguments.done()
@@ -211,33 +193,31 @@ class Toolbox:
         def change(endpoint: Endpoint, now: datetime) -> Effect:
             if run_at <= now:
                 self._refuse_if_it_ran_meanwhile(endpoint)
-            ttl = bounded("ttl", wanted_ttl, MIN_TTL, longest_ttl(endpoint, now, self._cron))
+            ttl = self._ttl(wanted_ttl, endpoint, now)
             expires_at = now + ttl.value
             hint = OneShotHint(run_at, expires_at, reason=reason, **self._written_by)
-            changed = steering.suggest_run_at(endpoint, hint, now, self._cron)
+            changed = steering.suggest_run_at(endpoint, hint, now, self.cron)
             return Effect(changed, expires_at, _clamps(ttl))
 
-        effect = await self._act(name, change)
-        hint = effect.endpoint.one_shot_hint
-        return {**self._shown(effect), "expires_at": iso_or_none(hint and hint.expires_at)}
+        effect = await self._transition(name, change)
+        return {**self._described(effect), "expires_at": iso_or_none(effect.holds_until)}
 
     async def _pause_until(self, arguments: Arguments) -> Answer:
         until_at = arguments.instant("until_iso") if arguments.has("until_iso") else None
-        arguments.anything("until_iso")
         reason, name = arguments.text("reason"), arguments.text("endpoint")
         arguments.done()
 
         def change(endpoint: Endpoint, now: datetime) -> Effect:
             if until_at is None:
-                return Effect(steering.resume(endpoint, Author.PLANNER, now, self._cron))
-            length = bounded("pause", until_at - now, timedelta.min, self._max_pause)
+                return Effect(steering.resume(endpoint, Author.PLANNER, now, self.cron))
+            length = bounded("pause", until_at - now, timedelta.min, self.max_pause)
             end_at = now + length.value if length.clamped else until_at
             changed = steering.pause(
-                *(endpoint, end_at, Author.PLANNER, reason, now, self._cron), **self._written_by
+                *(endpoint, end_at, Author.PLANNER, reason, now, self.cron), **self._written_by
             )
             return Effect(changed, end_at, _clamps(length))
 
-        return self._shown(await self._act(name, change))
+        return self._described(await self._transition(name, change))
 
     async def _clear_hints(self, arguments: Arguments) -> Answer:
         arguments.text("reason")
@@ -245,21 +225,25 @@ class Toolbox:
         arguments.done()
 
         def change(endpoint: Endpoint, now: datetime) -> Effect:
-            return Effect(steering.clear_hints(endpoint, Author.PLANNER, now, self._cron))
+            return Effect(steering.clear_hints(endpoint, Author.PLANNER, now, self.cron))
 
-        return self._shown(await self._act(name, change))
+        return self._described(await self._transition(name, change))
+
+    def _ttl(self, wanted: timedelta, endpoint: Endpoint, now: datetime) -> Bounded:
+        longest = bounds.longest_ttl(endpoint, now, self.cron)
+        return bounded("ttl", wanted, bounds.MIN_TTL, longest)
 
     @property
     def _written_by(self) -> dict[str, Any]:
         """Who wrote a hint or a pause, as data with it."""
-        return {"session_id": self._session_id, "brain": self._brain, "rule_id": self._rule_id}
+        return {"session_id": self.session_id, "brain": self.brain, "rule_id": self._rule_id}
 
-    async def _act(self, name: str, change: Change) -> Effect:
+    async def _transition(self, name: str, change: Change) -> Effect:
         """Change an endpoint as the planner, counted, in one transaction of the store.
 
-        A planner that may only advise is told what would have taken effect; nothing is written.
+        A planner that may only advise gets what would have taken effect; nothing is written.
         """
-        async with self._store.transaction() as tx:
+        async with self.store.transaction() as tx:
             endpoint_id = await self._resolve(tx, name)
             stored = await tx.lock_endpoint(self._analysed.tenant_id, endpoint_id)
             endpoint, now = stored.endpoint, stored.read_at
@@ -275,7 +259,7 @@ class Toolbox:
             self._effect = effect
         return effect
 
-    def _shown(self, effect: Effect) -> Answer:
+    def _described(self, effect: Effect) -> Answer:
         endpoint = effect.endpoint
         plan_clamps = endpoint.plan.clamps if endpoint.plan is not None else ()
         answer = {
@@ -299,7 +283,7 @@ class Toolbox:
 
     def _refuse_if_it_ran_meanwhile(self, endpoint: Endpoint) -> None:
         for slot_at in (endpoint.running_slot_at, endpoint.last_slot_at):
-            if slot_at is not None and slot_at > self._started_at:
+            if slot_at is not None and slot_at > self.context.now:
                 raise Refused("it has run since this analysis began")
 
     # --- Finish ---------------------------------------------------------------------------
@@ -307,17 +291,17 @@ class Toolbox:
     async def _submit_analysis(self, arguments: Arguments) -> Answer:
         reasoning = arguments.text("reasoning", longest=4000)
         confidence = arguments.share("confidence")
-        arguments.anything("actions_taken")
-        next_analysis_at, clamps = None, list[str]()
+        arguments.has("actions_taken")  # allowed, and of no use: the calls are on record
+        next_analysis_at, clamps = None, ()
         if arguments.has("next_analysis_in_ms"):
             wanted = arguments.duration_ms("next_analysis_in_ms")
-            length = bounded("next analysis", wanted, MIN_NEXT_ANALYSIS, MAX_NEXT_ANALYSIS)
-            next_analysis_at = self._clock.now() + length.value
-            clamps = [length.clamped] if length.clamped else []
-        arguments.anything("next_analysis_in_ms")
+            shortest, longest = bounds.MIN_NEXT_ANALYSIS, bounds.MAX_NEXT_ANALYSIS
+            length = bounded("next analysis", wanted, shortest, longest)
+            next_analysis_at, clamps = self.clock.now() + length.value, _clamps(length)
         arguments.done()
         self.submission = Submission(reasoning, confidence, next_analysis_at)
-        return {"ok": True, "next_analysis_at": iso_or_none(next_analysis_at), "clamped": clamps}
+        next_at = iso_or_none(next_analysis_at)
+        return {"ok": True, "next_analysis_at": next_at, "clamped": list(clamps)}
 
 
 def _clamps(*values: Bounded) -> tuple[str, ...]:

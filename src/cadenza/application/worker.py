@@ -23,7 +23,7 @@ from cadenza.application.ports.claims import (
 from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.events import Event, Events
 from cadenza.application.results import Results, SchedulerOptions
-from cadenza.application.shown_text import shown_error
+from cadenza.application.sanitizing import error_text
 from cadenza.application.waiting import end_all, until_set
 from cadenza.domain.errors import StoreUnavailable
 
@@ -138,7 +138,7 @@ class Worker(Generic[C, F]):
             self._backlog = True
             return ClaimBatch((), None, backlog=True)
         asked = asyncio.get_running_loop().time()
-        self._backlog = False  # room that comes meanwhile is told again when its result is stored
+        self._backlog = False  # room that comes meanwhile wakes us when its result is stored
         batch = await self._queue.claim_due(self._request(room))
         self._backlog = batch.backlog
         for claim in batch.claims:
@@ -246,7 +246,7 @@ class Worker(Generic[C, F]):
             task = asyncio.current_task()
             if task is not None and task.cancelling():
                 raise asyncio.CancelledError from error  # it was us who ended it
-            return self._work.broken(claim, started_at, shown_error(error))
+            return self._work.broken(claim, started_at, error_text(error))
 
     def _drop(self, claim: Leased, why: str) -> None:
         self._forget(claim)
@@ -295,7 +295,7 @@ class Worker(Generic[C, F]):
             await self._retry(self.renew_once)
 
     async def renew_once(self) -> int:
-        """Extend every lease that is ours; a execution whose lease is gone ends its request."""
+        """Extend every lease that is ours; an execution whose lease is gone ends its request."""
         executions = list(self._executions.values())
         if not executions:
             return 0
@@ -352,14 +352,14 @@ class Worker(Generic[C, F]):
         """As long as the grace allows, or until somebody asks a second time to stop."""
         hurry = asyncio.create_task(self._stopping_now.wait())
         deadline = asyncio.get_running_loop().time() + self._options.stop_grace.total_seconds()
-        while flying := [task for task in (giving_back, *self._tasks()) if not task.done()]:
+        while running := [task for task in (giving_back, *self._tasks()) if not task.done()]:
             left = deadline - asyncio.get_running_loop().time()
             if left <= 0 or hurry.done():
                 break
-            await asyncio.wait([*flying, hurry], timeout=left, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([*running, hurry], timeout=left, return_when=asyncio.FIRST_COMPLETED)
         await end_all([hurry])
 
-    # --- Small parts ----------------------------------------------------------------------
+    # --- Shared ---------------------------------------------------------------------------
 
     async def _retry(self, step: Callable[[], Awaitable[T]]) -> T:
         """Until the store answers: what is in flight goes on, and nothing is lost meanwhile."""

@@ -9,7 +9,7 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from cadenza.application.shown_state import shown_baseline
+from cadenza.application.descriptions import describe_baseline
 from cadenza.demo.stage import Stage
 from cadenza.demo.story import ACTED, TIGHTENED, Line
 from cadenza.domain.endpoint import Endpoint, Every, fresh_hints
@@ -44,7 +44,7 @@ def _newest(texts: list[Text], table: Table, console: Console) -> list[Text]:
 def _row(stage: Stage, endpoint: Endpoint, now: datetime) -> tuple[Any, ...]:
     interval, _ = fresh_hints(endpoint, now)
     runs = stage.runs(endpoint)
-    pace = Text(shown_baseline(endpoint))
+    pace = Text(describe_baseline(endpoint))
     if interval is not None:
         pace = Text(f"every {humanize(interval.interval)}", "magenta")
         if isinstance(endpoint.baseline, Every):

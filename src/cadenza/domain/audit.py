@@ -1,4 +1,4 @@
-"""What is written with a change, in its transaction: who made it, and under which key."""
+"""What is written with a change, in its transaction: who made it, and what followers hear of it."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,3 +20,14 @@ class IdempotencyRecord:
 
     key: str
     fingerprint: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class PendingEvent:
+    """For followers of a tenant; its instant and position come when the transaction is stored."""
+
+    kind: str
+    tenant_id: UUID
+    job_id: UUID | None = None
+    endpoint_id: UUID | None = None
+    data: dict[str, Any] = field(default_factory=dict[str, Any])

@@ -7,7 +7,8 @@ compares the two on random data.
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
+from operator import itemgetter
 from uuid import UUID
 
 from cadenza.domain.endpoint import Endpoint
@@ -22,10 +23,14 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """How much may run at once, and how much of it this worker is running already."""
+class ClaimRequest:
+    """How much a worker can take now, and what it is running already. Tenants and hosts at their
+    limit are passed over."""
 
-    total: int
+    worker: str
+    limit: int
+    lease: timedelta
+    ahead: timedelta = timedelta(0)
     per_tenant: int = 100
     per_host: int = 20
     busy_tenants: Mapping[UUID, int] = field(default_factory=dict[UUID, int])
@@ -52,22 +57,22 @@ def slot_to_claim(
     return None if endpoint.paused_until(now) is not None else endpoint.next_run_at
 
 
-def fair_shares(candidates: Iterable[Candidate], limits: Limits) -> list[Candidate]:
+def fair_shares(candidates: Iterable[Candidate], request: ClaimRequest) -> list[Candidate]:
     """Every tenant's first slot before anybody's second, within the limits of tenant and host.
 
     A tenant or host that has no room left is passed over, and takes nothing from the others.
     """
-    tenants, hosts = Counter(limits.busy_tenants), Counter(limits.busy_hosts)
-    full_tenants = {tenant_id for tenant_id, busy in tenants.items() if busy >= limits.per_tenant}
-    full_hosts = {host for host, busy in hosts.items() if busy >= limits.per_host}
-    ranked: list[tuple[int, datetime, UUID, Candidate]] = []
+    tenants, hosts = Counter(request.busy_tenants), Counter(request.busy_hosts)
+    full_tenants = {tenant_id for tenant_id, busy in tenants.items() if busy >= request.per_tenant}
+    full_hosts = {host for host, busy in hosts.items() if busy >= request.per_host}
+    ranked: list[tuple[int, Candidate]] = []
     for candidate in sorted(candidates, key=lambda due: (due.slot_at, due.endpoint_id)):
         if candidate.tenant_id in full_tenants or candidate.host in full_hosts:
             continue
         tenants[candidate.tenant_id] += 1
         hosts[candidate.host] += 1
         rank = tenants[candidate.tenant_id]
-        if rank <= limits.per_tenant and hosts[candidate.host] <= limits.per_host:
-            ranked.append((rank, candidate.slot_at, candidate.endpoint_id, candidate))
-    ranked.sort(key=lambda entry: entry[:3])
-    return [entry[3] for entry in ranked[: limits.total]]
+        if rank <= request.per_tenant and hosts[candidate.host] <= request.per_host:
+            ranked.append((rank, candidate))
+    ranked.sort(key=itemgetter(0))  # stable: within a rank the earliest slot stays first
+    return [candidate for _, candidate in ranked[: request.limit]]

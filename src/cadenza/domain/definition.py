@@ -1,17 +1,19 @@
 """Definitions: what an owner declares about a job and its endpoints, and what is wrong with it."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
+from uuid import UUID
 
 from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import PLATFORM_MIN_INTERVAL, Baseline, CronLine, Every, Job
 from cadenza.domain.errors import InvalidCron, InvalidInput
 from cadenza.domain.instants import humanize
-from cadenza.domain.rule import Mode, Rule, siblings_in
+from cadenza.domain.rule import Mode, Rule, siblings_in, with_ids
 from cadenza.domain.target import HttpTarget, Target
-from cadenza.domain.target_validation import check_http_target, check_shell_target
+from cadenza.domain.target_validation import check_http_target, check_shell_target, check_storable
 
 LONGEST_INTERVAL = timedelta(days=366)
 MAX_NAME = 100
@@ -65,12 +67,12 @@ def declared(job: Job) -> JobDefinition:
     )
 
 
-def with_declared(job: Job, wanted: JobDefinition) -> Job:
+def with_declared(job: Job, wanted: JobDefinition, new_id: Callable[[], UUID]) -> Job:
     return replace(
         job,
         name=wanted.name,
         description=wanted.description,
-        rules=wanted.rules,
+        rules=with_ids(wanted.rules, job.rules, new_id),
         planner_mode=wanted.planner_mode,
         probe_budget=wanted.probe_budget,
     )
@@ -175,12 +177,7 @@ def warnings_of(definition: EndpointDefinition, now: datetime, cron: Cron) -> li
 def _check_text(field: str, text: str, most: int) -> None:
     if len(text) > most:
         raise InvalidInput(field, text, f"{len(text)} characters; {most} are the most")
-    if "\0" in text:
-        raise InvalidInput(field, text, "it holds a NUL character")
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise InvalidInput(field, text, "it holds half of a character pair") from error
+    check_storable(field, text)
 
 
 def _check_baseline(baseline: Baseline, now: datetime, cron: Cron) -> None:
@@ -225,11 +222,8 @@ def _gaps(baseline: Baseline, now: datetime, cron: Cron) -> list[timedelta]:
         return [baseline.interval]
     if not isinstance(baseline, CronLine):
         return []
-    occurrences = [now]
-    try:
+    occurrences, line = [now], (baseline.expression, baseline.timezone)
+    with suppress(InvalidCron):  # 29 February has one every four years, and none around 2100
         for _ in range(50):
-            last_at = occurrences[-1]
-            occurrences.append(cron.next_after(baseline.expression, baseline.timezone, last_at))
-    except InvalidCron:  # 29 February has one every four years, and none around 2100
-        pass
+            occurrences.append(cron.next_after(*line, occurrences[-1]))
     return [later - earlier for earlier, later in pairwise(occurrences[1:])]

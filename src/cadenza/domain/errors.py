@@ -10,7 +10,7 @@ CadenzaError
 │   ├── AlreadyRunning  a run is in flight or waiting
 │   ├── Outdated        somebody else has changed it since it was read
 │   └── NotAllowed      the key may not do this
-├── NotFound            no such thing for this tenant
+├── NotFound            no such thing, or it belongs to another tenant
 ├── BrainFailed         an analysis that could not go on, with a reason that holds no secret
 │   └── ProviderFailed  the provider is away or refuses: the next sessions would likely fail, too
 └── InstallationError     something around us is wrong (database, disk): says what to do
@@ -34,16 +34,13 @@ class InvalidInput(CadenzaError):
         super().__init__(f"{field}: {_quoted(value)} is not valid: {fix}")
 
 
-class InvalidCron(InvalidInput):
-    """A cron expression or a time zone that has no next occurrence."""
+class InvalidCron(InvalidInput): ...
 
 
-class AlreadyThere(InvalidInput):
-    """A name that somebody or something has already."""
+class AlreadyThere(InvalidInput): ...
 
 
-class NothingThere(InvalidInput):
-    """An expression asks for a field or an element that the values do not have."""
+class NothingThere(InvalidInput): ...
 
 
 class InvalidFields(CadenzaError):
@@ -52,24 +49,19 @@ class InvalidFields(CadenzaError):
         super().__init__("; ".join(str(problem) for problem in problems[:5]))
 
 
-class Refused(CadenzaError):
-    """The rules forbid this action now; the text says why."""
+class Refused(CadenzaError): ...
 
 
-class AlreadyRunning(Refused):
-    """A run of this endpoint is in flight or waiting to start."""
+class AlreadyRunning(Refused): ...
 
 
-class Outdated(Refused):
-    """It has changed since the caller read it."""
+class Outdated(Refused): ...
 
 
-class NotAllowed(Refused):
-    """The caller's key has not the scope for this."""
+class NotAllowed(Refused): ...
 
 
-class NotFound(CadenzaError):
-    """No such thing, or it belongs to somebody else."""
+class NotFound(CadenzaError): ...
 
 
 class BrainFailed(CadenzaError):
@@ -84,8 +76,7 @@ class ProviderFailed(BrainFailed):
         super().__init__(reason)
 
 
-class InstallationError(CadenzaError):
-    """Something around Cadenza is wrong; the text says what to do about it."""
+class InstallationError(CadenzaError): ...
 
 
 class SecretUnreadable(InstallationError):

@@ -8,11 +8,10 @@ from datetime import datetime, timedelta
 
 from cadenza.domain.backoff import backed_off
 from cadenza.domain.cron import Cron
-from cadenza.domain.endpoint import PLATFORM_MIN_INTERVAL, CronLine, Endpoint, Every
+from cadenza.domain.endpoint import PLATFORM_MIN_INTERVAL, CronLine, Endpoint, Every, fresh_hints
 from cadenza.domain.governor import plan_next_run
 from cadenza.domain.hint import Author, Hint, IntervalHint
 from cadenza.domain.instants import FOREVER, humanize, iso
-from cadenza.domain.outcome import fresh_hints
 from cadenza.domain.plan import Candidate, Plan, Source
 
 _CHOSEN = {

@@ -34,10 +34,10 @@ def plan_next_run(now: datetime, endpoint: Endpoint, cron: Cron, *, after_run: b
 def _planned(now: datetime, endpoint: Endpoint, cron: Cron, after_run: bool) -> Plan:
     situation = _Situation(now, endpoint, cron, after_run, endpoint.last_run_at)
     if endpoint.archived_at is not None:
-        return _asleep(situation)
-    pause_end = endpoint.paused_until(now)
-    if not after_run and pause_end is None and _already_due(now, endpoint):
-        assert endpoint.plan is not None
+        return _plan(situation, _Decision())
+    pause_end, due_at = endpoint.paused_until(now), endpoint.next_run_at
+    is_due = due_at is not None and due_at <= now
+    if endpoint.plan is not None and is_due and not after_run and pause_end is None:
         return endpoint.plan
     decision = _decide(situation)
     if after_run and decision.at is not None and decision.at < now:
@@ -89,15 +89,12 @@ class _Situation:
 
 
 class _Decision(NamedTuple):
-    at: datetime | None
-    source: Source | None
-    winner: Source | None
-    clamps: tuple[Source, ...]
-    candidates: tuple[Candidate, ...]
-    jitter: timedelta
-
-
-# --- Candidates ---------------------------------------------------------------------------
+    at: datetime | None = None
+    source: Source | None = None
+    winner: Source | None = None
+    clamps: tuple[Source, ...] = ()
+    candidates: tuple[Candidate, ...] = ()
+    jitter: timedelta = NO_JITTER
 
 
 def _decide(situation: _Situation) -> _Decision:
@@ -107,7 +104,7 @@ def _decide(situation: _Situation) -> _Decision:
     considered = tuple(filter(None, (baseline, interval, one_shot)))
     chosen = _choose(baseline, _if_open(interval), _if_open(one_shot))
     if chosen is None:
-        return _Decision(None, None, None, (), considered, drift)
+        return _Decision(candidates=considered, jitter=drift)
     at, clamps = _within_guardrails(situation, chosen)
     source = clamps[-1] if clamps else chosen.source
     return _Decision(at, source, chosen.source, clamps, considered, drift)
@@ -196,9 +193,6 @@ def _expires_in_pause(situation: _Situation, expires_at: datetime) -> bool:
     return pause_end is not None and expires_at <= pause_end
 
 
-# --- Choice -------------------------------------------------------------------------------
-
-
 def _if_open(candidate: Candidate | None) -> Candidate | None:
     return candidate if candidate is not None and candidate.excluded is None else None
 
@@ -213,9 +207,6 @@ def _choose(
     if one_shot.at == rival.at:
         return interval or one_shot
     return one_shot if one_shot.at < rival.at else rival
-
-
-# --- Guardrails ---------------------------------------------------------------------------
 
 
 def _within_guardrails(
@@ -250,13 +241,6 @@ def _on_grid(situation: _Situation, at: datetime) -> datetime:
     return situation.first_at_or_after(situation.endpoint.baseline, at)
 
 
-# --- Pause, and slots that strictly increase ------------------------------------------------
-
-
-def _already_due(now: datetime, endpoint: Endpoint) -> bool:
-    return endpoint.next_run_at is not None and endpoint.next_run_at <= now
-
-
 def _hold_back_for_pause(
     situation: _Situation, decision: _Decision, pause_end: datetime | None
 ) -> _Decision:
@@ -275,9 +259,6 @@ def _keep_slots_increasing(situation: _Situation, decision: _Decision) -> _Decis
     if decision.winner is Source.BASELINE_CRON:
         at = _on_grid(situation, at)
     return decision._replace(at=at)
-
-
-# --- The plan -----------------------------------------------------------------------------
 
 
 def _plan(situation: _Situation, decision: _Decision) -> Plan:
@@ -313,7 +294,3 @@ def _decided_by(situation: _Situation, decision: _Decision) -> UUID | None:
         decides = pause is not None and pause.until_at == endpoint.paused_until(situation.now)
         return pause.session_id if pause is not None and decides else None
     return advice.session_id if advice is not None else None
-
-
-def _asleep(situation: _Situation) -> Plan:
-    return _plan(situation, _Decision(None, None, None, (), (), NO_JITTER))

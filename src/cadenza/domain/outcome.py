@@ -1,5 +1,6 @@
 """What a finished run does to its endpoint, before the next run is planned."""
 
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -7,10 +8,9 @@ from cadenza.domain.backoff import backed_off
 from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import CronLine, Endpoint, Every, fresh_hints
 from cadenza.domain.errors import InvalidCron
-from cadenza.domain.finish import Finish
 from cadenza.domain.governor import plan_next_run
 from cadenza.domain.instants import latest
-from cadenza.domain.run import FinishedRun, Outcome, RunStatus
+from cadenza.domain.run import Finish, FinishedRun, Outcome, RunStatus
 
 MAX_RETRY_AFTER = timedelta(hours=1)
 MAX_COUNTED_CRON_SKIPS = 100  # walking a cron is slow, and nobody needs to know more
@@ -116,12 +116,10 @@ def _count_intervals(interval: timedelta, after: datetime, until: datetime) -> i
 
 def _count_cron(line: CronLine, after: datetime, until: datetime, cron: Cron) -> int:
     count, at = 0, after
-    while count < MAX_COUNTED_CRON_SKIPS:
-        try:
+    with suppress(InvalidCron):
+        while count < MAX_COUNTED_CRON_SKIPS:
             at = cron.next_after(line.expression, line.timezone, at)
-        except InvalidCron:
-            break
-        if at >= until:
-            break
-        count += 1
+            if at >= until:
+                break
+            count += 1
     return count

@@ -26,7 +26,7 @@ T = TypeVar("T")
 def redacted(value: T, secrets: Collection[Secret]) -> T:
     """The same text or JSON value without these secrets; a number that is one becomes the mask."""
     values = frozenset(secret.value for secret in secrets if secret.value.strip())
-    return cast("T", _Spellings.of(values).masked(value)) if values else value
+    return cast("T", _spellings_of(values).masked(value)) if values else value
 
 
 class _Spellings:
@@ -39,11 +39,6 @@ class _Spellings:
         self._forms = tuple(sorted({form for value in self._plain for form in _forms(value)}))
         self._shortest = min(map(len, (*self._words, *self._forms)))
         self._numbers = any(_is_number(form) for form in plain)
-
-    @staticmethod
-    @lru_cache(maxsize=1000)
-    def of(values: frozenset[str]) -> "_Spellings":
-        return _Spellings(values)
 
     def masked(self, value: Any) -> Any:
         """Without recursion: a body may be nested more deeply than Python can recurse."""
@@ -96,8 +91,11 @@ class _Spellings:
             yield from _cut_off(text, form)
 
 
-def _occurrences(text: str, form: str) -> Iterator[tuple[int, int]]:
-    begins = text.find(form)
+_spellings_of = lru_cache(maxsize=1000)(_Spellings)
+
+
+def _occurrences(text: str, form: str, start: int = 0) -> Iterator[tuple[int, int]]:
+    begins = text.find(form, start)
     while begins >= 0:
         yield begins, begins + len(form)
         begins = text.find(form, begins + 1)
@@ -105,15 +103,12 @@ def _occurrences(text: str, form: str) -> Iterator[tuple[int, int]]:
 
 def _cut_off(text: str, form: str) -> Iterator[tuple[int, int]]:
     """The text may have been cut in the middle of a secret, so that it ends with its beginning."""
-    head = form[:LEAST_CUT_OFF]
-    if len(head) < LEAST_CUT_OFF:
+    if len(form) < LEAST_CUT_OFF:
         return
-    begins = text.find(head, max(0, len(text) - len(form) + 1))
-    while begins >= 0:
+    for begins, _ in _occurrences(text, form[:LEAST_CUT_OFF], max(0, len(text) - len(form) + 1)):
         if form.startswith(text[begins:]):
             yield begins, len(text)
             return
-        begins = text.find(head, begins + 1)
 
 
 def _is_word(text: str, begins: int, ends: int) -> bool:

@@ -1,13 +1,14 @@
 """Runs: one slot of an endpoint, sent once or more, recorded once."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
+from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.instants import iso
-from cadenza.domain.plan import Source
+from cadenza.domain.plan import Plan, Source
 from cadenza.domain.target import Target
 
 MAX_LOST_ATTEMPTS = 3
@@ -103,6 +104,25 @@ class FinishedRun:
         if self.claim.attempt == 1 and self.started_at is not None:
             return self.started_at
         return max(self.claim.first_claimed_at, self.claim.slot_at)
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """An endpoint after a run, its next plan, and the slots that were skipped meanwhile."""
+
+    settled: Endpoint
+    plan: Plan
+    skipped_slots: int = 0
+    skipped_reason: str | None = None
+    moves_anchor: bool = True
+
+    @property
+    def anchor_at(self) -> datetime | None:
+        return self.plan.anchor_at if self.moves_anchor else self.settled.last_run_at
+
+    @property
+    def endpoint(self) -> Endpoint:
+        return replace(self.settled, plan=self.plan, last_run_at=self.anchor_at)
 
 
 @dataclass(frozen=True, slots=True)

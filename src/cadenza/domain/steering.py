@@ -136,9 +136,7 @@ def request_run_now(endpoint: Endpoint, now: datetime) -> Endpoint:
         raise Refused("it is archived")
     if endpoint.in_flight or endpoint.manual_slot_at is not None:
         raise AlreadyRunning("a run of it is in flight; try again when that has finished")
-    slot_at = now
-    if endpoint.last_slot_at is not None and slot_at <= endpoint.last_slot_at:
-        slot_at = endpoint.last_slot_at + TICK
+    slot_at = max(now, after_last_slot(endpoint) or now)
     if slot_at == endpoint.next_run_at:
         slot_at += TICK
     return replace(endpoint, manual_slot_at=slot_at)

@@ -73,12 +73,12 @@ def check_shell_target(target: ShellTarget) -> None:
         fix = f"{len(command)} arguments; {MAX_ARGUMENTS} are the most"
         raise InvalidInput("command", command, fix)
     for index, argument in enumerate(command):
-        _check_storable(f"command[{index}]", argument)
+        check_storable(f"command[{index}]", argument)
     size = sum(len(argument.encode()) for argument in command)
     if size > MAX_COMMAND:
         raise InvalidInput("command", command, f"{size} bytes; {MAX_COMMAND} are the most")
     if target.folder is not None:
-        _check_storable("folder", target.folder)
+        check_storable("folder", target.folder)
         if not target.folder or len(target.folder) > MAX_FOLDER:
             fix = f"give a path of 1 to {MAX_FOLDER} characters, or leave it out"
             raise InvalidInput("folder", target.folder, fix)
@@ -196,18 +196,18 @@ def _check_body(body: str | None) -> None:
         return
     if len(body) > MAX_BODY:  # before it is encoded, which takes time
         raise InvalidInput("body", body[:40], f"longer than {MAX_BODY} bytes")
-    _check_storable("body", body)
+    check_storable("body", body)
     if (size := len(body.encode())) > MAX_BODY:
         raise InvalidInput("body", body[:40], f"{size} bytes; {MAX_BODY} are the most")
 
 
-def _check_storable(field: str, text: str) -> None:
+def check_storable(field: str, text: str) -> None:
     if "\0" in text:
-        raise InvalidInput(field, text[:40], "it holds a NUL character")
+        raise InvalidInput(field, text, "it holds a NUL character")
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise InvalidInput(field, text[:40], "it holds half of a character pair") from error
+        raise InvalidInput(field, text, "it holds half of a character pair") from error
 
 
 def _check_timeout(timeout: timedelta) -> None:

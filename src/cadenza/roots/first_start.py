@@ -9,9 +9,8 @@ from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.store import PostgresStore
 from cadenza.adapters.system.client_file import Client, read_client, write_client
 from cadenza.adapters.system.ids import new_id
-from cadenza.application.accounts import Keys, Tenants
+from cadenza.application.accounts import FirstStart, Keys, Tenants
 from cadenza.application.authentication import Authentication
-from cadenza.application.first_start import FirstStart
 from cadenza.application.ports.secret_box import SecretBox
 
 

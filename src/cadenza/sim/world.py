@@ -140,7 +140,7 @@ class World:
             CRON,
             self.log,
             self.chance.new_id,
-            options,
+            options or PlannerOptions(),
         )
         self.tables.listen(Channel.FINISHED, planner.wake)
         task = asyncio.create_task(planner.run())

@@ -26,10 +26,10 @@ from cadenza.adapters.secrets.key_file import KeyFile
 from cadenza.adapters.secrets.keys import ConfiguredKeys, MasterKey
 from cadenza.adapters.signing.standard_webhooks import new_signing_secret
 from cadenza.adapters.system.ids import new_id
+from cadenza.application.accounts import SigningKeyRotation
 from cadenza.application.ports.claims import ClaimRequest
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.application.secret_rotation import Secrets, rotate_secrets
-from cadenza.application.signing_keys import SigningKeyRotation
 from cadenza.domain.access import INSTALLATION_ADMIN
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.errors import NotFound, Refused, SecretUnreadable

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cadenza.domain.detectors.case import Want
 from cadenza.domain.detectors.decide import NOTHING, decide
-from cadenza.domain.detectors.finding import Want
 from cadenza.domain.endpoint import OnDemand
 from cadenza.domain.spending import DAY, Budget, affordable
 from tests.domain.detectors.cases import PACE, case, failing, health

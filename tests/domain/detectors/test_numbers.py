@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cadenza.domain.detectors.finding import Want
+from cadenza.domain.detectors.case import Want
 from cadenza.domain.detectors.level_shift import ANOMALY, NAME, SUSPECTED, level_shift
 from cadenza.domain.detectors.threshold import threshold
 from cadenza.domain.detectors.trend import direction_of, mann_kendall, trend

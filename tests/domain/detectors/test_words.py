@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from cadenza.domain.detectors.case import Want
 from cadenza.domain.detectors.coordination import coordination
-from cadenza.domain.detectors.finding import Want
 from cadenza.domain.detectors.staleness import staleness
 from cadenza.domain.detectors.waiting import waiting
 from cadenza.domain.endpoint import OnDemand

@@ -25,7 +25,7 @@ from cadenza.adapters.http.request import REDIRECTS, Request, first_request, red
 from cadenza.adapters.http.retry_after import retry_after
 from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.expressions import Expressions
-from cadenza.application.ports.signer import Signer
+from cadenza.application.ports.signing_keys import Signer
 from cadenza.domain.errors import InvalidInput
 from cadenza.domain.instants import humanize
 from cadenza.domain.redaction import redacted

@@ -30,7 +30,7 @@ class MemoryClaims:
                 candidates.append(Candidate(*ids, row.target.host, slot_at))
             elif (next_run_at := endpoint.next_run_at) is not None and next_run_at > horizon:
                 next_due_at = min(next_run_at, next_due_at or next_run_at)
-        chosen = fair_shares(candidates, request.limits) if candidates else []
+        chosen = fair_shares(candidates, request) if candidates else []
         claims = [self._claim(candidate.endpoint_id, request.lease, now) for candidate in chosen]
         return ClaimBatch(claims, next_due_at, backlog=len(claims) < len(candidates))
 

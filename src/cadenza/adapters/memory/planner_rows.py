@@ -8,7 +8,7 @@ from uuid import UUID
 from cadenza.adapters.memory.rows import AnalysisRow, ReservationRow
 from cadenza.adapters.memory.suggestions import suggestion_of
 from cadenza.adapters.memory.writes import Writes
-from cadenza.application.ports.planning import AnalysisState, Reservation
+from cadenza.application.ports.planning import Reservation
 from cadenza.domain.quota import Allowance
 from cadenza.domain.session import Session
 from cadenza.domain.suggestion import Suggestion
@@ -16,14 +16,15 @@ from cadenza.domain.suggestion import Suggestion
 
 class MemoryAnalysisRows(Writes):
     async def save_analysis_states(
-        self, states: Sequence[AnalysisState], holder: str
+        self, sessions: Sequence[Session], holder: str
     ) -> frozenset[UUID]:
-        present = [state for state in states if state.endpoint_id in self._tables.endpoints]
-        for state in present:
-            key = (state.endpoint_id, state.brain)
+        endpoints = self._tables.endpoints
+        present = [session for session in sessions if session.endpoint_id in endpoints]
+        for session in present:
+            key = (session.endpoint_id, session.kind)
             before = self._tables.analyses.get(key, AnalysisRow())
-            self._put(self._tables.analyses, key, _after(before, state, holder))
-        return frozenset(state.endpoint_id for state in present)
+            self._put(self._tables.analyses, key, _after(before, session, holder))
+        return frozenset(session.endpoint_id for session in present)
 
     async def insert_sessions(self, sessions: Sequence[Session]) -> None:
         for session in sessions:
@@ -31,15 +32,15 @@ class MemoryAnalysisRows(Writes):
                 self._put(self._tables.sessions, session.id, session)
 
 
-def _after(row: AnalysisRow, state: AnalysisState, holder: str) -> AnalysisRow:
-    fired = {**row.fired, **state.fired}
+def _after(row: AnalysisRow, session: Session, holder: str) -> AnalysisRow:
+    fired = {**row.fired, **dict.fromkeys(session.fired, session.started_at)}
     is_ours = row.leased_by == holder
     return AnalysisRow(
-        state.analysed_at,
-        state.next_analysis_at,
-        state.reasoning,
-        row.idle_count + state.is_idle,
-        {rule_id: at for rule_id, at in fired.items() if rule_id not in state.forgotten},
+        session.started_at,
+        session.next_analysis_at,
+        session.reasoning,
+        row.idle_count + (not session.worth_keeping),
+        {rule_id: at for rule_id, at in fired.items() if rule_id not in session.forgotten},
         None if is_ours else row.leased_until,
         None if is_ours else row.leased_by,
     )

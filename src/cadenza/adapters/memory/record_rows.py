@@ -8,8 +8,7 @@ from cadenza.adapters.memory.rows import AuditRow
 from cadenza.adapters.memory.writes import Writes
 from cadenza.application.ports.records import AuditRecord
 from cadenza.application.ports.store import Channel
-from cadenza.domain.audit import AuditEntry, IdempotencyRecord
-from cadenza.domain.event import PendingEvent
+from cadenza.domain.audit import AuditEntry, IdempotencyRecord, PendingEvent
 
 
 class MemoryRecordRows(Writes):

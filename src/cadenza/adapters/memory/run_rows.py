@@ -9,8 +9,7 @@ from cadenza.adapters.memory.responses import recent_response
 from cadenza.adapters.memory.writes import Writes
 from cadenza.application.ports.store import Channel, HeldRuns
 from cadenza.domain.analysis import RECENT_RESPONSES
-from cadenza.domain.finish import Finish
-from cadenza.domain.run import Claim, FinishedRun, LateResult, RunStatus
+from cadenza.domain.run import Claim, Finish, FinishedRun, LateResult, RunStatus
 
 
 class MemoryRunRows(Writes):

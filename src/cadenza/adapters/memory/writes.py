@@ -13,7 +13,7 @@ from typing import Self, TypeVar
 
 from cadenza.adapters.memory.tables import EVENTS, Tables
 from cadenza.application.ports.event_log import Position, StoredEvent
-from cadenza.domain.event import PendingEvent
+from cadenza.domain.audit import PendingEvent
 
 K = TypeVar("K")
 V = TypeVar("V")

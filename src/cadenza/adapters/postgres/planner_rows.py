@@ -15,7 +15,7 @@ from cadenza.adapters.postgres.sessions import (
     suggestion_of,
 )
 from cadenza.adapters.postgres.storable import to_text
-from cadenza.application.ports.planning import AnalysisState, Reservation
+from cadenza.application.ports.planning import Reservation
 from cadenza.domain.errors import NotFound
 from cadenza.domain.quota import Allowance
 from cadenza.domain.session import Session
@@ -26,9 +26,9 @@ class PostgresPlannerRows:
     connection: Connection
 
     async def save_analysis_states(
-        self, states: Sequence[AnalysisState], holder: str
+        self, sessions: Sequence[Session], holder: str
     ) -> frozenset[UUID]:
-        columns = zip(*map(state_values, states), strict=True)
+        columns = zip(*map(state_values, sessions), strict=True)
         async with present("an endpoint was deleted"):
             rows = await self.connection.fetch(
                 query("save_analysis_states"), *map(list, columns), holder

@@ -11,9 +11,8 @@ from cadenza.adapters.postgres.database import Connection
 from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.storable import to_json, to_text
 from cadenza.application.ports.store import Channel
-from cadenza.domain.audit import AuditEntry, IdempotencyRecord
+from cadenza.domain.audit import AuditEntry, IdempotencyRecord, PendingEvent
 from cadenza.domain.errors import AlreadyThere, NotFound
-from cadenza.domain.event import PendingEvent
 
 CHANNELS = {channel: f"cadenza_{channel}" for channel in Channel}
 # What a unique index says when a name is taken, in words.

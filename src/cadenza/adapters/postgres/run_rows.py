@@ -10,8 +10,7 @@ from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.rows import endpoint_of, plan_json
 from cadenza.adapters.postgres.storable import answer_hash, to_json, to_text
 from cadenza.application.ports.store import HeldRuns
-from cadenza.domain.finish import Finish
-from cadenza.domain.run import Claim, FinishedRun
+from cadenza.domain.run import Claim, Finish, FinishedRun
 
 _NO_TIME = datetime.min.replace(tzinfo=UTC)  # nothing is held: nobody asks
 

@@ -8,7 +8,6 @@ from uuid import UUID
 
 from cadenza.adapters.postgres.rows import Row
 from cadenza.adapters.postgres.storable import to_json, to_text
-from cadenza.application.ports.planning import AnalysisState
 from cadenza.domain.analysis import Waiting
 from cadenza.domain.instants import from_iso, iso, iso_or_none, latest, milliseconds
 from cadenza.domain.quota import Allowance
@@ -19,17 +18,17 @@ from cadenza.domain.suggestion import Suggestion
 _AFTERWARDS = timedelta(hours=1)
 
 
-def state_values(state: AnalysisState) -> tuple[Any, ...]:
-    """One analysis state, in the order of save_analysis_states."""
+def state_values(session: Session) -> tuple[Any, ...]:
+    """What is remembered of an endpoint, in the order of save_analysis_states."""
     return (
-        state.endpoint_id,
-        state.brain,
-        state.analysed_at,
-        state.next_analysis_at,
-        to_text(state.reasoning),
-        int(state.is_idle),
-        to_json({str(rule_id): iso(at) for rule_id, at in state.fired.items()}),
-        to_json([str(rule_id) for rule_id in state.forgotten]),
+        session.endpoint_id,
+        session.kind,
+        session.started_at,
+        session.next_analysis_at,
+        to_text(session.reasoning),
+        int(not session.worth_keeping),
+        to_json({str(rule_id): iso(session.started_at) for rule_id in session.fired}),
+        to_json([str(rule_id) for rule_id in session.forgotten]),
     )
 
 

@@ -38,13 +38,8 @@ class StoredEndpoint:
     @property
     def definition(self) -> EndpointDefinition:
         endpoint = self.endpoint
-        return EndpointDefinition(
-            endpoint.name,
-            endpoint.baseline,
-            self.target,
-            endpoint.min_interval,
-            endpoint.max_interval,
-        )
+        guardrails = (endpoint.min_interval, endpoint.max_interval)
+        return EndpointDefinition(endpoint.name, endpoint.baseline, self.target, *guardrails)
 
     @property
     def opened_target(self) -> Target:

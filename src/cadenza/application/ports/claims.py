@@ -1,12 +1,12 @@
 """Who runs what: due slots are claimed under a lease, and finished under its epoch."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Generic, Protocol, TypeVar
 from uuid import UUID
 
-from cadenza.domain.claiming import Limits
+from cadenza.domain.claiming import ClaimRequest
 
 
 class Leased(Protocol):
@@ -52,26 +52,6 @@ class Finished(Protocol):
 
 C = TypeVar("C", bound=Leased)
 F_contra = TypeVar("F_contra", bound=Finished, contravariant=True)
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimRequest:
-    """How much a worker can take now. Tenants and hosts at their limit are passed over."""
-
-    worker: str
-    limit: int
-    lease: timedelta
-    ahead: timedelta = timedelta(0)
-    per_tenant: int = 100
-    per_host: int = 20
-    busy_tenants: Mapping[UUID, int] = field(default_factory=dict[UUID, int])
-    busy_hosts: Mapping[str, int] = field(default_factory=dict[str, int])
-
-    @property
-    def limits(self) -> Limits:
-        return Limits(
-            self.limit, self.per_tenant, self.per_host, self.busy_tenants, self.busy_hosts
-        )
 
 
 @dataclass(frozen=True, slots=True)

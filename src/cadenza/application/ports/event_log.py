@@ -23,7 +23,7 @@ class Position(NamedTuple):
         match = _WRITTEN.fullmatch(text)
         if match is None:
             return None
-        xact, number = (int(each) for each in match.groups())
+        xact, number = map(int, match.groups())
         return cls(xact, number) if max(xact, number) <= _LARGEST else None
 
     def __str__(self) -> str:

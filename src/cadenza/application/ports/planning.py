@@ -1,6 +1,6 @@
 """What planners keep: the state of analyses, sessions, suggestions and quotas."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -20,20 +20,6 @@ class Reservation:
     cost: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class AnalysisState:
-    """What one brain remembers of an endpoint after an analysis."""
-
-    endpoint_id: UUID
-    brain: str  # its kind
-    analysed_at: datetime
-    next_analysis_at: datetime | None
-    reasoning: str
-    is_idle: bool  # counted, not kept as a session
-    fired: Mapping[UUID, datetime]  # declared rules that did something, added to those before
-    forgotten: Sequence[UUID] = ()  # rules to be taken out then, also where they are in `fired`
-
-
 class Quota(Protocol):
     """What a planner asks before and after a session that costs something."""
 
@@ -48,11 +34,13 @@ class Quota(Protocol):
         ...
 
 
-class AnalysisRows(Protocol):
+class PlannerRows(Protocol):
     async def save_analysis_states(
-        self, states: Sequence[AnalysisState], holder: str
+        self, sessions: Sequence[Session], holder: str
     ) -> frozenset[UUID]:
-        """End the leases of this holder; gives the endpoints that are still there. NotFound where
+        """What each brain remembers of an endpoint; a session that is not worth keeping is counted.
+
+        Ends the leases of this holder, and gives the endpoints that are still there. NotFound where
         one is deleted at the same moment, and nothing is stored."""
         ...
 
@@ -60,8 +48,6 @@ class AnalysisRows(Protocol):
         """One that is there already stays as it is."""
         ...
 
-
-class SuggestionRows(Protocol):
     async def lock_suggestion(self, tenant_id: UUID, session_id: UUID, call: int) -> Suggestion:
         """NotFound where there is no such session, or it suggested nothing in this call."""
         ...
@@ -70,8 +56,6 @@ class SuggestionRows(Protocol):
         """The runs it leads to are looked for until then."""
         ...
 
-
-class QuotaRows(Protocol):
     async def lock_allowance(self, tenant_id: UUID, month: str) -> Allowance:
         """An empty one where nothing was used in that month."""
         ...
@@ -87,6 +71,3 @@ class QuotaRows(Protocol):
     async def take_old_reservations(
         self, tenant_id: UUID, before: datetime
     ) -> Sequence[Reservation]: ...
-
-
-class PlannerRows(AnalysisRows, SuggestionRows, QuotaRows, Protocol): ...

@@ -5,31 +5,23 @@ from datetime import datetime
 from typing import Any, Protocol
 from uuid import UUID
 
-from cadenza.application.ports.search_result import SearchResult, TimeCursor
+from cadenza.application.ports.search_result import SearchResult, Span
 from cadenza.domain.session import Session
 
 
 @dataclass(frozen=True, slots=True)
-class SessionSearch:
+class SessionSearch(Span):
     endpoint_id: UUID | None = None
     job_id: UUID | None = None
     brain: str | None = None
     search: str | None = None  # a piece of the reasoning
-    from_at: datetime | None = None
-    to_at: datetime | None = None  # not included
-    after: TimeCursor | None = None
-    limit: int = 50
 
 
 @dataclass(frozen=True, slots=True)
-class AuditSearch:
+class AuditSearch(Span):
     actor: str | None = None  # a piece of it
     action: str | None = None
     subjects: tuple[str, ...] = ()
-    from_at: datetime | None = None
-    to_at: datetime | None = None  # not included
-    after: TimeCursor | None = None
-    limit: int = 50
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,28 +1,24 @@
 """Runs as their owners look for them. Whatever is asked, only so many rows are looked at."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple, Protocol
 from uuid import UUID
 
-from cadenza.application.ports.search_result import SearchResult, TimeCursor
+from cadenza.application.ports.search_result import SearchResult, Span
 from cadenza.domain.health import Health
 from cadenza.domain.plan import Source
-from cadenza.domain.run import LateResult, LostAttempt, Run, RunStatus
+from cadenza.domain.run import Body, LateResult, LostAttempt, Run, RunStatus
 
 
 @dataclass(frozen=True, slots=True)
-class RunSearch:
+class RunSearch(Span):
     endpoint_id: UUID | None = None
     job_id: UUID | None = None
     statuses: tuple[RunStatus, ...] = ()
     sources: tuple[Source, ...] = ()
     is_manual: bool | None = None
-    from_at: datetime | None = None
-    to_at: datetime | None = None  # not included
-    after: TimeCursor | None = None
-    limit: int = 50
 
     @property
     def is_plain(self) -> bool:
@@ -64,3 +60,11 @@ class RunReads(Protocol):
     async def get_run(self, tenant_id: UUID, run_id: UUID) -> RunInFull: ...
 
     async def health_of(self, tenant_id: UUID, endpoint_id: UUID) -> Health: ...
+
+
+class LatestAnswers(Protocol):
+    async def latest_answers(
+        self, tenant_id: UUID, jobs: Sequence[str]
+    ) -> Mapping[str, Mapping[str, Body]]:
+        """By job and endpoint, the body of the last run where that went well; in one query."""
+        ...

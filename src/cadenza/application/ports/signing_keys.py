@@ -1,4 +1,5 @@
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
@@ -12,4 +13,12 @@ class SigningKeys(Protocol):
         An old key that does not open is left out: its successor signs for it. SecretUnreadable
         where the newest does not open.
         """
+        ...
+
+
+class Signer(Protocol):
+    async def headers_for(
+        self, tenant_id: UUID, message_id: str, sent_at: datetime, body: bytes
+    ) -> Mapping[str, str]:
+        """The Standard Webhooks headers of one attempt; none where the tenant has no key."""
         ...

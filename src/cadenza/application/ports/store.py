@@ -6,8 +6,8 @@ endpoints by id), so that no two transactions wait for each other in a circle. S
 the end may mean that it was stored or not.
 """
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -18,11 +18,9 @@ from cadenza.application.ports.accounts import AccountRows
 from cadenza.application.ports.catalogue import StoredEndpoint, StoredJob
 from cadenza.application.ports.planning import PlannerRows
 from cadenza.application.ports.schedules import ScheduleRows, SlotRows
-from cadenza.domain.audit import AuditEntry, IdempotencyRecord
+from cadenza.domain.audit import AuditEntry, IdempotencyRecord, PendingEvent
 from cadenza.domain.endpoint import Endpoint
-from cadenza.domain.event import PendingEvent
-from cadenza.domain.finish import Finish
-from cadenza.domain.run import Claim, FinishedRun
+from cadenza.domain.run import Claim, Finish, FinishedRun
 from cadenza.domain.target import Target
 
 
@@ -168,22 +166,12 @@ class Store(Protocol):
     def transaction(self) -> AbstractAsyncContextManager[Transaction]: ...
 
 
+@dataclass(frozen=True, slots=True)
 class JoinedStore:
     """A store whose transactions are all part of one that is under way."""
 
-    def __init__(self, transaction: Transaction) -> None:
-        self._transaction = transaction
+    joined: Transaction
 
-    def transaction(self) -> "_Joined":
-        return _Joined(self._transaction)
-
-
-class _Joined(AbstractAsyncContextManager[Transaction]):
-    def __init__(self, transaction: Transaction) -> None:
-        self._transaction = transaction
-
-    async def __aenter__(self) -> Transaction:
-        return self._transaction
-
-    async def __aexit__(self, *_: object) -> None:
-        return None
+    @asynccontextmanager
+    async def transaction(self) -> AsyncGenerator[Transaction]:
+        yield self.joined

@@ -1,7 +1,8 @@
-"""An endpoint as detectors see it: its answers, and the limits within which they may act."""
+"""What detectors see, an endpoint with its answers and its limits; and what they report."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
@@ -50,3 +51,27 @@ class Case:
 
     def calm(self, pace: timedelta) -> timedelta:
         return self.budget.calm(pace, self.endpoint.max_interval)
+
+
+class Want(StrEnum):
+    NOTHING = "nothing"  # it is only reported
+    WATCH = "watch"  # another interval for a while, because something is happening
+    RELAX = "relax"  # a longer interval, because nothing is
+    RUN = "run"  # once, now
+    PAUSE = "pause"  # until an instant
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One sentence, and what should happen."""
+
+    detector: str
+    sentence: str
+    want: Want = Want.NOTHING
+    interval: timedelta | None = None
+    until_at: datetime | None = None
+    confidence: float = 0.7
+
+    @property
+    def text(self) -> str:
+        return f"{self.detector}: {self.sentence}"

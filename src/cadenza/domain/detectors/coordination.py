@@ -3,8 +3,7 @@
 from typing import Any
 
 from cadenza.domain.analysis import SiblingState
-from cadenza.domain.detectors.case import Case
-from cadenza.domain.detectors.finding import Finding, Want
+from cadenza.domain.detectors.case import Case, Finding, Want
 from cadenza.domain.detectors.series import fields_of, number_of
 from cadenza.domain.endpoint import OnDemand
 

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
-from cadenza.domain.detectors.case import ENOUGH_RUNS, Case
+from cadenza.domain.detectors.case import ENOUGH_RUNS, Case, Finding, Want
 from cadenza.domain.detectors.coordination import coordination
-from cadenza.domain.detectors.finding import Finding, Want
 from cadenza.domain.detectors.level_shift import level_shift
 from cadenza.domain.detectors.staleness import staleness
 from cadenza.domain.detectors.state_change import state_change

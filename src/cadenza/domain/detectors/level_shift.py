@@ -8,8 +8,7 @@ that swings by itself (a day and a night) has a wide band, and needs a wider swi
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from cadenza.domain.detectors.case import ENOUGH_RUNS, Case
-from cadenza.domain.detectors.finding import Finding, Want
+from cadenza.domain.detectors.case import ENOUGH_RUNS, Case, Finding, Want
 from cadenza.domain.detectors.series import Series, is_usual, rounded, usual
 
 NAME = "Level shift"

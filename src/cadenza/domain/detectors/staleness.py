@@ -4,8 +4,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from statistics import median_low
 
-from cadenza.domain.detectors.case import Case
-from cadenza.domain.detectors.finding import Finding, Want
+from cadenza.domain.detectors.case import Case, Finding, Want
 from cadenza.domain.detectors.series import fields_of, instant_of
 from cadenza.domain.instants import iso
 

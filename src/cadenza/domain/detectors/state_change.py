@@ -9,8 +9,7 @@ trusted again at once (failures without memory must cost little), what failed fo
 from datetime import timedelta
 
 from cadenza.domain.backoff import MAX_DOUBLINGS
-from cadenza.domain.detectors.case import Case
-from cadenza.domain.detectors.finding import Finding, Want
+from cadenza.domain.detectors.case import Case, Finding, Want
 from cadenza.domain.instants import humanize, iso
 from cadenza.domain.spending import DAY
 

@@ -3,8 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
-from cadenza.domain.detectors.case import Case
-from cadenza.domain.detectors.finding import Finding, Want
+from cadenza.domain.detectors.case import Case, Finding, Want
 from cadenza.domain.detectors.series import fields_of, number_of, rounded
 
 # How the name of a limit ends, and the share of it that counts as reached.

@@ -5,8 +5,7 @@ from datetime import datetime, timedelta
 from math import sqrt
 from operator import itemgetter
 
-from cadenza.domain.detectors.case import Case
-from cadenza.domain.detectors.finding import Finding, Want
+from cadenza.domain.detectors.case import Case, Finding, Want
 from cadenza.domain.detectors.series import rounded
 
 LEAST_POINTS = 5

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 from cadenza.domain.bounds import MAX_PAUSE
-from cadenza.domain.detectors.case import Case
-from cadenza.domain.detectors.finding import Finding, Want
+from cadenza.domain.detectors.case import Case, Finding, Want
 from cadenza.domain.detectors.series import instant_of, number_of
 from cadenza.domain.instants import iso
 from cadenza.domain.outcome import MAX_RETRY_AFTER

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from fastapi import Request
 
-from cadenza.application.accounts import Keys, Tenants
+from cadenza.application.accounts import Keys, SigningKeyRotation, Tenants
 from cadenza.application.authentication import Authentication
 from cadenza.application.endpoints import Endpoints, EndpointTest
 from cadenza.application.jobs import Jobs
@@ -19,14 +19,12 @@ from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.dispatcher import Dispatcher
 from cadenza.application.ports.event_log import EventLog
 from cadenza.application.ports.expressions import Expressions
-from cadenza.application.ports.latest_answers import LatestAnswers
 from cadenza.application.ports.records import Records
-from cadenza.application.ports.run_search import RunReads
+from cadenza.application.ports.run_search import LatestAnswers, RunReads
 from cadenza.application.ports.signing_keys import SigningKeys
 from cadenza.application.ports.store import Store
 from cadenza.application.ports.suggestions import SuggestionReads
 from cadenza.application.ports.usage import Readiness, UsageReads
-from cadenza.application.signing_keys import SigningKeyRotation
 from cadenza.application.steering import Steering
 from cadenza.application.suggestions import Suggestions
 from cadenza.domain.cron import Cron

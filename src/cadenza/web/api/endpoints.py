@@ -45,10 +45,10 @@ async def create_endpoint(
     key: IdempotencyKey,
 ) -> EndpointDetailResponse:
     record = idempotency_record(request, key, body)
-    definition = read_endpoint(body)
-    created = await dependencies.endpoints.create(caller, job_id, definition, record)
-    mark_replayed(response, created.replayed)
-    return _with_outlook(dependencies, response, created.stored)
+    create = dependencies.endpoints.create
+    endpoint, replayed = await create(caller, job_id, read_endpoint(body), record)
+    mark_replayed(response, replayed)
+    return _with_outlook(dependencies, response, endpoint)
 
 
 def _with_outlook(

@@ -39,9 +39,9 @@ async def create_job(
     key: IdempotencyKey,
 ) -> JobResponse:
     record = idempotency_record(request, key, body)
-    created = await dependencies.jobs.create(caller, read_job_fields(body), record)
-    mark_replayed(response, created.replayed)
-    return _job(dependencies, response, created.stored)
+    job, replayed = await dependencies.jobs.create(caller, read_job_fields(body), record)
+    mark_replayed(response, replayed)
+    return _job(dependencies, response, job)
 
 
 @routes.get("")

@@ -3,7 +3,8 @@
 from uuid import UUID
 
 from cadenza.application.ports.records import AuditSearch, SessionSearch
-from cadenza.application.timeline import Span, job_timeline
+from cadenza.application.ports.search_result import Span
+from cadenza.application.timeline import job_timeline
 from cadenza.web.api.access import Admin, ApiDependencies, Reader
 from cadenza.web.api.parsing.cursors import read_time_cursor
 from cadenza.web.api.parsing.query import (
@@ -53,7 +54,7 @@ async def list_sessions(
     """What the planner did or wanted, newest first; `search` looks into its reasoning."""
     check_order(from_at, to)
     after = read_time_cursor(cursor)
-    criteria = SessionSearch(endpoint_id, job_id, brain, search, from_at, to, after, limit)
+    criteria = SessionSearch(from_at, to, after, limit, endpoint_id, job_id, brain, search)
     sessions = await dependencies.reads.records.search_sessions(caller.tenant_id, criteria)
     return time_page_response(sessions, session_response)
 
@@ -85,7 +86,7 @@ async def list_audit(
     check_order(from_at, to)
     subjects = (subject,) if subject is not None else ()
     after = read_time_cursor(cursor)
-    criteria = AuditSearch(actor, action, subjects, from_at, to, after, limit)
+    criteria = AuditSearch(from_at, to, after, limit, actor, action, subjects)
     records = await dependencies.reads.records.search_audit(caller.tenant_id, criteria)
     return time_page_response(records, audit_entry_response)
 

@@ -21,7 +21,7 @@ from pydantic_ai.exceptions import (
     ModelTimeoutError,
 )
 
-from cadenza.application.shown_text import clean_text
+from cadenza.application.sanitizing import clean_text
 from cadenza.domain.errors import BrainFailed, ProviderFailed
 from cadenza.domain.redaction import redacted
 from cadenza.domain.target import Secret

@@ -4,8 +4,8 @@ import json
 from collections.abc import Collection
 from typing import Any
 
-from cadenza.application.shown_state import shown_baseline, shown_hints, shown_pause
-from cadenza.application.shown_text import clean_text
+from cadenza.application.descriptions import describe_baseline, describe_hints, describe_pause
+from cadenza.application.sanitizing import clean_text
 from cadenza.domain.analysis import AnalysisContext
 from cadenza.domain.health import Health
 from cadenza.domain.instants import iso, iso_or_none, milliseconds
@@ -51,14 +51,14 @@ def _state(context: AnalysisContext) -> Json:
     last = context.last_analysis
     remembered = last and {"at": iso(last.at), "reasoning": last.reasoning[:MAX_REMEMBERED]}
     return {
-        "baseline": shown_baseline(endpoint),
+        "baseline": describe_baseline(endpoint),
         "min_interval_ms": endpoint.min_interval and milliseconds(endpoint.min_interval),
         "max_interval_ms": endpoint.max_interval and milliseconds(endpoint.max_interval),
         "last_run_at": iso_or_none(endpoint.last_run_at),
         "next_run_at": iso_or_none(endpoint.next_run_at),
         "next_run_because": endpoint.next_source,
-        "paused_until": shown_pause(endpoint.paused_until(now)),
-        "hints": shown_hints(endpoint, now),
+        "paused_until": describe_pause(endpoint.paused_until(now)),
+        "hints": describe_hints(endpoint, now),
         "health": _health(context.health),
         "siblings": [clean_text(name) for name in context.sibling_names[:MAX_NAMES]],
         "last_analysis": remembered,

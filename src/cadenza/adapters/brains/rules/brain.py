@@ -14,9 +14,8 @@ from cadenza.adapters.brains.rules.proposal import DeclaredRules, Proposal, Ruli
 from cadenza.application.ports.brain import Tools, Usage
 from cadenza.domain.analysis import AnalysisContext, Attention
 from cadenza.domain.cron import Cron
-from cadenza.domain.detectors.case import Case
+from cadenza.domain.detectors.case import Case, Finding, Want
 from cadenza.domain.detectors.decide import Decision, decide
-from cadenza.domain.detectors.finding import Finding, Want
 from cadenza.domain.endpoint import CronLine, fresh_hints
 from cadenza.domain.hint import Author
 from cadenza.domain.instants import iso, milliseconds

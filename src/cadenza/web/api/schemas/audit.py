@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from cadenza.application.ports.records import AuditRecord
 from cadenza.application.ports.run_search import ListedRun
-from cadenza.application.timeline import Entry, place_of
+from cadenza.application.timeline import Entry, cursor_of
 from cadenza.web.api.schemas.base import ResponseSchema
 from cadenza.web.api.schemas.runs import RunResponse, run_response
 from cadenza.web.api.schemas.sessions import SessionResponse, session_response
@@ -40,7 +40,7 @@ def audit_entry_response(record: AuditRecord) -> AuditEntryResponse:
 
 
 def timeline_entry_response(entry: Entry) -> TimelineEntryResponse:
-    at, _ = place_of(entry)
+    at, _ = cursor_of(entry)
     if isinstance(entry, ListedRun):
         return TimelineEntryResponse(at=at, kind="run", run=run_response(entry))
     if isinstance(entry, AuditRecord):

@@ -1,4 +1,4 @@
-"""Response bodies as a brain may see them: hostile text, cut, cleaned, and never more than data."""
+"""Text from outside before a brain or a log gets it: hostile, so cut, cleaned, and only data."""
 
 import json
 import unicodedata
@@ -8,10 +8,10 @@ from typing import Any, cast
 
 from cadenza.domain.run import Body
 
-MAX_SHOWN = 1000
-_MAX_READ = 2 * MAX_SHOWN  # of each text: so much is cleaned before it is cut
+MAX_LENGTH = 1000
+_MAX_READ = 2 * MAX_LENGTH  # of each text: so much is cleaned before it is cut
 _HUGE = 10**100
-_KEPT = "\n\t"
+_ALLOWED = "\n\t"
 _INVISIBLE = ("Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp")
 # Letters and marks by their category, but drawn as nothing: fillers and variation selectors.
 _DRAWN_AS_NOTHING = frozenset(
@@ -29,27 +29,28 @@ def clean_text(text: str) -> str:
     """Without control, formatting and invisible characters, which can hide or fake what is said."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(char for char in text if char in _KEPT or _is_visible(char))
+    return "".join(char for char in text if char in _ALLOWED or _is_visible(char))
 
 
 def _is_visible(char: str) -> bool:
     return unicodedata.category(char) not in _INVISIBLE and char not in _DRAWN_AS_NOTHING
 
 
-def shown_body(body: Body) -> Body:
+def sanitized_body(body: Body) -> Body:
     """JSON that is short stays JSON; what is long becomes text, cut and marked."""
-    return shortened(plain(body))
+    return shortened(sanitized(body))
 
 
 def shortened(cleaned: Body) -> Body:
     text = cleaned if isinstance(cleaned, str) else json.dumps(cleaned, ensure_ascii=False)
-    return cleaned if len(text) <= MAX_SHOWN else _cut(text, MAX_SHOWN)
+    return cleaned if len(text) <= MAX_LENGTH else _cut(text, MAX_LENGTH)
 
 
-def plain(value: Any, longest: int = _MAX_READ, depth: int = 0) -> Any:
+def sanitized(value: Any, longest: int = _MAX_READ, depth: int = 0) -> Any:
     """Whatever it is, as JSON that anybody can show and store: cleaned, finite, not too deep."""
     if isinstance(value, str):
-        return _clean(value, longest)
+        cleaned = clean_text(value[:longest])
+        return cleaned if len(value) <= longest else _cut(cleaned, longest)
     if isinstance(value, int):  # and true and false
         return value if -_HUGE < value < _HUGE else "(a huge number)"
     if value is None:
@@ -59,25 +60,21 @@ def plain(value: Any, longest: int = _MAX_READ, depth: int = 0) -> Any:
     if depth > 20:
         return "… (nested too deeply)"
     if isinstance(value, dict):
-        pairs = islice(cast(dict[Any, Any], value).items(), _MAX_READ)
+        fields = islice(cast(dict[Any, Any], value).items(), _MAX_READ)
         return {
-            str(plain(key, 200, depth + 1)): plain(each, longest, depth + 1) for key, each in pairs
+            str(sanitized(name, 200, depth + 1)): sanitized(field, longest, depth + 1)
+            for name, field in fields
         }
     if isinstance(value, list | tuple):
         items = cast(list[Any], value)[:_MAX_READ]
-        return [plain(each, longest, depth + 1) for each in items]
+        return [sanitized(item, longest, depth + 1) for item in items]
     return f"({type(value).__name__})"
-
-
-def _clean(text: str, longest: int) -> str:
-    cleaned = clean_text(text[:longest])
-    return cleaned if len(text) <= longest else _cut(cleaned, longest)
 
 
 def _cut(text: str, longest: int) -> str:
     return f"{text[:longest]}… (cut)"
 
 
-def shown_error(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """What broke that nobody expected to, short enough to be stored."""
     return clean_text(f"{type(error).__name__}: {error}"[:500])
