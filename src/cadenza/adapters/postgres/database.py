@@ -138,6 +138,13 @@ class Database:
             self._pool.terminate()
 
 
+class OverDatabase:
+    """What most ports are made from."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+
 def _is_open(connection: Connection) -> bool:
     try:
         return not connection.is_closed()
@@ -202,7 +209,7 @@ async def _connect(pool: "asyncpg.Pool[asyncpg.Record]", where: str, connections
         raise _away(where, error) from error
     except asyncpg.PostgresError as error:
         raise InstallationError(
-            f"The database at {where} refused us: {_told(error)}. Check CADENZA_DATABASE_URL."
+            f"The database at {where} refused us: {_message(error)}. Check CADENZA_DATABASE_URL."
         ) from error
 
 
@@ -252,8 +259,8 @@ def _unreadable() -> InstallationError:
 
 
 def _away(where: str, error: BaseException) -> StoreUnavailable:
-    return StoreUnavailable(f"The database at {where} does not answer: {_told(error)}")
+    return StoreUnavailable(f"The database at {where} does not answer: {_message(error)}")
 
 
-def _told(error: BaseException) -> str:
+def _message(error: BaseException) -> str:
     return str(error) or type(error).__name__

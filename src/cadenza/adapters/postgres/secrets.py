@@ -10,9 +10,9 @@ from uuid import UUID
 
 import asyncpg
 
+from cadenza.adapters.postgres.accounts import SIGNING_KEY
 from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.queries import query
-from cadenza.adapters.postgres.signing_keys import SIGNING_KEY
 from cadenza.adapters.postgres.targets import HEADERS
 from cadenza.application.ports.sealed_values import Resealed, Unreadable
 from cadenza.application.ports.secret_box import SecretBox

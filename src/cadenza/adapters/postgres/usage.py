@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
-from cadenza.adapters.postgres.database import Database
+from cadenza.adapters.postgres.database import Database, OverDatabase
 from cadenza.adapters.postgres.migrate import status
 from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.rows import Row
@@ -20,10 +20,7 @@ ANSWER_SECONDS = 5.0
 OK = "ok"
 
 
-class PostgresUsage:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
+class PostgresUsage(OverDatabase):
     async def usage(self, tenant_id: UUID) -> Usage:
         row = await self._database.fetchrow(query("usage"), tenant_id)
         assert row is not None

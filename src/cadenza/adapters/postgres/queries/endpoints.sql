@@ -1,5 +1,25 @@
 -- Endpoints, as their owners define, steer and list them.
 
+-- name: insert_endpoint
+-- A new endpoint, with its first plan and what it calls.
+INSERT INTO endpoints (
+    id, name, archived_at, baseline_interval_ms, baseline_cron, timezone, min_interval_ms,
+    max_interval_ms, hint_interval_ms, hint_interval_expires_at, hint_interval_author,
+    hint_interval_reason, hint_interval_session_id, hint_interval_user_id, hint_interval_brain,
+    hint_interval_rule_id, hint_run_at, hint_run_expires_at, hint_run_author, hint_run_reason,
+    hint_run_session_id, hint_run_user_id, hint_run_brain, hint_run_rule_id, person_paused_until,
+    person_pause_reason, person_pause_user_id, planner_paused_until, planner_pause_reason,
+    planner_pause_session_id, planner_pause_brain, planner_pause_rule_id, job_paused_until,
+    planner_changes, failure_count, not_before_at, last_run_at, last_slot_at, next_run_at,
+    next_source, plan, manual_slot_at, tenant_id, job_id, created_at, target, host,
+    secret_headers
+)
+VALUES (
+    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
+    $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38,
+    $39, $40, $41, $42, $43, $44, $45, $46, $47, nullif($48::jsonb, '{}')
+)
+
 -- name: save_endpoint
 -- Everything that a transition may change. Leases and runs belong to claim and finish.
 UPDATE endpoints
@@ -104,6 +124,10 @@ FROM endpoint_states AS e
 WHERE e.tenant_id = $1 AND e.archived_at IS NULL
 ORDER BY e.name
 
+-- name: sibling_ids
+-- The other endpoints of a job that are not archived.
+SELECT name, id FROM endpoints WHERE job_id = $1 AND id <> $2 AND archived_at IS NULL
+
 -- name: endpoint_ids_of_job
 -- Which endpoints a job has and had.
 SELECT id FROM endpoints WHERE tenant_id = $1 AND job_id = $2
@@ -169,27 +193,3 @@ WHERE e.tenant_id = $1
   AND ($7::uuid IS NULL OR (e.next_run_at, e.id) > ($6::text::timestamptz, $7))
 ORDER BY e.next_run_at, e.id
 LIMIT $8
-
--- name: insert_endpoint
--- A new endpoint, with its first plan and what it calls.
-INSERT INTO endpoints (
-    id, name, archived_at, baseline_interval_ms, baseline_cron, timezone, min_interval_ms,
-    max_interval_ms, hint_interval_ms, hint_interval_expires_at, hint_interval_author,
-    hint_interval_reason, hint_interval_session_id, hint_interval_user_id, hint_interval_brain,
-    hint_interval_rule_id, hint_run_at, hint_run_expires_at, hint_run_author, hint_run_reason,
-    hint_run_session_id, hint_run_user_id, hint_run_brain, hint_run_rule_id, person_paused_until,
-    person_pause_reason, person_pause_user_id, planner_paused_until, planner_pause_reason,
-    planner_pause_session_id, planner_pause_brain, planner_pause_rule_id, job_paused_until,
-    planner_changes, failure_count, not_before_at, last_run_at, last_slot_at, next_run_at,
-    next_source, plan, manual_slot_at, tenant_id, job_id, created_at, target, host,
-    secret_headers
-)
-VALUES (
-    $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
-    $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38,
-    $39, $40, $41, $42, $43, $44, $45, $46, $47, nullif($48::jsonb, '{}')
-)
-
--- name: sibling_ids
--- The other endpoints of a job that are not archived.
-SELECT name, id FROM endpoints WHERE job_id = $1 AND id <> $2 AND archived_at IS NULL

@@ -171,7 +171,11 @@ ORDER BY run.slot_at DESC, run.id DESC
 
 -- name: get_run
 -- One run of a tenant, with all that it left.
-SELECT runs.* FROM runs WHERE runs.tenant_id = $1 AND runs.id = $2
+SELECT id, endpoint_id, tenant_id, slot_at, source, status, attempt, epoch, claimed_at, started_at,
+       finished_at, status_code, error_kind, error_message, body, plan, skipped_slots,
+       skipped_reason, is_manual
+FROM runs
+WHERE tenant_id = $1 AND id = $2
 
 -- name: list_lost_attempts
 -- The attempts of a run whose worker never answered.
@@ -265,5 +269,3 @@ FROM clock, (
     FROM endpoints
     WHERE tenant_id = $1
 ) AS endpoints
-
--- --- Only for RunHistory, which goes with it ---------------------------------------------------
