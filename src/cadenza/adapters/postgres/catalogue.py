@@ -63,8 +63,6 @@ class PostgresCatalogue:
         self, tenant_id: UUID, endpoint_id: UUID, *, with_secrets: bool = False
     ) -> StoredEndpoint:
         row = await one_row(self._database, "get_endpoint", "endpoint", tenant_id, endpoint_id)
-        if not with_secrets:
-            return stored_endpoint(row, self._spread)
-        sealed = row["secret_headers"]
+        sealed = row["secret_headers"] if with_secrets else None
         secrets = open_headers(self._box, sealed, tenant_id=tenant_id, endpoint_id=endpoint_id)
         return stored_endpoint(row, self._spread, secrets)

@@ -214,8 +214,7 @@ async def _connect(pool: "asyncpg.Pool[asyncpg.Record]", where: str, connections
 
 
 async def _check_version(database: Database) -> None:
-    async with database.connection() as connection:
-        version = int(await connection.fetchval("SHOW server_version_num"))
+    version = int(await database.fetchval("SHOW server_version_num"))
     if version < OLDEST_SERVER:
         raise InstallationError(
             f"Cadenza needs PostgreSQL 14 or later; this server is {version // 10000}."
@@ -223,12 +222,11 @@ async def _check_version(database: Database) -> None:
 
 
 async def _check_room(database: Database, connections: int) -> None:
-    async with database.connection() as connection:
-        room = await connection.fetchval(
-            "SELECT current_setting('max_connections')::int"
-            " - current_setting('superuser_reserved_connections')::int"
-            " - coalesce(current_setting('reserved_connections', true), '0')::int"
-        )
+    room = await database.fetchval(
+        "SELECT current_setting('max_connections')::int"
+        " - current_setting('superuser_reserved_connections')::int"
+        " - coalesce(current_setting('reserved_connections', true), '0')::int"
+    )
     if room < connections:
         raise InstallationError(
             f"The server allows {room} connections, this program alone wants {connections}. "

@@ -7,7 +7,7 @@ from uuid import UUID
 from cadenza.adapters.postgres.database import Connection
 from cadenza.adapters.postgres.queries import one_row, query
 from cadenza.adapters.postgres.record_rows import translated_unique_violations
-from cadenza.adapters.postgres.rows import Row, endpoint_values
+from cadenza.adapters.postgres.rows import endpoint_values
 from cadenza.adapters.postgres.targets import headers_that_open, stored_endpoint, target_values
 from cadenza.application.ports.catalogue import StoredEndpoint
 from cadenza.application.ports.secret_box import SecretBox
@@ -36,12 +36,13 @@ class PostgresEndpointRows:
             await self.connection.executemany(query("insert_endpoint"), values)
 
     async def get_endpoint(self, tenant_id: UUID, endpoint_id: UUID) -> StoredEndpoint:
-        return stored_endpoint(await self._row("get_endpoint", tenant_id, endpoint_id), self.spread)
+        row = await one_row(self.connection, "get_endpoint", "endpoint", tenant_id, endpoint_id)
+        return stored_endpoint(row, self.spread)
 
     async def lock_endpoint(
         self, tenant_id: UUID, endpoint_id: UUID, *, with_secrets: bool = False
     ) -> StoredEndpoint:
-        row = await self._row("lock_endpoint", tenant_id, endpoint_id)
+        row = await one_row(self.connection, "lock_endpoint", "endpoint", tenant_id, endpoint_id)
         secrets = headers_that_open(self.box, row) if with_secrets else None
         return stored_endpoint(row, self.spread, secrets)
 
@@ -82,9 +83,6 @@ class PostgresEndpointRows:
 
     async def ask_for_analysis(self, endpoint_id: UUID) -> None:
         await self.connection.execute(query("ask_for_analysis"), endpoint_id)
-
-    async def _row(self, statement: str, tenant_id: UUID, endpoint_id: UUID) -> Row:
-        return await one_row(self.connection, statement, "endpoint", tenant_id, endpoint_id)
 
     def _target_values(self, endpoint: Endpoint, target: Target) -> tuple[str, str, str, list[str]]:
         return target_values(

@@ -55,9 +55,8 @@ class PostgresPlannerRows:
         )
 
     async def lock_allowance(self, tenant_id: UUID, month: str) -> Allowance:
-        return allowance_of(
-            await one_row(self.connection, "lock_allowance", "month", tenant_id, month)
-        )
+        row = await one_row(self.connection, "lock_allowance", "month", tenant_id, month)
+        return allowance_of(row)
 
     async def save_allowance(self, tenant_id: UUID, month: str, allowance: Allowance) -> None:
         await self.connection.execute(

@@ -25,23 +25,21 @@ class PostgresRecords(OverDatabase):
         self, tenant_id: UUID, search: SessionSearch
     ) -> SearchResult[Session]:
         plain = search.brain is None and search.search is None
-        async with self._database.connection() as connection:
-            return await scan(
-                connection,
-                "scan_sessions",
-                (tenant_id, search.endpoint_id, search.from_at),
-                (search.brain, like(search.search), search.job_id),
-                start=search.after or (search.to_at, UUID(int=0) if search.to_at else None),
-                steps=steps_of(SESSION_STEPS, search.limit, is_plain=plain),
-                limit=search.limit,
-                value_of=session_of,
-                cursor_of=lambda session: (session.started_at, session.id),
-            )
+        return await scan(
+            self._database,
+            "scan_sessions",
+            (tenant_id, search.endpoint_id, search.from_at),
+            (search.brain, like(search.search), search.job_id),
+            start=search.after or (search.to_at, UUID(int=0) if search.to_at else None),
+            steps=steps_of(SESSION_STEPS, search.limit, is_plain=plain),
+            limit=search.limit,
+            value_of=session_of,
+            cursor_of=lambda session: (session.started_at, session.id),
+        )
 
     async def get_session(self, tenant_id: UUID, session_id: UUID) -> Session:
-        return session_of(
-            await one_row(self._database, "get_session", "session", tenant_id, session_id)
-        )
+        row = await one_row(self._database, "get_session", "session", tenant_id, session_id)
+        return session_of(row)
 
     async def search_audit(self, tenant_id: UUID, search: AuditSearch) -> SearchResult[AuditRecord]:
         subjects = list(search.subjects) if search.subjects else None
@@ -60,18 +58,17 @@ class PostgresRecords(OverDatabase):
         plain = search.actor is None and search.action is None
         # A timeline's cursor may be that of a run, whose id is no number of ours.
         after = (search.after[0], min(search.after[1].int, LAST)) if search.after else None
-        async with self._database.connection() as connection:
-            return await scan(
-                connection,
-                "scan_audit",
-                (tenant_id, subjects, search.from_at),
-                (like(search.actor), search.action),
-                start=after or (search.to_at, -1 if search.to_at else None),
-                steps=steps_of(AUDIT_STEPS, search.limit, is_plain=plain),
-                limit=search.limit,
-                value_of=_entry,
-                cursor_of=lambda entry: (entry.at, entry.id),
-            )
+        return await scan(
+            self._database,
+            "scan_audit",
+            (tenant_id, subjects, search.from_at),
+            (like(search.actor), search.action),
+            start=after or (search.to_at, -1 if search.to_at else None),
+            steps=steps_of(AUDIT_STEPS, search.limit, is_plain=plain),
+            limit=search.limit,
+            value_of=_entry,
+            cursor_of=lambda entry: (entry.at, entry.id),
+        )
 
 
 def _entry(row: Row) -> AuditRecord:

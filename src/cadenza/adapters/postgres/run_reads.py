@@ -107,12 +107,13 @@ async def _scan(
     steps: Sequence[int],
     whose: str = "tenant",
 ) -> SearchResult[ListedRun]:
-    failed = search.statuses and _FAILED.issuperset(search.statuses)
+    only_failed = bool(search.statuses) and _FAILED.issuperset(search.statuses)
+    filters = (list(search.statuses) or None, list(search.sources) or None, search.is_manual)
     return await scan(
         connection,
-        f"scan_failed_runs_of_{whose}" if failed else f"scan_runs_of_{whose}",
+        f"scan_runs_of_{whose}",
         (tenant_id, endpoint_ids, search.from_at),
-        (list(search.statuses) or None, list(search.sources) or None, search.is_manual),
+        (*filters, only_failed),
         start=_start(search),
         steps=steps,
         limit=search.limit,

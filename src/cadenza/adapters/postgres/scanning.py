@@ -9,8 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 from uuid import UUID
 
-from cadenza.adapters.postgres.database import Connection
-from cadenza.adapters.postgres.queries import query
+from cadenza.adapters.postgres.queries import Source, query
 from cadenza.adapters.postgres.rows import Row
 from cadenza.application.ports.search_result import SearchResult, TimeCursor
 
@@ -18,7 +17,7 @@ T = TypeVar("T")
 
 
 async def scan(
-    connection: Connection,
+    source: Source,
     name: str,
     before: Sequence[Any],
     behind: Sequence[Any],
@@ -33,7 +32,7 @@ async def scan(
     items: list[T] = []
     for size in steps:
         wanted = limit + 1 - len(items)
-        rows = await connection.fetch(query(name), *before, *start, size, wanted, *behind)
+        rows = await source.fetch(query(name), *before, *start, size, wanted, *behind)
         items += [value_of(row) for row in rows if row["id"] is not None]
         if len(items) > limit:
             return SearchResult(items[:limit], cursor_of(items[limit - 1]))
