@@ -1,6 +1,7 @@
 """What planners keep, in a transaction: analysis states, sessions, suggestions, quotas."""
 
 from collections.abc import Sequence
+from dataclasses import astuple
 from datetime import datetime
 from itertools import islice
 from uuid import UUID
@@ -8,12 +9,7 @@ from uuid import UUID
 from cadenza.adapters.postgres.database import Connection, OverDatabase
 from cadenza.adapters.postgres.queries import one_row, query
 from cadenza.adapters.postgres.record_rows import present
-from cadenza.adapters.postgres.sessions import (
-    allowance_of,
-    session_of,
-    session_values,
-    state_values,
-)
+from cadenza.adapters.postgres.sessions import session_of, session_values, state_values
 from cadenza.adapters.postgres.storable import to_text
 from cadenza.application.ports.planning import AnalysisState, Reservation
 from cadenza.application.ports.suggestions import LedTo
@@ -56,31 +52,14 @@ class PostgresPlannerRows:
 
     async def lock_allowance(self, tenant_id: UUID, month: str) -> Allowance:
         row = await one_row(self.connection, "lock_allowance", "month", tenant_id, month)
-        return allowance_of(row)
+        return Allowance(*row)
 
     async def save_allowance(self, tenant_id: UUID, month: str, allowance: Allowance) -> None:
-        await self.connection.execute(
-            query("save_allowance"),
-            tenant_id,
-            month,
-            allowance.limit,
-            allowance.used,
-            allowance.reserved,
-            allowance.cost_limit,
-            allowance.cost_used,
-            allowance.cost_reserved,
-            allowance.refused_at,
-        )
+        values = (tenant_id, month, *astuple(allowance))
+        await self.connection.execute(query("save_allowance"), *values)
 
     async def insert_reservation(self, reservation: Reservation) -> None:
-        await self.connection.execute(
-            query("insert_reservation"),
-            reservation.id,
-            reservation.tenant_id,
-            reservation.month,
-            reservation.tokens,
-            reservation.cost,
-        )
+        await self.connection.execute(query("insert_reservation"), *astuple(reservation))
 
     async def take_reservation(self, reservation_id: UUID) -> Reservation | None:
         row = await self.connection.fetchrow(query("take_reservation"), reservation_id)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from uuid import UUID
 
 from cadenza.adapters.postgres.database import OverDatabase
@@ -42,26 +43,13 @@ class PostgresRecords(OverDatabase):
         return session_of(row)
 
     async def search_audit(self, tenant_id: UUID, search: AuditSearch) -> SearchResult[AuditRecord]:
-        subjects = list(search.subjects) if search.subjects else None
-        return await self._audit(tenant_id, search, subjects)
-
-    async def audit_of_job(
-        self, tenant_id: UUID, job_id: UUID, search: AuditSearch
-    ) -> SearchResult[AuditRecord]:
-        rows = await self._database.fetch(query("endpoint_ids_of_job"), tenant_id, job_id)
-        subjects = [str(job_id), *(str(row["id"]) for row in rows)]
-        return await self._audit(tenant_id, search, subjects)
-
-    async def _audit(
-        self, tenant_id: UUID, search: AuditSearch, subjects: list[str] | None
-    ) -> SearchResult[AuditRecord]:
         plain = search.actor is None and search.action is None
         # A timeline's cursor may be that of a run, whose id is no number of ours.
         after = (search.after[0], min(search.after[1].int, LAST)) if search.after else None
         return await scan(
             self._database,
             "scan_audit",
-            (tenant_id, subjects, search.from_at),
+            (tenant_id, list(search.subjects) or None, search.from_at),
             (like(search.actor), search.action),
             start=after or (search.to_at, -1 if search.to_at else None),
             steps=steps_of(AUDIT_STEPS, search.limit, is_plain=plain),
@@ -69,6 +57,13 @@ class PostgresRecords(OverDatabase):
             value_of=_entry,
             cursor_of=lambda entry: (entry.at, entry.id),
         )
+
+    async def audit_of_job(
+        self, tenant_id: UUID, job_id: UUID, search: AuditSearch
+    ) -> SearchResult[AuditRecord]:
+        rows = await self._database.fetch(query("endpoint_ids_of_job"), tenant_id, job_id)
+        subjects = (str(job_id), *(str(row["id"]) for row in rows))
+        return await self.search_audit(tenant_id, replace(search, subjects=subjects))
 
 
 def _entry(row: Row) -> AuditRecord:

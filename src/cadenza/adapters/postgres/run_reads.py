@@ -117,16 +117,14 @@ async def _scan(
         start=_start(search),
         steps=steps,
         limit=search.limit,
-        value_of=_listed_in_scan,
+        value_of=lambda row: _listed(row[3:]),  # behind what a scan says of itself
         cursor_of=_cursor,
     )
 
 
 def _start(search: RunSearch) -> tuple[object, object]:
     """Before the last one seen, or before the end of what was asked for."""
-    if search.after is not None:
-        return search.after
-    return (search.to_at, FIRST) if search.to_at is not None else (None, None)
+    return search.after or (search.to_at, FIRST if search.to_at is not None else None)
 
 
 def _steps(search: RunSearch, endpoint_ids: Sequence[UUID] | None) -> Sequence[int]:
@@ -143,11 +141,6 @@ def _listed(row: Iterable[Any]) -> ListedRun:
     """The columns of listed_run."""
     run_id, endpoint_id, slot_at, source, status, *more = row
     return ListedRun(run_id, endpoint_id, slot_at, SOURCES[source], STATUSES[status], *more)
-
-
-def _listed_in_scan(row: Row) -> ListedRun:
-    """Behind what a scan says of itself."""
-    return _listed(row[3:])
 
 
 def _cursor(run: ListedRun) -> TimeCursor:

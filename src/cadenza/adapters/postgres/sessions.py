@@ -1,4 +1,4 @@
-"""What planners keep, between rows and values: sessions, their calls, states and quotas."""
+"""What planners keep, between rows and values: sessions, their calls, and states."""
 
 import json
 from collections.abc import Mapping
@@ -11,7 +11,6 @@ from cadenza.adapters.postgres.storable import to_json, to_text
 from cadenza.application.ports.planning import AnalysisState
 from cadenza.domain.analysis import Waiting
 from cadenza.domain.instants import from_iso, iso, iso_or_none, latest, milliseconds
-from cadenza.domain.quota import Allowance
 from cadenza.domain.session import Session, SessionEnd, ToolCall
 
 # A hint acts until it expires; the run it chose may have its slot a little later.
@@ -119,15 +118,3 @@ def fired_of(text: str | None) -> Mapping[UUID, datetime]:
 def waiting_of(text: str | None) -> tuple[Waiting, ...]:
     stored: list[dict[str, Any]] = json.loads(text) if text is not None else []
     return tuple(Waiting(call["tool"], call["arguments"]) for call in stored)
-
-
-def allowance_of(row: Row) -> Allowance:
-    return Allowance(
-        row["token_limit"],
-        row["used"],
-        row["reserved"],
-        row["cost_limit"],
-        row["cost_used"],
-        row["cost_reserved"],
-        row["refused_at"],
-    )

@@ -9,7 +9,6 @@ from cadenza.adapters.postgres.database import Database, OverDatabase
 from cadenza.adapters.postgres.migrate import status
 from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.rows import Row
-from cadenza.adapters.postgres.sessions import allowance_of
 from cadenza.adapters.postgres.workers import PostgresWorkers
 from cadenza.application.ports.usage import RunCounts, Usage
 from cadenza.domain.errors import InstallationError, StoreUnavailable
@@ -34,7 +33,8 @@ class PostgresUsage(OverDatabase):
     async def quota(self, tenant_id: UUID) -> tuple[str, Allowance]:
         row = await self._database.fetchrow(query("quota"), tenant_id)
         assert row is not None
-        return row["month"], allowance_of(row)
+        month, *allowance = row
+        return month, Allowance(*allowance)
 
 
 def _counts(row: Row, since: str, column: int) -> RunCounts:

@@ -1,4 +1,5 @@
--- What a tenant may spend on analysis in a month: tokens and money, used and set aside.
+-- What a tenant may spend on analysis in a month: tokens and money, used and set aside; always in
+-- the order of the fields of Allowance and Reservation.
 
 -- name: quota
 -- What a tenant may spend on analysis this month, and what is left of it.
