@@ -29,10 +29,9 @@ from cadenza.adapters.postgres.embedded import installation as installation_modu
 from cadenza.adapters.postgres.embedded import lock as lock_module
 from cadenza.adapters.postgres.embedded import server as server_module
 from cadenza.adapters.postgres.embedded import trouble as trouble_module
-from cadenza.adapters.postgres.embedded.account import server_account
 from cadenza.adapters.postgres.embedded.guard import LOG_LIMIT
 from cadenza.adapters.postgres.embedded.installation import choose_installation, wheel_folders
-from cadenza.adapters.postgres.embedded.process import GuardedProcess, Scope
+from cadenza.adapters.postgres.embedded.process import GuardedProcess, Scope, server_account
 from cadenza.domain.errors import InstallationError, InvalidInput
 
 FAST = {"fsync": "off", "full_page_writes": "off"}

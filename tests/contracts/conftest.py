@@ -14,9 +14,9 @@ from cadenza.adapters.postgres.analysis_queue import PostgresAnalysisQueue
 from cadenza.adapters.postgres.catalogue import PostgresCatalogue
 from cadenza.adapters.postgres.claims import PostgresClaims
 from cadenza.adapters.postgres.database import Database
+from cadenza.adapters.postgres.planner_rows import PostgresSuggestions
 from cadenza.adapters.postgres.run_reads import PostgresRunReads
 from cadenza.adapters.postgres.store import PostgresStore
-from cadenza.adapters.postgres.suggestions import PostgresSuggestions
 from cadenza.application.finishing import ClaimedRuns
 from cadenza.application.quotas import Quotas
 from cadenza.domain.run import Run

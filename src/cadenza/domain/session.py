@@ -28,6 +28,10 @@ class ToolCall:
     rule_id: UUID | None = None  # the declared rule that it was for
     repeated: bool = False  # the same has been suggested before, and still waits for a person
 
+    def can_be_accepted(self, now: datetime) -> bool:
+        is_open = self.holds_until is not None and self.holds_until > now
+        return is_open and self.suggested and self.accepted_by is None
+
 
 @dataclass(frozen=True, slots=True)
 class Session:

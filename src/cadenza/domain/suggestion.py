@@ -1,14 +1,15 @@
 """Suggestions: what a planner would have done, for a person to accept while it makes sense."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 from uuid import UUID
 
 from cadenza.domain.analysis import Waiting
-from cadenza.domain.errors import Refused
+from cadenza.domain.errors import NotFound, Refused
 from cadenza.domain.instants import iso
+from cadenza.domain.session import Session
 
 NEARLY = 0.2  # numbers this close ask for the same thing
 
@@ -36,6 +37,37 @@ class Suggestion:
             raise Refused(f"it was accepted by {self.accepted_by}")
         if self.open_until <= now:
             raise Refused(f"it could be accepted until {iso(self.open_until)}")
+
+
+def suggestion_of(session: Session, index: int, endpoint_name: str) -> Suggestion:
+    """NotFound where the session suggested nothing in this call."""
+    calls = session.tool_calls
+    call = calls[index] if 0 <= index < len(calls) else None
+    if call is None or not call.suggested or call.holds_until is None:
+        raise NotFound(f"session {session.id} suggested nothing in call {index}")
+    return Suggestion(
+        session_id=session.id,
+        call=index,
+        endpoint_id=session.endpoint_id,
+        endpoint_name=endpoint_name,
+        brain=session.brain,
+        tool=call.tool,
+        arguments=call.arguments,
+        result=call.result,
+        reasoning=session.reasoning,
+        suggested_at=session.started_at,
+        open_until=call.holds_until,
+        tenant_id=session.tenant_id,
+        rule_id=call.rule_id,
+        accepted_by=call.accepted_by,
+    )
+
+
+def suggestions_of(session: Session, endpoint_name: str, now: datetime) -> Iterator[Suggestion]:
+    """Those that can still be accepted."""
+    for index, call in enumerate(session.tool_calls):
+        if call.can_be_accepted(now):
+            yield suggestion_of(session, index, endpoint_name)
 
 
 def is_waiting(tool: str, arguments: Any, waiting: Iterable[Waiting]) -> bool:

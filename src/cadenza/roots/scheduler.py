@@ -5,12 +5,12 @@ from datetime import timedelta
 import structlog
 import typer
 
+from cadenza.adapters.postgres.accounts import PostgresSigningKeys
 from cadenza.adapters.postgres.clock import DatabaseClock
 from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.listener import Listener
 from cadenza.adapters.postgres.maintenance import Maintenance
 from cadenza.adapters.postgres.migrate import migrate
-from cadenza.adapters.postgres.signing_keys import PostgresSigningKeys
 from cadenza.adapters.system.clock import warn_if_off
 from cadenza.adapters.system.events import LoggedEvents
 from cadenza.adapters.system.worker_program import log_trouble

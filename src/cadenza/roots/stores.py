@@ -3,19 +3,16 @@
 from collections.abc import Sequence
 
 from cadenza.adapters.cron.cronsim import CronsimCron
-from cadenza.adapters.postgres.accounts import PostgresAccounts
+from cadenza.adapters.postgres.accounts import PostgresAccounts, PostgresSigningKeys
 from cadenza.adapters.postgres.analysis_queue import PostgresAnalysisQueue
 from cadenza.adapters.postgres.catalogue import PostgresCatalogue
 from cadenza.adapters.postgres.claims import PostgresClaims
 from cadenza.adapters.postgres.clock import DatabaseClock
 from cadenza.adapters.postgres.database import Database
-from cadenza.adapters.postgres.event_log import PostgresEventLog
-from cadenza.adapters.postgres.latest_answers import PostgresLatestAnswers
-from cadenza.adapters.postgres.records import PostgresRecords
-from cadenza.adapters.postgres.run_reads import PostgresRunReads
-from cadenza.adapters.postgres.signing_keys import PostgresSigningKeys
+from cadenza.adapters.postgres.planner_rows import PostgresSuggestions
+from cadenza.adapters.postgres.records import PostgresEventLog, PostgresRecords
+from cadenza.adapters.postgres.run_reads import PostgresLatestAnswers, PostgresRunReads
 from cadenza.adapters.postgres.store import PostgresStore
-from cadenza.adapters.postgres.suggestions import PostgresSuggestions
 from cadenza.adapters.postgres.usage import PostgresReadiness, PostgresUsage
 from cadenza.adapters.system.ids import new_id
 from cadenza.application.finishing import ClaimedRuns

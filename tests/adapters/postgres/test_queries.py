@@ -31,7 +31,7 @@ def test_every_statement_is_called() -> None:
 
 def test_every_name_that_is_called_is_a_statement() -> None:
     text = "".join(file.read_text() for file in ADAPTERS.glob("*.py"))
-    called = set(re.findall(r'query\("([a-z_]+)"\)', text))
+    called = set(re.findall(r'(?:query\(|one_row\([a-z._]+, )"([a-z_]+)"', text))
     assert called <= NAMES
     assert len(called) > 50
 

@@ -13,7 +13,7 @@ from uuid import UUID
 import pytest
 
 from cadenza.adapters.postgres.database import open_database
-from cadenza.adapters.postgres.event_log import PostgresEventLog
+from cadenza.adapters.postgres.records import PostgresEventLog
 from cadenza.adapters.postgres.run_reads import PostgresRunReads
 from cadenza.adapters.postgres.usage import PostgresUsage
 from cadenza.application.ports.event_log import BEGINNING

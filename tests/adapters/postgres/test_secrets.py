@@ -17,8 +17,8 @@ import asyncpg
 import pytest
 
 from cadenza.adapters.postgres import secrets as module
+from cadenza.adapters.postgres.accounts import PostgresSigningKeys
 from cadenza.adapters.postgres.secrets import SealedValues
-from cadenza.adapters.postgres.signing_keys import PostgresSigningKeys
 from cadenza.adapters.postgres.store import PostgresStore
 from cadenza.adapters.postgres.targets import open_headers, target_values
 from cadenza.adapters.secrets.box import AesGcmBox

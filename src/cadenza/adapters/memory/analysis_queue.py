@@ -9,17 +9,17 @@ from operator import itemgetter
 from typing import NamedTuple
 from uuid import UUID
 
-from cadenza.adapters.memory.analysis_context import ContextReader
-from cadenza.adapters.memory.health import ended_runs
-from cadenza.adapters.memory.responses import response_of
 from cadenza.adapters.memory.rows import AnalysisRow, EndpointRow
-from cadenza.adapters.memory.tables import Tables
+from cadenza.adapters.memory.run_reads import ended_runs, health_now, response_of
+from cadenza.adapters.memory.tables import OverTables, Tables
 from cadenza.application.ports.analysis_queue import AnalysisRequest
 from cadenza.domain.analysis import (
     AnalysisContext,
     Facts,
+    LastAnalysis,
     Response,
     SiblingState,
+    Waiting,
     reason_to_analyse,
 )
 from cadenza.domain.rule import Mode
@@ -35,10 +35,7 @@ class _News(NamedTuple):
     changed: Sequence[tuple[datetime, EndpointRow]]
 
 
-class MemoryAnalysisQueue:
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
-
+class MemoryAnalysisQueue(OverTables):
     async def claim_for_analysis(self, request: AnalysisRequest) -> Sequence[UUID]:
         now, analyses = self._tables.clock.now(), self._tables.analyses
         candidates = sorted(self._candidates(request, now), key=itemgetter(0))
@@ -93,7 +90,7 @@ class MemoryAnalysisQueue:
     async def contexts_for(
         self, endpoint_ids: Sequence[UUID], brain: str
     ) -> Sequence[AnalysisContext]:
-        reader = ContextReader(self._tables, brain)
+        reader = _ContextReader(self._tables, brain)
         rows = (self._tables.endpoints.get(endpoint_id) for endpoint_id in endpoint_ids)
         return [reader.context_of(row) for row in rows if row is not None]
 
@@ -106,10 +103,9 @@ class MemoryAnalysisQueue:
     async def siblings(self, endpoint_id: UUID) -> Sequence[SiblingState]:
         row = self._tables.endpoints.get(endpoint_id)
         siblings = self._tables.siblings_of(row.endpoint) if row is not None else []
-        siblings.sort(key=lambda row: row.endpoint.name)
         return [
             SiblingState(row.endpoint, response_of(row.latest) if row.latest else None)
-            for row in siblings
+            for row in sorted(siblings, key=lambda row: row.endpoint.name)
         ]
 
     async def release(self, endpoint_ids: Sequence[UUID], brain: str, holder: str) -> None:
@@ -144,3 +140,44 @@ def _of_siblings(
     newest: Sequence[tuple[datetime, EndpointRow]], row: EndpointRow
 ) -> datetime | None:
     return next((at for at, other in newest if other is not row), None)
+
+
+class _ContextReader:
+    """For one brain. The endpoints of a job are read once for all that ask for their siblings."""
+
+    def __init__(self, tables: Tables, brain: str) -> None:
+        self._tables = tables
+        self._brain = brain
+        self._members_of = cache(self._read_members)
+
+    def context_of(self, row: EndpointRow) -> AnalysisContext:
+        tables, endpoint = self._tables, row.endpoint
+        analysis = tables.analyses.get((endpoint.id, self._brain), _NEVER)
+        members = self._members_of(endpoint.job_id)
+        siblings = tuple(state for state in members if state.endpoint is not endpoint)
+        at, mode = analysis.analysed_at, tables.mode_of(endpoint.job_id, self._brain)
+        return AnalysisContext(
+            now=tables.clock.now(),
+            endpoint=endpoint,
+            job=tables.jobs[endpoint.job_id].job,
+            health=health_now(tables, row),
+            sibling_names=tuple(state.endpoint.name for state in siblings),
+            last_analysis=LastAnalysis(at, analysis.reasoning) if at is not None else None,
+            recent=row.recent,
+            siblings=siblings,
+            mode=mode,
+            fired_at=analysis.fired,
+            waiting=tuple(self._waiting(endpoint.id)) if mode is Mode.ADVISE else (),
+        )
+
+    def _read_members(self, job_id: UUID) -> Sequence[SiblingState]:
+        rows = sorted(self._tables.members_of(job_id), key=lambda row: row.endpoint.name)
+        return [SiblingState(row.endpoint, row.recent[0] if row.recent else None) for row in rows]
+
+    def _waiting(self, endpoint_id: UUID) -> Iterator[Waiting]:
+        """What this brain suggested about an endpoint and nobody has accepted."""
+        now = self._tables.clock.now()
+        for session in self._tables.sessions.values():
+            if session.endpoint_id == endpoint_id and session.kind == self._brain:
+                calls = [call for call in session.tool_calls if call.can_be_accepted(now)]
+                yield from (Waiting(call.tool, call.arguments) for call in calls)

@@ -1,13 +1,13 @@
 """Jobs and endpoints, as their owners look for them."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
 from cadenza.adapters.memory.rows import EndpointRow, JobRow
 from cadenza.adapters.memory.searching import contains
-from cadenza.adapters.memory.tables import Tables
-from cadenza.adapters.memory.views import stored_endpoint, stored_job
+from cadenza.adapters.memory.tables import OverTables, Tables
 from cadenza.application.ports.catalogue import (
     EndpointSearch,
     JobSearch,
@@ -16,15 +16,10 @@ from cadenza.application.ports.catalogue import (
 )
 from cadenza.domain.endpoint import EndpointOrder, is_in_state
 from cadenza.domain.instants import from_iso
-from cadenza.domain.target import HttpTarget
-
-_Place = tuple[str | datetime, UUID]
+from cadenza.domain.target import HttpTarget, masking_secrets, secrets_of
 
 
-class MemoryCatalogue:
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
-
+class MemoryCatalogue(OverTables):
     async def list_jobs(self, tenant_id: UUID, search: JobSearch) -> Sequence[StoredJob]:
         rows = [
             row
@@ -91,8 +86,37 @@ _VALUES: dict[EndpointOrder, Callable[[EndpointRow], str | datetime | None]] = {
 }
 
 
-def _after(search: EndpointSearch) -> _Place | None:
+def _after(search: EndpointSearch) -> tuple[str | datetime, UUID] | None:
     if search.after is None:
         return None
     value, endpoint_id = search.after
     return (value if search.order is EndpointOrder.NAME else from_iso(value)), endpoint_id
+
+
+# --- Rows as their owners read them ---------------------------------------------------------
+
+
+def stored_job(tables: Tables, row: JobRow) -> StoredJob:
+    return StoredJob(
+        row.job,
+        row.created_at,
+        tables.clock.now(),
+        row.revision,
+        len(tables.members_of(row.job.id)),
+    )
+
+
+def stored_endpoint(
+    tables: Tables, row: EndpointRow, *, with_secrets: bool = False, with_plan: bool = True
+) -> StoredEndpoint:
+    endpoint = row.endpoint
+    return StoredEndpoint(
+        endpoint if with_plan else replace(endpoint, plan=None),
+        masking_secrets(row.target),
+        tables.jobs[endpoint.job_id].job.name,
+        tables.clock.now(),
+        endpoint.next_run_at,
+        endpoint.next_source,
+        row.revision,
+        secrets_of(row.target) if with_secrets else {},
+    )

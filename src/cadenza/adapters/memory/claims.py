@@ -6,17 +6,14 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from cadenza.adapters.memory.rows import EndpointRow
-from cadenza.adapters.memory.tables import Tables
+from cadenza.adapters.memory.tables import OverTables
 from cadenza.application.ports.claims import ClaimBatch, ClaimRequest
 from cadenza.domain.claiming import Candidate, fair_shares, slot_to_claim
 from cadenza.domain.plan import Source
 from cadenza.domain.run import Claim, LostAttempt, Run, RunStatus
 
 
-class MemoryClaims:
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
-
+class MemoryClaims(OverTables):
     async def claim_due(self, request: ClaimRequest) -> ClaimBatch[Claim]:
         now = self._tables.clock.now()
         horizon = now + request.ahead

@@ -1,20 +1,61 @@
-"""A transaction's verbs for what planners keep: analyses, sessions, suggestions and quotas."""
+"""What planners keep: analyses, sessions, suggestions and quotas."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 from uuid import UUID
 
 from cadenza.adapters.memory.rows import AnalysisRow, ReservationRow
-from cadenza.adapters.memory.suggestions import suggestion_of
+from cadenza.adapters.memory.tables import OverTables, Tables
 from cadenza.adapters.memory.writes import Writes
 from cadenza.application.ports.planning import Reservation
+from cadenza.application.ports.suggestions import LedTo
 from cadenza.domain.quota import Allowance
 from cadenza.domain.session import Session
-from cadenza.domain.suggestion import Suggestion
+from cadenza.domain.suggestion import Suggestion, suggestion_of, suggestions_of
 
 
-class MemoryAnalysisRows(Writes):
+class MemorySuggestions(OverTables):
+    async def open_suggestions(self, tenant_id: UUID, limit: int) -> Sequence[Suggestion]:
+        tables, now = self._tables, self._tables.clock.now()
+        sessions = sorted(tables.sessions.values(), key=lambda session: session.id)
+        sessions.sort(key=lambda session: session.started_at, reverse=True)
+        suggestions = (
+            suggestion
+            for session in sessions
+            if session.tenant_id == tenant_id
+            for suggestion in suggestions_of(session, _endpoint_name(tables, session), now)
+        )
+        return list(islice(suggestions, limit))
+
+    async def get_suggestion(self, tenant_id: UUID, session_id: UUID, call: int) -> Suggestion:
+        session = self._tables.session(tenant_id, session_id)
+        return suggestion_of(session, call, _endpoint_name(self._tables, session))
+
+    async def runs_of_session(
+        self, tenant_id: UUID, session_id: UUID, limit: int
+    ) -> Sequence[LedTo]:
+        tables = self._tables
+        session = tables.session(tenant_id, session_id)
+        runs = [
+            LedTo(run.id, endpoint_id, row.endpoint.name, run.slot_at, run.source, run.status)
+            for endpoint_id in tables.ids_of_job[session.job_id]
+            for row in [tables.endpoints[endpoint_id]]
+            for run_id in tables.runs_of[endpoint_id].values()
+            if (run := tables.runs[run_id]).plan is not None
+            and run.plan.get("session_id") == str(session_id)
+        ]
+        return sorted(runs, key=lambda run: (run.slot_at, run.endpoint_id))[:limit]
+
+
+def _endpoint_name(tables: Tables, session: Session) -> str:
+    return tables.endpoints[session.endpoint_id].endpoint.name
+
+
+class MemoryPlannerRows(Writes):
+    """A transaction's verbs."""
+
     async def save_analysis_states(
         self, sessions: Sequence[Session], holder: str
     ) -> frozenset[UUID]:
@@ -31,24 +72,9 @@ class MemoryAnalysisRows(Writes):
             if session.id not in self._tables.sessions:
                 self._put(self._tables.sessions, session.id, session)
 
-
-def _after(row: AnalysisRow, session: Session, holder: str) -> AnalysisRow:
-    fired = {**row.fired, **dict.fromkeys(session.fired, session.started_at)}
-    is_ours = row.leased_by == holder
-    return AnalysisRow(
-        session.started_at,
-        session.next_analysis_at,
-        session.reasoning,
-        row.idle_count + (not session.worth_keeping),
-        {rule_id: at for rule_id, at in fired.items() if rule_id not in session.forgotten},
-        None if is_ours else row.leased_until,
-        None if is_ours else row.leased_by,
-    )
-
-
-class MemorySuggestionRows(Writes):
     async def lock_suggestion(self, tenant_id: UUID, session_id: UUID, call: int) -> Suggestion:
-        return suggestion_of(self._tables, self._tables.session(tenant_id, session_id), call)
+        session = self._tables.session(tenant_id, session_id)
+        return suggestion_of(session, call, _endpoint_name(self._tables, session))
 
     async def mark_accepted(
         self,
@@ -62,8 +88,6 @@ class MemorySuggestionRows(Writes):
         marked = replace(session, tool_calls=tuple(calls))
         self._put(self._tables.sessions, session.id, marked)
 
-
-class MemoryQuotaRows(Writes):
     async def lock_allowance(self, tenant_id: UUID, month: str) -> Allowance:
         return self._tables.allowances.get((tenant_id, month), Allowance(None))
 
@@ -92,3 +116,17 @@ class MemoryQuotaRows(Writes):
         for reservation in old:
             self._delete(self._tables.reservations, reservation.id)
         return old
+
+
+def _after(row: AnalysisRow, session: Session, holder: str) -> AnalysisRow:
+    fired = {**row.fired, **dict.fromkeys(session.fired, session.started_at)}
+    is_ours = row.leased_by == holder
+    return AnalysisRow(
+        session.started_at,
+        session.next_analysis_at,
+        session.reasoning,
+        row.idle_count + (not session.worth_keeping),
+        {rule_id: at for rule_id, at in fired.items() if rule_id not in session.forgotten},
+        None if is_ours else row.leased_until,
+        None if is_ours else row.leased_by,
+    )

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
-from cadenza.adapters.memory.responses import recent_response
+from cadenza.adapters.memory.run_reads import recent_response
 from cadenza.adapters.memory.writes import Writes
 from cadenza.application.ports.store import Channel, HeldRuns
 from cadenza.domain.analysis import RECENT_RESPONSES

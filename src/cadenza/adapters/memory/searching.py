@@ -1,10 +1,11 @@
 """Searches over rows in memory: everything is looked at, and a page of it is given back."""
 
 from collections.abc import Callable, Iterable
-from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
 
+from cadenza.application.ports.records import AuditSearch, SessionSearch
+from cadenza.application.ports.run_search import RunSearch
 from cadenza.application.ports.search_result import SearchResult, TimeCursor
 
 T = TypeVar("T")
@@ -19,20 +20,16 @@ def contains(text: str | None, piece: str | None) -> bool:
 def newest_first(
     rows: Iterable[T],
     cursor_of: Callable[[T], TimeCursor],
-    *,
-    from_at: datetime | None,
-    to_at: datetime | None,
-    after: TimeCursor | None,
-    limit: int,
+    search: RunSearch | SessionSearch | AuditSearch,
 ) -> SearchResult[T]:
     """Those before the last one seen, or before the end of what was asked for."""
-    end = after or ((to_at, _FIRST) if to_at is not None else None)
+    end = search.after or ((search.to_at, _FIRST) if search.to_at is not None else None)
     matches = [
         row
         for row in rows
         if (end is None or cursor_of(row) < end)
-        and (from_at is None or cursor_of(row)[0] >= from_at)
+        and (search.from_at is None or cursor_of(row)[0] >= search.from_at)
     ]
     matches.sort(key=cursor_of, reverse=True)
-    page = matches[:limit]
-    return SearchResult(page, cursor_of(page[-1]) if len(matches) > limit else None)
+    page = matches[: search.limit]
+    return SearchResult(page, cursor_of(page[-1]) if len(matches) > search.limit else None)

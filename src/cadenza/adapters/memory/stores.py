@@ -4,13 +4,11 @@ from cadenza.adapters.memory.accounts import MemoryAccounts, MemorySigningKeys
 from cadenza.adapters.memory.analysis_queue import MemoryAnalysisQueue
 from cadenza.adapters.memory.catalogue import MemoryCatalogue
 from cadenza.adapters.memory.claims import MemoryClaims
-from cadenza.adapters.memory.event_log import MemoryEventLog
-from cadenza.adapters.memory.latest_answers import MemoryLatestAnswers
-from cadenza.adapters.memory.records import MemoryRecords
-from cadenza.adapters.memory.run_reads import MemoryRunReads
+from cadenza.adapters.memory.planner_rows import MemorySuggestions
+from cadenza.adapters.memory.records import MemoryEventLog, MemoryRecords
+from cadenza.adapters.memory.run_reads import MemoryLatestAnswers, MemoryRunReads
 from cadenza.adapters.memory.schedules import MemoryScheduleReads
 from cadenza.adapters.memory.store import MemoryStore
-from cadenza.adapters.memory.suggestions import MemorySuggestions
 from cadenza.adapters.memory.tables import Tables
 from cadenza.adapters.memory.usage import MemoryReadiness, MemoryUsage
 

@@ -5,11 +5,11 @@ undone by putting the old ones back.
 """
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from itertools import count
-from typing import Any
+from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
 from cadenza.adapters.memory.rows import (
@@ -110,22 +110,22 @@ class Tables:
         return tenant
 
     def job(self, tenant_id: UUID, job_id: UUID) -> JobRow:
-        row = self.jobs.get(job_id)
-        if row is None or row.tenant_id != tenant_id:
-            raise NotFound(f"no job {job_id}")
-        return row
+        return _owned(self.jobs, "job", tenant_id, job_id)
 
     def endpoint(self, tenant_id: UUID, endpoint_id: UUID) -> EndpointRow:
-        row = self.endpoints.get(endpoint_id)
-        if row is None or row.tenant_id != tenant_id:
-            raise NotFound(f"no endpoint {endpoint_id}")
-        return row
+        return _owned(self.endpoints, "endpoint", tenant_id, endpoint_id)
+
+    def run(self, tenant_id: UUID, run_id: UUID) -> Run:
+        return _owned(self.runs, "run", tenant_id, run_id)
 
     def session(self, tenant_id: UUID, session_id: UUID) -> Session:
-        session = self.sessions.get(session_id)
-        if session is None or session.tenant_id != tenant_id:
-            raise NotFound(f"no session {session_id}")
-        return session
+        return _owned(self.sessions, "session", tenant_id, session_id)
+
+    def user(self, tenant_id: UUID, user_id: UUID) -> User:
+        return _owned(self.users, "user", tenant_id, user_id)
+
+    def key(self, tenant_id: UUID, key_id: UUID) -> ApiKey:
+        return _owned(self.keys, "key", tenant_id, key_id)
 
     def schedule(self, tenant_id: UUID, schedule_id: UUID) -> Schedule:
         """With the slot that waits."""
@@ -157,6 +157,36 @@ class Tables:
         job = self.jobs[job_id].job
         return job.planner_mode or self.tenants[job.tenant_id].modes.of(brain)
 
+    def valid_signing_keys(self, tenant_id: UUID) -> list[SigningKey]:
+        now = self.clock.now()
+        return [
+            key
+            for key in self.signing_keys.values()
+            if key.tenant_id == tenant_id and (key.retires_at is None or key.retires_at > now)
+        ]
+
     def is_watched(self, tenant_id: UUID) -> bool:
         until_at = self.watched_until.get(tenant_id)
         return until_at is not None and until_at > self.clock.now()
+
+
+class OverTables:
+    """What every port in memory is made from."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+
+class _Owned(Protocol):
+    @property
+    def tenant_id(self) -> UUID: ...
+
+
+_Row = TypeVar("_Row", bound=_Owned)
+
+
+def _owned(rows: Mapping[UUID, _Row], kind: str, tenant_id: UUID, row_id: UUID) -> _Row:
+    row = rows.get(row_id)
+    if row is None or row.tenant_id != tenant_id:
+        raise NotFound(f"no {kind} {row_id}")
+    return row

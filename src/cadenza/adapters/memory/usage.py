@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from cadenza.adapters.memory.tables import Tables
+from cadenza.adapters.memory.tables import OverTables
 from cadenza.application.ports.usage import RunCounts, Usage
 from cadenza.domain.quota import Allowance, month_of
 from cadenza.domain.run import RunStatus
@@ -14,10 +14,7 @@ STEP = timedelta(minutes=5)  # runs are counted from the beginning of one
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class MemoryUsage:
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
-
+class MemoryUsage(OverTables):
     async def usage(self, tenant_id: UUID) -> Usage:
         jobs, endpoints = self._tables.jobs.values(), self._tables.endpoints.values()
         return Usage(

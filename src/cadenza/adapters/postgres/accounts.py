@@ -1,15 +1,23 @@
-"""Tenants, their users, and API keys, as they are read."""
+"""Tenants, their users, API keys and signing keys, which are sealed at rest."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from uuid import UUID
 
-from cadenza.adapters.postgres.database import Database
-from cadenza.adapters.postgres.queries import query
+from cadenza.adapters.postgres.database import Connection, Database
+from cadenza.adapters.postgres.queries import one_row, query
+from cadenza.adapters.postgres.record_rows import present, translated_unique_violations
 from cadenza.adapters.postgres.rows import Row
+from cadenza.adapters.postgres.storable import to_text
+from cadenza.application.ports.secret_box import SecretBox
 from cadenza.domain.access import ApiKey, Scope, Tenant, User
-from cadenza.domain.errors import NotFound
+from cadenza.domain.errors import NotFound, SecretUnreadable
 from cadenza.domain.rule import Mode, Modes
+from cadenza.domain.signing import SigningKey
+from cadenza.domain.target import Secret
+
+DELETE_SECONDS = 600.0  # a tenant may leave millions of runs behind
+SIGNING_KEY = "signing_keys.secret"
 
 
 class PostgresAccounts:
@@ -26,29 +34,146 @@ class PostgresAccounts:
             return None
         self._on_time(row["now"])
         user = User(row["user_id"], row["tenant_id"], row["user_name"], row["user_created_at"])
-        return key_of(row), user, row["now"]
+        return _key(row), user, row["now"]
 
     async def note_use(self, key_id: UUID) -> None:
         await self._database.execute(query("touch_key"), key_id)
 
     async def list_keys(self, tenant_id: UUID) -> Sequence[ApiKey]:
-        return [key_of(row) for row in await self._database.fetch(query("list_keys"), tenant_id)]
+        return [_key(row) for row in await self._database.fetch(query("list_keys"), tenant_id)]
 
     async def list_tenants(self, after: UUID | None, limit: int) -> Sequence[Tenant]:
         rows = await self._database.fetch(query("list_tenants"), after, limit)
-        return [tenant_of(row) for row in rows]
+        return [_tenant(row) for row in rows]
 
     async def get_tenant(self, tenant_id: UUID) -> Tenant:
-        row = await self._database.fetchrow(query("get_tenant"), tenant_id)
-        if row is None:
-            raise NotFound(f"no tenant {tenant_id}")
-        return tenant_of(row)
+        return _tenant(await one_row(self._database, "get_tenant", "tenant", tenant_id))
 
     async def list_users(self, tenant_id: UUID) -> Sequence[User]:
-        return [user_of(row) for row in await self._database.fetch(query("list_users"), tenant_id)]
+        return [_user(row) for row in await self._database.fetch(query("list_users"), tenant_id)]
 
 
-def key_of(row: Row) -> ApiKey:
+class PostgresSigningKeys:
+    def __init__(self, database: Database, box: SecretBox) -> None:
+        self._database = database
+        self._box = box
+
+    async def keys_of(self, tenant_id: UUID) -> Sequence[SigningKey]:
+        rows = await self._database.fetch(query("list_signing_keys"), tenant_id)
+        keys: list[SigningKey] = []
+        for row in rows:
+            try:
+                keys.append(self._opened(row))
+            except SecretUnreadable:
+                if not keys:
+                    raise
+        return keys
+
+    def _opened(self, row: Row) -> SigningKey:
+        plain = self._box.open(
+            row["secret"], tenant_id=row["tenant_id"], row_id=row["id"], column=SIGNING_KEY
+        )
+        return SigningKey(
+            row["id"], row["tenant_id"], Secret(plain), row["created_at"], row["retires_at"]
+        )
+
+
+class PostgresAccountRows:
+    """In a transaction."""
+
+    connection: Connection
+    box: SecretBox
+
+    # --- Tenants and users ----------------------------------------------------------------
+
+    async def insert_tenant(self, tenant: Tenant) -> None:
+        async with translated_unique_violations(tenant.name):
+            await self.connection.execute(
+                query("insert_tenant"),
+                tenant.id,
+                to_text(tenant.name),
+                tenant.created_at,
+                tenant.retention_days,
+                tenant.modes.rules,
+                tenant.modes.llm,
+            )
+
+    async def lock_tenant(self, tenant_id: UUID) -> tuple[Tenant, datetime]:
+        row = await one_row(self.connection, "lock_tenant", "tenant", tenant_id)
+        return _tenant(row), row["now"]
+
+    async def save_tenant(self, tenant: Tenant) -> None:
+        async with translated_unique_violations(tenant.name):
+            await self.connection.execute(
+                query("save_tenant"),
+                tenant.id,
+                to_text(tenant.name),
+                tenant.retention_days,
+                tenant.modes.rules,
+                tenant.modes.llm,
+            )
+
+    async def delete_tenant(self, tenant_id: UUID) -> None:
+        await self.connection.execute(query("delete_tenant"), tenant_id, timeout=DELETE_SECONDS)
+
+    async def insert_user(self, user: User) -> None:
+        async with translated_unique_violations(user.name), present(f"no tenant {user.tenant_id}"):
+            await self.connection.execute(
+                query("insert_user"), user.id, user.tenant_id, to_text(user.name), user.created_at
+            )
+
+    async def get_user(self, tenant_id: UUID, user_id: UUID) -> User:
+        row = await self.connection.fetchrow(query("get_user"), tenant_id, user_id)
+        if row is None:
+            raise NotFound(f"no user {user_id}; it was created, and is gone")
+        return _user(row)
+
+    async def delete_user(self, tenant_id: UUID, user_id: UUID) -> None:
+        await one_row(self.connection, "delete_user", "user", tenant_id, user_id)
+
+    # --- Keys -----------------------------------------------------------------------------
+
+    async def insert_key(self, key: ApiKey) -> None:
+        async with present(f"no user {key.user_id}"):
+            await self.connection.execute(
+                query("insert_key"),
+                key.id,
+                key.tenant_id,
+                key.user_id,
+                to_text(key.name),
+                list(key.scopes),
+                key.hash,
+                key.created_at,
+                key.expires_at,
+            )
+
+    async def lock_key(self, tenant_id: UUID, key_id: UUID) -> tuple[ApiKey, datetime]:
+        row = await one_row(self.connection, "lock_key", "key", tenant_id, key_id)
+        return _key(row), row["now"]
+
+    async def save_key(self, key: ApiKey) -> None:
+        await self.connection.execute(query("save_key"), key.id, key.expires_at, key.revoked_at)
+
+    async def signing_key_ends(self, tenant_id: UUID) -> Sequence[datetime | None]:
+        rows = await self.connection.fetch(query("list_signing_keys"), tenant_id)
+        return [row["retires_at"] for row in rows]
+
+    async def end_signing_keys(self, tenant_id: UUID, now: datetime, ends_at: datetime) -> None:
+        await self.connection.execute(query("retire_signing_keys"), tenant_id, now, ends_at)
+
+    async def insert_signing_key(self, key: SigningKey) -> None:
+        sealed = self.box.seal(
+            key.secret.value, tenant_id=key.tenant_id, row_id=key.id, column=SIGNING_KEY
+        )
+        await self.connection.execute(
+            query("insert_signing_key"), key.id, key.tenant_id, sealed, key.created_at
+        )
+
+
+# --- Rows as values -------------------------------------------------------------------------
+
+
+def _key(row: Row) -> ApiKey:
     return ApiKey(
         id=row["id"],
         tenant_id=row["tenant_id"],
@@ -63,10 +188,10 @@ def key_of(row: Row) -> ApiKey:
     )
 
 
-def user_of(row: Row) -> User:
+def _user(row: Row) -> User:
     return User(row["id"], row["tenant_id"], row["name"], row["created_at"])
 
 
-def tenant_of(row: Row) -> Tenant:
+def _tenant(row: Row) -> Tenant:
     modes = Modes(Mode(row["rules_mode"]), Mode(row["llm_mode"]))
     return Tenant(row["id"], row["name"], row["created_at"], row["retention_days"], modes)

@@ -1,15 +1,14 @@
 """Which endpoints need an analysis, and what a brain reads of them."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from cadenza.adapters.postgres.database import Database
-from cadenza.adapters.postgres.jobs import mode_of
+from cadenza.adapters.postgres.job_rows import mode_of, rules_of
 from cadenza.adapters.postgres.queries import query
-from cadenza.adapters.postgres.rows import Row, endpoint_of
-from cadenza.adapters.postgres.rules import rules_of
-from cadenza.adapters.postgres.runs import STATUSES
+from cadenza.adapters.postgres.rows import STATUSES, Row, endpoint_of
 from cadenza.adapters.postgres.sessions import fired_of, waiting_of
 from cadenza.adapters.postgres.storable import from_json
 from cadenza.application.ports.analysis_queue import AnalysisRequest
@@ -59,10 +58,10 @@ class PostgresAnalysisQueue:
                 query("analysis_contexts"), ids, RECENT_RESPONSES, LONGEST_RECENT_BODY, brain
             )
             members = await connection.fetch(query("job_members"), ids, LONGEST_RECENT_BODY)
-        by_job: dict[UUID, list[SiblingState]] = {}
+        by_job = defaultdict[UUID, list[SiblingState]](list)
         for member in members:  # read once for all, however many siblings ask for it
-            by_job.setdefault(member["job_id"], []).append(self._state(member))
-        return [self._context(row, by_job.get(row["job_id"], [])) for row in rows]
+            by_job[member["job_id"]].append(self._state(member))
+        return [self._context(row, by_job[row["job_id"]]) for row in rows]
 
     async def responses(
         self, endpoint_id: UUID, *, limit: int, offset: int = 0
@@ -83,6 +82,7 @@ class PostgresAnalysisQueue:
 
     def _context(self, row: Row, members: Sequence[SiblingState]) -> AnalysisContext:
         endpoint = endpoint_of(row, self._spread)
+        siblings = tuple(member for member in members if member.endpoint.id != endpoint.id)
         looked_at = row["looked_at"]
         return AnalysisContext(
             now=row["now"],
@@ -99,10 +99,10 @@ class PostgresAnalysisQueue:
                 row["probe_budget"],
             ),
             health=health_of_row(row, endpoint.failure_count),
-            sibling_names=tuple(row["sibling_names"]),
+            sibling_names=tuple(sibling.endpoint.name for sibling in siblings),
             last_analysis=LastAnalysis(looked_at, row["last_reasoning"]) if looked_at else None,
             recent=_recent(row),
-            siblings=tuple(member for member in members if member.endpoint.id != endpoint.id),
+            siblings=siblings,
             mode=Mode(row["mode"]),
             fired_at=fired_of(row["fired"]),
             waiting=waiting_of(row["waiting"]),

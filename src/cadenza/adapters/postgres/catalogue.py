@@ -5,10 +5,8 @@ from datetime import timedelta
 from uuid import UUID
 
 from cadenza.adapters.postgres.database import Database
-from cadenza.adapters.postgres.endpoint_rows import read_endpoint
-from cadenza.adapters.postgres.job_rows import read_job
-from cadenza.adapters.postgres.jobs import stored_job
-from cadenza.adapters.postgres.queries import query
+from cadenza.adapters.postgres.job_rows import stored_job
+from cadenza.adapters.postgres.queries import one_row, query
 from cadenza.adapters.postgres.storable import like
 from cadenza.adapters.postgres.targets import open_headers, stored_endpoint
 from cadenza.application.ports.catalogue import (
@@ -42,8 +40,7 @@ class PostgresCatalogue:
         return [stored_job(row) for row in rows]
 
     async def get_job(self, tenant_id: UUID, job_id: UUID) -> StoredJob:
-        async with self._database.connection() as connection:
-            return await read_job(connection, "get_job", tenant_id, job_id)
+        return stored_job(await one_row(self._database, "get_job", "job", tenant_id, job_id))
 
     async def list_endpoints(
         self, tenant_id: UUID, search: EndpointSearch
@@ -65,10 +62,7 @@ class PostgresCatalogue:
     async def get_endpoint(
         self, tenant_id: UUID, endpoint_id: UUID, *, with_secrets: bool = False
     ) -> StoredEndpoint:
-        async with self._database.connection() as connection:
-            row = await read_endpoint(connection, "get_endpoint", tenant_id, endpoint_id)
-        if not with_secrets:
-            return stored_endpoint(row, self._spread)
-        sealed = row["secret_headers"]
+        row = await one_row(self._database, "get_endpoint", "endpoint", tenant_id, endpoint_id)
+        sealed = row["secret_headers"] if with_secrets else None
         secrets = open_headers(self._box, sealed, tenant_id=tenant_id, endpoint_id=endpoint_id)
         return stored_endpoint(row, self._spread, secrets)

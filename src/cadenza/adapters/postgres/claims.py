@@ -64,14 +64,11 @@ class PostgresClaims:
         self, request: ClaimRequest, ids: list[UUID], *, is_sweep: bool
     ) -> Sequence[Row]:
         walk = self._backlog, self._last_tenant_id, TENANTS_AT_ONCE
-        async with self._database.connection() as connection:
-            return await connection.fetch(
-                query("claim_due"), *_values(request, ids), *walk, is_sweep
-            )
+        values = _values(request, ids)
+        return await self._database.fetch(query("claim_due"), *values, *walk, is_sweep)
 
     async def renew(self, claims: Sequence[Claim], lease: timedelta) -> frozenset[UUID]:
-        async with self._database.connection() as connection:
-            rows = await connection.fetch(query("renew"), *claim_keys(claims), lease)
+        rows = await self._database.fetch(query("renew"), *claim_keys(claims), lease)
         return frozenset(row["running_run_id"] for row in rows)
 
     def _enough_ids(self, count: int) -> list[UUID]:

@@ -138,6 +138,13 @@ class Database:
             self._pool.terminate()
 
 
+class OverDatabase:
+    """What most ports are made from."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+
 def _is_open(connection: Connection) -> bool:
     try:
         return not connection.is_closed()
@@ -202,13 +209,12 @@ async def _connect(pool: "asyncpg.Pool[asyncpg.Record]", where: str, connections
         raise _away(where, error) from error
     except asyncpg.PostgresError as error:
         raise InstallationError(
-            f"The database at {where} refused us: {_told(error)}. Check CADENZA_DATABASE_URL."
+            f"The database at {where} refused us: {_message(error)}. Check CADENZA_DATABASE_URL."
         ) from error
 
 
 async def _check_version(database: Database) -> None:
-    async with database.connection() as connection:
-        version = int(await connection.fetchval("SHOW server_version_num"))
+    version = int(await database.fetchval("SHOW server_version_num"))
     if version < OLDEST_SERVER:
         raise InstallationError(
             f"Cadenza needs PostgreSQL 14 or later; this server is {version // 10000}."
@@ -216,12 +222,11 @@ async def _check_version(database: Database) -> None:
 
 
 async def _check_room(database: Database, connections: int) -> None:
-    async with database.connection() as connection:
-        room = await connection.fetchval(
-            "SELECT current_setting('max_connections')::int"
-            " - current_setting('superuser_reserved_connections')::int"
-            " - coalesce(current_setting('reserved_connections', true), '0')::int"
-        )
+    room = await database.fetchval(
+        "SELECT current_setting('max_connections')::int"
+        " - current_setting('superuser_reserved_connections')::int"
+        " - coalesce(current_setting('reserved_connections', true), '0')::int"
+    )
     if room < connections:
         raise InstallationError(
             f"The server allows {room} connections, this program alone wants {connections}. "
@@ -252,8 +257,8 @@ def _unreadable() -> InstallationError:
 
 
 def _away(where: str, error: BaseException) -> StoreUnavailable:
-    return StoreUnavailable(f"The database at {where} does not answer: {_told(error)}")
+    return StoreUnavailable(f"The database at {where} does not answer: {_message(error)}")
 
 
-def _told(error: BaseException) -> str:
+def _message(error: BaseException) -> str:
     return str(error) or type(error).__name__

@@ -5,15 +5,14 @@ from datetime import timedelta
 from uuid import UUID
 
 from cadenza.adapters.postgres.database import Connection
-from cadenza.adapters.postgres.queries import query
+from cadenza.adapters.postgres.queries import one_row, query
 from cadenza.adapters.postgres.record_rows import translated_unique_violations
-from cadenza.adapters.postgres.rows import Row, endpoint_values
+from cadenza.adapters.postgres.rows import endpoint_values
 from cadenza.adapters.postgres.targets import headers_that_open, stored_endpoint, target_values
 from cadenza.application.ports.catalogue import StoredEndpoint
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.application.ports.store import EndpointChange
 from cadenza.domain.endpoint import Endpoint
-from cadenza.domain.errors import NotFound
 from cadenza.domain.target import Target
 
 
@@ -37,13 +36,13 @@ class PostgresEndpointRows:
             await self.connection.executemany(query("insert_endpoint"), values)
 
     async def get_endpoint(self, tenant_id: UUID, endpoint_id: UUID) -> StoredEndpoint:
-        row = await read_endpoint(self.connection, "get_endpoint", tenant_id, endpoint_id)
+        row = await one_row(self.connection, "get_endpoint", "endpoint", tenant_id, endpoint_id)
         return stored_endpoint(row, self.spread)
 
     async def lock_endpoint(
         self, tenant_id: UUID, endpoint_id: UUID, *, with_secrets: bool = False
     ) -> StoredEndpoint:
-        row = await read_endpoint(self.connection, "lock_endpoint", tenant_id, endpoint_id)
+        row = await one_row(self.connection, "lock_endpoint", "endpoint", tenant_id, endpoint_id)
         secrets = headers_that_open(self.box, row) if with_secrets else None
         return stored_endpoint(row, self.spread, secrets)
 
@@ -89,12 +88,3 @@ class PostgresEndpointRows:
         return target_values(
             self.box, target, tenant_id=endpoint.tenant_id, endpoint_id=endpoint.id
         )
-
-
-async def read_endpoint(
-    connection: Connection, statement: str, tenant_id: UUID, endpoint_id: UUID
-) -> Row:
-    row = await connection.fetchrow(query(statement), tenant_id, endpoint_id)
-    if row is None:
-        raise NotFound(f"no endpoint {endpoint_id}")
-    return row

@@ -73,18 +73,15 @@ class Maintenance:
     async def _delete_old(self, connection: Connection, now: datetime) -> int:
         """Rows that are past their time, a batch at a time, so that nobody waits for long."""
         oldest = now - self._retention
-        deleted = await _in_batches(connection, query("delete_old_default_runs"), oldest)
-        deleted += await _in_batches(connection, query("delete_short_lived_runs"), now)
-        deleted += await _in_batches(
-            connection, _delete_by_age("idempotency_keys", "at"), now - KEEP_IDEMPOTENCY_KEYS
-        )
-        deleted += await _in_batches(
-            connection, _delete_by_age("run_counts", "since"), now - KEEP_COUNTS
-        )
-        for table, column in KEPT_BY_AGE:
-            deleted += await _in_batches(connection, _delete_by_age(table, column), oldest)
-            deleted += await _in_batches(connection, _delete_short_lived(table, column), now)
-        return deleted
+        statements = [
+            (query("delete_old_default_runs"), oldest),
+            (query("delete_short_lived_runs"), now),
+            (_delete_by_age("idempotency_keys", "at"), now - KEEP_IDEMPOTENCY_KEYS),
+            (_delete_by_age("run_counts", "since"), now - KEEP_COUNTS),
+        ]
+        for table in KEPT_BY_AGE:
+            statements += [(_delete_by_age(*table), oldest), (_delete_short_lived(*table), now)]
+        return sum([await _in_batches(connection, *statement) for statement in statements])
 
 
 def _delete_by_age(table: str, column: str) -> str:
@@ -116,31 +113,24 @@ async def _in_batches(connection: Connection, statement: str, before: datetime) 
 async def _make_days(connection: Connection, today: date) -> int:
     """Partitions from yesterday to a week ahead; a day whose rows went elsewhere is left there."""
     present = {day for day, _ in await _days(connection)}
-    made = 0
-    for ahead in range(-1, DAYS_AHEAD + 1):
-        day = today + timedelta(days=ahead)
-        if day in present:
-            continue
-        made += await _quickly(connection, _new_day(day))
-    return made
+    days = [today + timedelta(days=ahead) for ahead in range(-1, DAYS_AHEAD + 1)]
+    made = [await _quickly(connection, _new_day(day)) for day in days if day not in present]
+    return sum(made)
 
 
 def _new_day(day: date) -> str:
     begins = datetime(day.year, day.month, day.day, tzinfo=UTC)
     ends = begins + timedelta(days=1)
     return (
-        f"CREATE TABLE {_name(day)} PARTITION OF runs"
+        f"CREATE TABLE runs_{day:%Y%m%d} PARTITION OF runs"
         f" FOR VALUES FROM ('{begins.isoformat()}') TO ('{ends.isoformat()}')"
         " WITH (fillfactor = 80)"
     )
 
 
 async def _drop_days(connection: Connection, oldest: date) -> int:
-    dropped = 0
-    for day, name in await _days(connection):
-        if day < oldest:
-            dropped += await _quickly(connection, f"DROP TABLE {name}")
-    return dropped
+    names = [name for day, name in await _days(connection) if day < oldest]
+    return sum([await _quickly(connection, f"DROP TABLE {name}") for name in names])
 
 
 async def _quickly(connection: Connection, statement: str) -> bool:
@@ -163,7 +153,3 @@ async def _days(connection: Connection) -> list[tuple[date, str]]:
     )
     named = [re.fullmatch(r"runs_(\d{4})(\d\d)(\d\d)", row["name"]) for row in rows]
     return [(date(*map(int, match.groups())), match[0]) for match in named if match]
-
-
-def _name(day: date) -> str:
-    return f"runs_{day:%Y%m%d}"

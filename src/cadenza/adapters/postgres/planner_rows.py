@@ -1,25 +1,21 @@
 """What planners keep, in a transaction: analysis states, sessions, suggestions, quotas."""
 
 from collections.abc import Sequence
+from dataclasses import astuple
 from datetime import datetime
+from itertools import islice
 from uuid import UUID
 
-from cadenza.adapters.postgres.database import Connection
-from cadenza.adapters.postgres.queries import query
+from cadenza.adapters.postgres.database import Connection, OverDatabase
+from cadenza.adapters.postgres.queries import one_row, query
 from cadenza.adapters.postgres.record_rows import present
-from cadenza.adapters.postgres.rows import Row
-from cadenza.adapters.postgres.sessions import (
-    allowance_of,
-    session_values,
-    state_values,
-    suggestion_of,
-)
+from cadenza.adapters.postgres.sessions import session_of, session_values, state_values
 from cadenza.adapters.postgres.storable import to_text
 from cadenza.application.ports.planning import Reservation
-from cadenza.domain.errors import NotFound
+from cadenza.application.ports.suggestions import LedTo
 from cadenza.domain.quota import Allowance
 from cadenza.domain.session import Session
-from cadenza.domain.suggestion import Suggestion
+from cadenza.domain.suggestion import Suggestion, suggestion_of, suggestions_of
 
 
 class PostgresPlannerRows:
@@ -41,9 +37,8 @@ class PostgresPlannerRows:
             await self.connection.executemany(query("insert_session"), values)
 
     async def lock_suggestion(self, tenant_id: UUID, session_id: UUID, call: int) -> Suggestion:
-        return await read_suggestion(
-            self.connection, "lock_suggestion", tenant_id, session_id, call
-        )
+        row = await one_row(self.connection, "lock_session", "session", tenant_id, session_id)
+        return suggestion_of(session_of(row), call, row["endpoint_name"])
 
     async def mark_accepted(self, suggestion: Suggestion, actor: str, until_at: datetime) -> None:
         await self.connection.execute(
@@ -56,57 +51,47 @@ class PostgresPlannerRows:
         )
 
     async def lock_allowance(self, tenant_id: UUID, month: str) -> Allowance:
-        await self.connection.execute(query("begin_allowance"), tenant_id, month)
-        row = await self.connection.fetchrow(query("lock_allowance"), tenant_id, month)
-        assert row is not None
-        return allowance_of(row)
+        row = await one_row(self.connection, "lock_allowance", "month", tenant_id, month)
+        return Allowance(*row)
 
     async def save_allowance(self, tenant_id: UUID, month: str, allowance: Allowance) -> None:
-        await self.connection.execute(
-            query("save_allowance"),
-            tenant_id,
-            month,
-            allowance.limit,
-            allowance.used,
-            allowance.reserved,
-            allowance.cost_limit,
-            allowance.cost_used,
-            allowance.cost_reserved,
-            allowance.refused_at,
-        )
+        values = (tenant_id, month, *astuple(allowance))
+        await self.connection.execute(query("save_allowance"), *values)
 
     async def insert_reservation(self, reservation: Reservation) -> None:
-        await self.connection.execute(
-            query("insert_reservation"),
-            reservation.id,
-            reservation.tenant_id,
-            reservation.month,
-            reservation.tokens,
-            reservation.cost,
-        )
+        await self.connection.execute(query("insert_reservation"), *astuple(reservation))
 
     async def take_reservation(self, reservation_id: UUID) -> Reservation | None:
         row = await self.connection.fetchrow(query("take_reservation"), reservation_id)
-        return None if row is None else _reservation(row)
+        return None if row is None else Reservation(**row)
 
     async def take_old_reservations(
         self, tenant_id: UUID, before: datetime
     ) -> Sequence[Reservation]:
         rows = await self.connection.fetch(query("take_old_reservations"), tenant_id, before)
-        return [_reservation(row) for row in rows]
+        return [Reservation(**row) for row in rows]
 
 
-def _reservation(row: Row) -> Reservation:
-    return Reservation(row["id"], row["tenant_id"], row["month"], row["tokens"], row["cost"])
+class PostgresSuggestions(OverDatabase):
+    """What planners suggested: kept in the calls of their sessions."""
 
+    async def open_suggestions(self, tenant_id: UUID, limit: int) -> Sequence[Suggestion]:
+        rows = await self._database.fetch(query("suggesting_sessions"), tenant_id, limit)
+        suggestions = (
+            suggestion
+            for row in rows
+            for suggestion in suggestions_of(session_of(row), row["endpoint_name"], row["now"])
+        )
+        return list(islice(suggestions, limit))
 
-async def read_suggestion(
-    connection: Connection, statement: str, tenant_id: UUID, session_id: UUID, call: int
-) -> Suggestion:
-    row = await connection.fetchrow(query(statement), tenant_id, session_id, call)
-    if row is None:
-        raise NotFound(f"no session {session_id}")
-    suggestion = suggestion_of(row)
-    if suggestion is None:
-        raise NotFound(f"session {session_id} suggested nothing in call {call}")
-    return suggestion
+    async def get_suggestion(self, tenant_id: UUID, session_id: UUID, call: int) -> Suggestion:
+        row = await one_row(self._database, "get_session", "session", tenant_id, session_id)
+        return suggestion_of(session_of(row), call, row["endpoint_name"])
+
+    async def runs_of_session(
+        self, tenant_id: UUID, session_id: UUID, limit: int
+    ) -> Sequence[LedTo]:
+        async with self._database.connection() as connection:
+            await one_row(connection, "get_session", "session", tenant_id, session_id)
+            rows = await connection.fetch(query("runs_of_session"), tenant_id, session_id, limit)
+        return [LedTo(**row) for row in rows]

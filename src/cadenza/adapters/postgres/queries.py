@@ -8,7 +8,14 @@ share is a view or a function of a migration.
 import re
 from collections.abc import Mapping
 from importlib import resources
+from typing import Any, TypeAlias
 
+import asyncpg
+
+from cadenza.adapters.postgres.database import Connection, Database
+from cadenza.domain.errors import NotFound
+
+Source: TypeAlias = "Connection | Database"
 _HEADING = re.compile(r"-- name: ([a-z_]+)\n-- ")
 _BLANK_LINES = re.compile(r"\n\s*\n")
 
@@ -41,3 +48,11 @@ _STATEMENTS = parse_statements(_read_files())
 def query(name: str) -> str:
     """With its comments, so that a server's log shows which statement is slow."""
     return _STATEMENTS[name]
+
+
+async def one_row(source: Source, name: str, kind: str, *ids: Any) -> asyncpg.Record:
+    """What a statement finds by the last of these ids; NotFound where there is nothing."""
+    row = await source.fetchrow(query(name), *ids)
+    if row is None:
+        raise NotFound(f"no {kind} {ids[-1]}")
+    return row

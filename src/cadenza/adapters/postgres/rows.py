@@ -11,9 +11,12 @@ from cadenza.domain.endpoint import Baseline, CronLine, Endpoint, Every, OnDeman
 from cadenza.domain.hint import Author, IntervalHint, OneShotHint, Pause
 from cadenza.domain.instants import milliseconds
 from cadenza.domain.plan import Plan
+from cadenza.domain.run import RunStatus
 
 Row = asyncpg.Record
 MILLISECOND = timedelta(milliseconds=1)
+# Looked up here: an enum takes its time, and rows come by hundreds.
+STATUSES = {str(status): status for status in RunStatus}
 _AUTHORS = {str(author): author for author in Author}
 
 
@@ -26,8 +29,8 @@ def endpoint_of(row: Row, spread: timedelta) -> Endpoint:
         name=row["name"],
         baseline=_baseline(row),
         created_at=row["created_at"],
-        min_interval=_duration(row["min_interval_ms"]),
-        max_interval=_duration(row["max_interval_ms"]),
+        min_interval=duration_of(row["min_interval_ms"]),
+        max_interval=duration_of(row["max_interval_ms"]),
         interval_hint=_interval_hint(row),
         one_shot_hint=_one_shot_hint(row),
         person_pause=_person_pause(row),
@@ -58,12 +61,12 @@ def endpoint_values(endpoint: Endpoint) -> tuple[Any, ...]:
         endpoint.id,
         to_text(endpoint.name),
         endpoint.archived_at,
-        _ms(every),
+        ms(every),
         cron.expression if cron else None,
         cron.timezone if cron else None,
-        _ms(endpoint.min_interval),
-        _ms(endpoint.max_interval),
-        _ms(interval.interval) if interval else None,
+        ms(endpoint.min_interval),
+        ms(endpoint.max_interval),
+        ms(interval.interval) if interval else None,
         *_hint_values(interval),
         shot.run_at if shot else None,
         *_hint_values(shot),
@@ -119,32 +122,27 @@ def _baseline(row: Row) -> Baseline:
 
 
 def _interval_hint(row: Row) -> IntervalHint | None:
-    if row["hint_interval_ms"] is None:
+    interval_ms = row["hint_interval_ms"]
+    if interval_ms is None:
         return None
-    return IntervalHint(
-        row["hint_interval_ms"] * MILLISECOND,
-        row["hint_interval_expires_at"],
-        _AUTHORS[row["hint_interval_author"]],
-        row["hint_interval_reason"] or "",
-        row["hint_interval_session_id"],
-        row["hint_interval_brain"],
-        row["hint_interval_rule_id"],
-        row["hint_interval_user_id"],
-    )
+    return IntervalHint(interval_ms * MILLISECOND, *_hint_of(row, "hint_interval"))
 
 
 def _one_shot_hint(row: Row) -> OneShotHint | None:
-    if row["hint_run_at"] is None:
-        return None
-    return OneShotHint(
-        row["hint_run_at"],
-        row["hint_run_expires_at"],
-        _AUTHORS[row["hint_run_author"]],
-        row["hint_run_reason"] or "",
-        row["hint_run_session_id"],
-        row["hint_run_brain"],
-        row["hint_run_rule_id"],
-        row["hint_run_user_id"],
+    run_at = row["hint_run_at"]
+    return None if run_at is None else OneShotHint(run_at, *_hint_of(row, "hint_run"))
+
+
+def _hint_of(row: Row, column: str) -> tuple[Any, ...]:
+    """What both kinds of hint have, in the order of their fields."""
+    return (
+        row[f"{column}_expires_at"],
+        _AUTHORS[row[f"{column}_author"]],
+        row[f"{column}_reason"] or "",
+        row[f"{column}_session_id"],
+        row[f"{column}_brain"],
+        row[f"{column}_rule_id"],
+        row[f"{column}_user_id"],
     )
 
 
@@ -169,9 +167,9 @@ def _planner_pause(row: Row) -> Pause | None:
     )
 
 
-def _duration(ms: int | None) -> timedelta | None:
-    return None if ms is None else ms * MILLISECOND
+def duration_of(count: int | None) -> timedelta | None:
+    return None if count is None else count * MILLISECOND
 
 
-def _ms(duration: timedelta | None) -> int | None:
+def ms(duration: timedelta | None) -> int | None:
     return None if duration is None else milliseconds(duration)

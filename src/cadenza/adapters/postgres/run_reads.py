@@ -1,21 +1,22 @@
 """Runs, as their owners look for them."""
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 from cadenza.adapters.postgres.analysis_queue import health_of_row
-from cadenza.adapters.postgres.database import Connection, Database
-from cadenza.adapters.postgres.queries import query
-from cadenza.adapters.postgres.rows import Row
-from cadenza.adapters.postgres.runs import STATUSES, late_result_of, lost_attempt_of, run_of
+from cadenza.adapters.postgres.database import Connection, OverDatabase
+from cadenza.adapters.postgres.queries import one_row, query
+from cadenza.adapters.postgres.rows import STATUSES, Row
 from cadenza.adapters.postgres.scanning import scan, steps_of
+from cadenza.adapters.postgres.storable import from_json
 from cadenza.application.ports.run_search import ListedRun, RunInFull, RunSearch
 from cadenza.application.ports.search_result import SearchResult, TimeCursor
-from cadenza.domain.errors import NotFound
+from cadenza.domain.analysis import LONGEST_RECENT_BODY
 from cadenza.domain.health import Health
 from cadenza.domain.plan import SOURCES
-from cadenza.domain.run import RunStatus
+from cadenza.domain.run import Body, LateResult, LostAttempt, Run, RunStatus
 
 STEPS = (200, 800, 2_000, 5_000)
 FEW_ENDPOINTS = 50  # each is looked up by itself; more of them are picked out of the tenant's
@@ -23,10 +24,7 @@ FIRST = UUID(int=0)
 _FAILED = frozenset((RunStatus.FAILURE, RunStatus.TIMEOUT, RunStatus.CANCELLED))
 
 
-class PostgresRunReads:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
+class PostgresRunReads(OverDatabase):
     async def search_runs(self, tenant_id: UUID, search: RunSearch) -> SearchResult[ListedRun]:
         async with self._database.connection() as connection:
             if search.is_plain and search.job_id is None:
@@ -37,9 +35,9 @@ class PostgresRunReads:
             several = endpoint_ids is not None and len(endpoint_ids) > 1
             if several:
                 # A job that runs often is among the tenant's newest; that is far less to read.
-                found = await _scan(connection, tenant_id, search, endpoint_ids, STEPS[:2])
-                if found.reached is None or len(found.items) == search.limit:
-                    return found
+                newest = await _scan(connection, tenant_id, search, endpoint_ids, STEPS[:2])
+                if newest.reached is None or len(newest.items) == search.limit:
+                    return newest
             steps = _steps(search, endpoint_ids)
             few = endpoint_ids is not None and len(endpoint_ids) <= FEW_ENDPOINTS
             whose = "endpoints" if few else "tenant"
@@ -47,24 +45,30 @@ class PostgresRunReads:
 
     async def get_run(self, tenant_id: UUID, run_id: UUID) -> RunInFull:
         async with self._database.connection() as connection:
-            row = await connection.fetchrow(query("get_run"), tenant_id, run_id)
-            if row is None:
-                raise NotFound(f"no run {run_id}")
+            row = await one_row(connection, "get_run", "run", tenant_id, run_id)
             lost = await connection.fetch(query("list_lost_attempts"), tenant_id, run_id)
             late = await connection.fetch(
                 query("late_results_of_run"), tenant_id, row["endpoint_id"], run_id
             )
-        return RunInFull(
-            run_of(row),
-            [lost_attempt_of(attempt) for attempt in lost],
-            [late_result_of(result) for result in late],
-        )
+        lost_attempts = [LostAttempt(**attempt) for attempt in lost]
+        return RunInFull(_run(row), lost_attempts, [_late_result(result) for result in late])
 
     async def health_of(self, tenant_id: UUID, endpoint_id: UUID) -> Health:
-        row = await self._database.fetchrow(query("health"), tenant_id, endpoint_id)
-        if row is None:
-            raise NotFound(f"no endpoint {endpoint_id}")
+        row = await one_row(self._database, "health", "endpoint", tenant_id, endpoint_id)
         return health_of_row(row, row["failure_count"])
+
+
+class PostgresLatestAnswers(OverDatabase):
+    async def latest_answers(
+        self, tenant_id: UUID, jobs: Sequence[str]
+    ) -> Mapping[str, Mapping[str, Body]]:
+        rows = await self._database.fetch(
+            query("latest_answers"), tenant_id, list(jobs), LONGEST_RECENT_BODY
+        )
+        answers: defaultdict[str, dict[str, Body]] = defaultdict(dict)
+        for row in rows:
+            answers[row["job"]][row["endpoint"]] = from_json(row["body"])
+        return answers
 
 
 async def _endpoint_ids(
@@ -75,9 +79,7 @@ async def _endpoint_ids(
         return None if search.endpoint_id is None else [search.endpoint_id]
     rows = await connection.fetch(query("endpoint_ids_of_job"), tenant_id, search.job_id)
     ids = [row["id"] for row in rows]
-    return (
-        ids if search.endpoint_id is None else [each for each in ids if each == search.endpoint_id]
-    )
+    return [own for own in ids if search.endpoint_id in (None, own)]
 
 
 async def _newest(
@@ -94,7 +96,7 @@ async def _newest(
         search.limit + 1,
     )
     runs = [_listed(row) for row in rows[: search.limit]]
-    return SearchResult(runs, _place(runs[-1]) if len(rows) > search.limit else None)
+    return SearchResult(runs, _cursor(runs[-1]) if len(rows) > search.limit else None)
 
 
 async def _scan(
@@ -105,25 +107,24 @@ async def _scan(
     steps: Sequence[int],
     whose: str = "tenant",
 ) -> SearchResult[ListedRun]:
-    failed = search.statuses and _FAILED.issuperset(search.statuses)
+    only_failed = bool(search.statuses) and _FAILED.issuperset(search.statuses)
+    filters = (list(search.statuses) or None, list(search.sources) or None, search.is_manual)
     return await scan(
         connection,
-        f"scan_failed_runs_of_{whose}" if failed else f"scan_runs_of_{whose}",
+        f"scan_runs_of_{whose}",
         (tenant_id, endpoint_ids, search.from_at),
-        (list(search.statuses) or None, list(search.sources) or None, search.is_manual),
+        (*filters, only_failed),
         start=_start(search),
         steps=steps,
         limit=search.limit,
-        value_of=_listed_in_scan,
-        place_of=_place,
+        value_of=lambda row: _listed(row[3:]),  # behind what a scan says of itself
+        cursor_of=_cursor,
     )
 
 
 def _start(search: RunSearch) -> tuple[object, object]:
     """Before the last one seen, or before the end of what was asked for."""
-    if search.after is not None:
-        return search.after
-    return (search.to_at, FIRST) if search.to_at is not None else (None, None)
+    return search.after or (search.to_at, FIRST if search.to_at is not None else None)
 
 
 def _steps(search: RunSearch, endpoint_ids: Sequence[UUID] | None) -> Sequence[int]:
@@ -142,10 +143,16 @@ def _listed(row: Iterable[Any]) -> ListedRun:
     return ListedRun(run_id, endpoint_id, slot_at, SOURCES[source], STATUSES[status], *more)
 
 
-def _listed_in_scan(row: Row) -> ListedRun:
-    """Behind what a scan says of itself."""
-    return _listed(row[3:])
-
-
-def _place(run: ListedRun) -> TimeCursor:
+def _cursor(run: ListedRun) -> TimeCursor:
     return run.slot_at, run.id
+
+
+def _run(row: Row) -> Run:
+    fields: dict[str, Any] = dict(row)
+    fields |= {"source": SOURCES[row["source"]], "status": STATUSES[row["status"]]}
+    return Run(**fields | {name: from_json(row[name]) for name in ("body", "plan")})
+
+
+def _late_result(row: Row) -> LateResult:
+    run_id, endpoint_id, epoch, status, received_at = row
+    return LateResult(run_id, endpoint_id, epoch, STATUSES[status], received_at)

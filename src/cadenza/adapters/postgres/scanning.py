@@ -9,8 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 from uuid import UUID
 
-from cadenza.adapters.postgres.database import Connection
-from cadenza.adapters.postgres.queries import query
+from cadenza.adapters.postgres.queries import Source, query
 from cadenza.adapters.postgres.rows import Row
 from cadenza.application.ports.search_result import SearchResult, TimeCursor
 
@@ -18,7 +17,7 @@ T = TypeVar("T")
 
 
 async def scan(
-    connection: Connection,
+    source: Source,
     name: str,
     before: Sequence[Any],
     behind: Sequence[Any],
@@ -27,21 +26,21 @@ async def scan(
     steps: Sequence[int],
     limit: int,
     value_of: Callable[[Row], T],
-    place_of: Callable[[T], TimeCursor],
+    cursor_of: Callable[[T], TimeCursor],
 ) -> SearchResult[T]:
-    """The statement takes `before`, a place, a step's size, a limit, and what is `behind`."""
-    found: list[T] = []
+    """The statement takes `before`, a cursor, a step's size, a limit, and what is `behind`."""
+    items: list[T] = []
     for size in steps:
-        wanted = limit + 1 - len(found)
-        rows = await connection.fetch(query(name), *before, *start, size, wanted, *behind)
-        found += [value_of(row) for row in rows if row["id"] is not None]
-        if len(found) > limit:
-            return SearchResult(found[:limit], place_of(found[limit - 1]))
+        wanted = limit + 1 - len(items)
+        rows = await source.fetch(query(name), *before, *start, size, wanted, *behind)
+        items += [value_of(row) for row in rows if row["id"] is not None]
+        if len(items) > limit:
+            return SearchResult(items[:limit], cursor_of(items[limit - 1]))
         if not rows or rows[0]["scanned"] < size:
-            return SearchResult(found)
+            return SearchResult(items)
         start = rows[0]["reached_at"], rows[0]["reached_id"]
     at, last_id = start
-    return SearchResult(found, (at, last_id if isinstance(last_id, UUID) else UUID(int=last_id)))
+    return SearchResult(items, (at, last_id if isinstance(last_id, UUID) else UUID(int=last_id)))
 
 
 def steps_of(largest: Sequence[int], limit: int, *, is_plain: bool) -> Sequence[int]:

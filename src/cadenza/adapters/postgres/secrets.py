@@ -5,14 +5,13 @@ import json
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TypedDict
 from uuid import UUID
 
 import asyncpg
 
+from cadenza.adapters.postgres.accounts import SIGNING_KEY
 from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.queries import query
-from cadenza.adapters.postgres.signing_keys import SIGNING_KEY
 from cadenza.adapters.postgres.targets import HEADERS
 from cadenza.application.ports.sealed_values import Resealed, Unreadable
 from cadenza.application.ports.secret_box import SecretBox
@@ -26,7 +25,7 @@ FIRST = UUID(int=0)
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _SealedColumn:
     """Where sealed values are: a column with one in each row, or with several by their names."""
 
     outdated: str
@@ -35,9 +34,9 @@ class _Place:
     written: Callable[[dict[str, str]], str]
 
 
-PLACES = (
-    _Place("outdated_headers", "replace_headers", json.loads, json.dumps),
-    _Place(
+COLUMNS = (
+    _SealedColumn("outdated_headers", "replace_headers", json.loads, json.dumps),
+    _SealedColumn(
         "outdated_signing_keys",
         "replace_signing_keys",
         lambda text: {"": text},
@@ -82,10 +81,10 @@ class SealedValues:
         workers, be stopped at any moment, and be started again.
         """
         total = Resealed()
-        for place in PLACES:
+        for column in COLUMNS:
             done = Resealed()
             for _ in range(ROUNDS):
-                done = await self._round(place, lambda more: on_progress(total.values + more))
+                done = await self._round(column, lambda more: on_progress(total.values + more))
                 total.values += done.values
                 if not done.held:
                     break
@@ -94,52 +93,44 @@ class SealedValues:
             total.unreadable += done.unreadable
         return total
 
-    async def _round(self, place: _Place, on_progress: Callable[[int], None]) -> Resealed:
+    async def _round(self, column: _SealedColumn, on_progress: Callable[[int], None]) -> Resealed:
         done, after = Resealed(), FIRST
         while True:
             key_id = self._box.key_ids[0]
-            rows = await self._database.fetch(query(place.outdated), key_id, after, BATCH)
+            rows = await self._database.fetch(query(column.outdated), key_id, after, BATCH)
             if not rows:
                 return done
             after = rows[-1]["id"]
-            fresh = [self._sealed_anew(place, row, key_id, done.unreadable) for row in rows]
-            await self._write(place, [each for each in fresh if each.values], done)
+            fresh = [self._sealed_anew(column, row, key_id, done.unreadable) for row in rows]
+            await self._write(column, [row for row in fresh if row.values], done)
             on_progress(done.values)
 
     def _sealed_anew(
-        self, place: _Place, row: asyncpg.Record, key_id: str, unreadable: list[Unreadable]
+        self, column: _SealedColumn, row: asyncpg.Record, key_id: str, unreadable: list[Unreadable]
     ) -> _Fresh:
-        values, count = place.read(row["sealed"]), 0
+        values, count = column.read(row["sealed"]), 0
         for name, sealed in values.items():
             if key_id_of(sealed) == key_id:
                 continue
-            column = f"{HEADERS}:{name}" if name else SIGNING_KEY
-            where = _Where(tenant_id=row["tenant_id"], row_id=row["id"], column=column)
+            where = f"{HEADERS}:{name}" if name else SIGNING_KEY
+            ids = {"tenant_id": row["tenant_id"], "row_id": row["id"]}
             try:
-                values[name] = self._box.seal(self._box.open(sealed, **where), **where)
+                plain = self._box.open(sealed, **ids, column=where)
+                values[name] = self._box.seal(plain, **ids, column=where)
                 count += 1
             except SecretUnreadable as error:
-                unreadable.append(Unreadable(row["id"], column, str(error)))
-        return _Fresh(row["id"], row["sealed"], place.written(values), count)
+                unreadable.append(Unreadable(row["id"], where, str(error)))
+        return _Fresh(row["id"], row["sealed"], column.written(values), count)
 
-    async def _write(self, place: _Place, fresh: Sequence[_Fresh], done: Resealed) -> None:
-        columns = (
-            [each.id for each in fresh],
-            [each.read for each in fresh],
-            [each.sealed for each in fresh],
-        )
-        rows = await self._database.fetch(query(place.write), *columns)
+    async def _write(self, column: _SealedColumn, fresh: Sequence[_Fresh], done: Resealed) -> None:
+        ids, read = [row.id for row in fresh], [row.read for row in fresh]
+        sealed = [row.sealed for row in fresh]
+        rows = await self._database.fetch(query(column.write), ids, read, sealed)
         written = {row["id"] for row in rows}
-        done.values += sum(each.values for each in fresh if each.id in written)
+        done.values += sum(row.values for row in fresh if row.id in written)
         done.held += len(fresh) - len(written)
-
-
-class _Where(TypedDict):
-    tenant_id: UUID
-    row_id: UUID
-    column: str
 
 
 def key_id_of(sealed: str) -> str:
     """Which master key a sealed value needs; the queries read it in the same way."""
-    return sealed.split(":")[1] if sealed.count(":") >= 1 else ""
+    return sealed.split(":")[1] if ":" in sealed else ""

@@ -1,4 +1,4 @@
-"""What planners keep, between rows and values: sessions, their calls, states and quotas."""
+"""What planners keep, between rows and values: sessions, their calls, and states."""
 
 import json
 from collections.abc import Mapping
@@ -10,9 +10,7 @@ from cadenza.adapters.postgres.rows import Row
 from cadenza.adapters.postgres.storable import to_json, to_text
 from cadenza.domain.analysis import Waiting
 from cadenza.domain.instants import from_iso, iso, iso_or_none, latest, milliseconds
-from cadenza.domain.quota import Allowance
 from cadenza.domain.session import Session, SessionEnd, ToolCall
-from cadenza.domain.suggestion import Suggestion
 
 # A hint acts until it expires; the run it chose may have its slot a little later.
 _AFTERWARDS = timedelta(hours=1)
@@ -98,7 +96,7 @@ def _stored_call(call: ToolCall) -> dict[str, Any]:
 
 
 def _call(stored: dict[str, Any]) -> ToolCall:
-    open_until = stored.get("open_until")
+    open_until, rule_id = stored.get("open_until"), stored.get("rule_id")
     return ToolCall(
         stored["tool"],
         stored["arguments"],
@@ -107,36 +105,8 @@ def _call(stored: dict[str, Any]) -> ToolCall:
         stored.get("suggested", False),
         from_iso(open_until) if open_until is not None else None,
         stored.get("accepted_by"),
-        _rule_id(stored),
+        UUID(rule_id) if rule_id is not None else None,
     )
-
-
-def suggestion_of(row: Row) -> Suggestion | None:
-    """None where this call suggested nothing."""
-    stored: dict[str, Any] = json.loads(row["call_json"] or "{}")
-    if not stored.get("suggested"):
-        return None
-    return Suggestion(
-        row["session_id"],
-        row["call"],
-        row["endpoint_id"],
-        row["endpoint_name"],
-        row["brain"],
-        stored["tool"],
-        stored["arguments"],
-        stored["result"],
-        row["reasoning"],
-        row["started_at"],
-        from_iso(stored["open_until"]),
-        row["tenant_id"],
-        _rule_id(stored),
-        stored.get("accepted_by"),
-    )
-
-
-def _rule_id(stored: dict[str, Any]) -> UUID | None:
-    rule_id = stored.get("rule_id")
-    return UUID(rule_id) if rule_id is not None else None
 
 
 def fired_of(text: str | None) -> Mapping[UUID, datetime]:
@@ -147,15 +117,3 @@ def fired_of(text: str | None) -> Mapping[UUID, datetime]:
 def waiting_of(text: str | None) -> tuple[Waiting, ...]:
     stored: list[dict[str, Any]] = json.loads(text) if text is not None else []
     return tuple(Waiting(call["tool"], call["arguments"]) for call in stored)
-
-
-def allowance_of(row: Row) -> Allowance:
-    return Allowance(
-        row["token_limit"],
-        row["used"],
-        row["reserved"],
-        row["cost_limit"],
-        row["cost_used"],
-        row["cost_reserved"],
-        row["refused_at"],
-    )

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
-from cadenza.adapters.postgres.account_rows import PostgresAccountRows
+from cadenza.adapters.postgres.accounts import PostgresAccountRows
 from cadenza.adapters.postgres.database import Connection, Database
 from cadenza.adapters.postgres.endpoint_rows import PostgresEndpointRows
 from cadenza.adapters.postgres.job_rows import PostgresJobRows

@@ -123,8 +123,8 @@ def target_values(
         for name, secret in secrets.items()
         if secret.value != KEPT
     }
-    kept = [name for name in secrets if name not in sealed]
-    return target_json(target), target.host, json.dumps(sealed), kept
+    unchanged = [name for name in secrets if name not in sealed]
+    return target_json(target), target.host, json.dumps(sealed), unchanged
 
 
 def _location(tenant_id: UUID, endpoint_id: UUID, name: str) -> dict[str, Any]:

@@ -5,11 +5,10 @@ import json
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
-from cadenza.adapters.postgres.database import Database
+from cadenza.adapters.postgres.database import Database, OverDatabase
 from cadenza.adapters.postgres.migrate import status
 from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.rows import Row
-from cadenza.adapters.postgres.sessions import allowance_of
 from cadenza.adapters.postgres.workers import PostgresWorkers
 from cadenza.application.ports.usage import RunCounts, Usage
 from cadenza.domain.errors import InstallationError, StoreUnavailable
@@ -20,29 +19,27 @@ ANSWER_SECONDS = 5.0
 OK = "ok"
 
 
-class PostgresUsage:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
+class PostgresUsage(OverDatabase):
     async def usage(self, tenant_id: UUID) -> Usage:
         row = await self._database.fetchrow(query("usage"), tenant_id)
         assert row is not None
         return Usage(
             row["jobs"],
             row["endpoints"],
-            _counts(row, "hour_since", place=1),
-            _counts(row, "day_since", place=2),
+            _counts(row, "hour_since", column=1),
+            _counts(row, "day_since", column=2),
         )
 
     async def quota(self, tenant_id: UUID) -> tuple[str, Allowance]:
         row = await self._database.fetchrow(query("quota"), tenant_id)
         assert row is not None
-        return row["month"], allowance_of(row)
+        month, *allowance = row
+        return month, Allowance(*allowance)
 
 
-def _counts(row: Row, since: str, place: int) -> RunCounts:
-    ended = {each[0]: each[place] or 0 for each in json.loads(row["statuses"])}
-    counts = {each: ended.get(each, 0) for each in RunStatus}
+def _counts(row: Row, since: str, column: int) -> RunCounts:
+    ended = {status[0]: status[column] or 0 for status in json.loads(row["statuses"])}
+    counts = {status: ended.get(status, 0) for status in RunStatus}
     return RunCounts(row[since], {**counts, RunStatus.RUNNING: row["running"]})
 
 
@@ -52,12 +49,12 @@ class PostgresReadiness:
         self._expected = expected_workers
 
     async def check(self) -> Mapping[str, str]:
-        parts = await self._check_database()
-        if all(each == OK for each in parts.values()) and self._expected:
+        checks = await self._check_database()
+        if self._expected and set(checks.values()) == {OK}:
             alive = await PostgresWorkers(self._database).alive()
             for kind in self._expected:
-                parts[kind] = OK if alive.get(kind) else "none has been seen of late"
-        return parts
+                checks[kind] = OK if alive.get(kind) else "none has been seen of late"
+        return checks
 
     async def _check_database(self) -> dict[str, str]:
         try:
@@ -67,9 +64,7 @@ class PostgresReadiness:
             return {"database": "it does not answer", "schema": "not known"}
         except InstallationError as error:
             return {"database": OK, "schema": str(error)}
-        missing = [each.migration for each in applied if each.applied_at is None]
-        names = ", ".join(f"{each.number:04} {each.name}" for each in missing)
-        return {
-            "database": OK,
-            "schema": f"missing: {names}; run `cadenza migrate`" if missing else OK,
-        }
+        missing = [known.migration for known in applied if known.applied_at is None]
+        names = ", ".join(f"{migration.number:04} {migration.name}" for migration in missing)
+        schema = f"missing: {names}; run `cadenza migrate`" if missing else OK
+        return {"database": OK, "schema": schema}

@@ -3,17 +3,14 @@
 from collections.abc import Mapping
 from datetime import timedelta
 
-from cadenza.adapters.postgres.database import Database
+from cadenza.adapters.postgres.database import OverDatabase
 from cadenza.adapters.postgres.queries import query
 
 BEAT_EVERY = timedelta(seconds=5)
 GONE_AFTER = 3 * BEAT_EVERY
 
 
-class PostgresWorkers:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
+class PostgresWorkers(OverDatabase):
     async def beat(self, name: str, kind: str) -> None:
         await self._database.execute(query("beat"), name, kind)
 

@@ -7,9 +7,8 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
-from cadenza.adapters.postgres.embedded.account import Account
 from cadenza.adapters.postgres.embedded.installation import Installation
-from cadenza.adapters.postgres.embedded.process import GuardedProcess, Scope
+from cadenza.adapters.postgres.embedded.process import Account, GuardedProcess, Scope
 from cadenza.adapters.postgres.embedded.trouble import need_room_for_a_cluster, server_trouble
 from cadenza.domain.errors import InstallationError
 

@@ -1,7 +1,8 @@
-"""A command that ends with us: started through the guard."""
+"""A command that ends with us: started through the guard, as a user who is not root."""
 
 import json
 import os
+import pwd
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -10,13 +11,42 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from cadenza.adapters.postgres.embedded.account import Account
 from cadenza.domain.errors import InstallationError
 
 GUARD = Path(__file__).with_name("guard.py")
 # All that the server sees of an environment: nothing of ours leaks, nothing of ours misleads it.
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "TZ": "UTC"}
 SECONDS_TO_END = 60.0  # longer than the guard's own patience
+# PostgreSQL refuses to run as root. The user has to be in the user database (initdb looks it up),
+# so no free number will do.
+CANDIDATES = ("cadenza", "postgres", "nobody")
+
+
+@dataclass(frozen=True)
+class Account:
+    name: str
+    uid: int
+    gid: int
+
+
+def server_account(data: Path) -> Account | None:
+    """None for an ordinary user, who runs the server as himself."""
+    if os.geteuid() != 0:
+        return None
+    # A cluster stays with its user: an ordinary user's cluster opened with sudo remains his.
+    with suppress(FileNotFoundError):
+        owner = data.stat()
+        if owner.st_uid != 0:
+            return Account(f"user {owner.st_uid}", owner.st_uid, owner.st_gid)
+    for name in CANDIDATES:
+        with suppress(KeyError):
+            user = pwd.getpwnam(name)
+            return Account(name, user.pw_uid, user.pw_gid)
+    raise InstallationError(
+        "PostgreSQL refuses to run as root, and none of the users it could run as exists here "
+        f"({', '.join(CANDIDATES)}). Add one (`useradd --system cadenza`), run Cadenza as an "
+        "ordinary user, or set a database URL."
+    )
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from cadenza.adapters.postgres.embedded.account import Account
 from cadenza.adapters.postgres.embedded.installation import WHEEL, Installation
+from cadenza.adapters.postgres.embedded.process import Account
 from cadenza.domain.errors import InstallationError
 
 CACHES = (Path("/var/cache"), Path("/var/lib"), Path("/var/tmp"), Path("/tmp"))  # noqa: S108

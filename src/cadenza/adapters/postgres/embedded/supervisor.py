@@ -6,7 +6,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 
-from cadenza.adapters.postgres.embedded.account import server_account
 from cadenza.adapters.postgres.embedded.cluster import (
     USER,
     made_by,
@@ -16,7 +15,7 @@ from cadenza.adapters.postgres.embedded.cluster import (
 )
 from cadenza.adapters.postgres.embedded.installation import choose_installation
 from cadenza.adapters.postgres.embedded.lock import held
-from cadenza.adapters.postgres.embedded.process import GuardedProcess, Scope
+from cadenza.adapters.postgres.embedded.process import GuardedProcess, Scope, server_account
 from cadenza.adapters.postgres.embedded.readable import CACHES, readable_by
 from cadenza.adapters.postgres.embedded.server import ensure_database, start_server
 from cadenza.adapters.postgres.embedded.trouble import explained

@@ -1,5 +1,13 @@
 -- Jobs, as their owners declare and change them.
 
+-- name: insert_job
+-- A new job.
+INSERT INTO jobs (
+    id, name, description, rules, planner_mode, probe_budget, paused_until, archived_at,
+    tenant_id, created_at
+)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+
 -- name: save_job
 -- Everything that may change of a job.
 UPDATE jobs
@@ -12,27 +20,6 @@ WHERE id = $1
 SELECT cadenza_now() AS now, j.*
 FROM stored_jobs AS j
 WHERE j.tenant_id = $1 AND j.id = $2
-
--- name: list_jobs
--- The jobs of a tenant by name.
---   $2 whether the archived  $3 name  $4 a piece of name or description
---   $5, $6 name and id of the last one before this page  $7 how many
-SELECT cadenza_now() AS now, j.*
-FROM stored_jobs AS j
-WHERE j.tenant_id = $1
-  AND (j.archived_at IS NOT NULL) = $2
-  AND ($3::text IS NULL OR j.name = $3)
-  AND ($4::text IS NULL OR j.name ILIKE $4 OR j.description ILIKE $4)
-  AND ($6::uuid IS NULL OR (j.name, j.id) > ($5::text, $6))
-ORDER BY j.name, j.id
-LIMIT $7
-
--- name: declared_jobs
--- The jobs of a tenant that are not archived, by name.
-SELECT cadenza_now() AS now, j.*
-FROM stored_jobs AS j
-WHERE j.tenant_id = $1 AND j.archived_at IS NULL
-ORDER BY j.name
 
 -- name: lock_job
 -- The same, for a change of it.
@@ -48,10 +35,16 @@ FROM stored_jobs AS j
 WHERE j.tenant_id = $1 AND j.id = $2
 FOR SHARE OF j
 
--- name: insert_job
--- A new job.
-INSERT INTO jobs (
-    id, name, description, rules, planner_mode, probe_budget, paused_until, archived_at,
-    tenant_id, created_at
-)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+-- name: list_jobs
+-- The jobs of a tenant by name.
+--   $2 whether the archived  $3 name  $4 a piece of name or description
+--   $5, $6 name and id of the last one before this page  $7 how many
+SELECT cadenza_now() AS now, j.*
+FROM stored_jobs AS j
+WHERE j.tenant_id = $1
+  AND (j.archived_at IS NOT NULL) = $2
+  AND ($3::text IS NULL OR j.name = $3)
+  AND ($4::text IS NULL OR j.name ILIKE $4 OR j.description ILIKE $4)
+  AND ($6::uuid IS NULL OR (j.name, j.id) > ($5::text, $6))
+ORDER BY j.name, j.id
+LIMIT $7

@@ -107,7 +107,6 @@ SELECT
     job.name AS job_name, job.description AS job_description,
     job.paused_until AS job_pause, job.archived_at AS job_archived_at,
     job.rules AS job_rules, job.planner_mode, job.probe_budget,
-    siblings.names AS sibling_names,
     health.*, recent.*
 FROM unnest($1::uuid[]) WITH ORDINALITY AS wanted (id, position)
 JOIN endpoint_states AS e ON e.id = wanted.id
@@ -121,11 +120,6 @@ LEFT JOIN LATERAL (
     WHERE s.endpoint_id = e.id AND split_part(s.brain, ' ', 1) = $4
       AND s.suggests_until > cadenza_now() AND can_be_accepted(call.value, cadenza_now())
 ) AS waiting ON true
-CROSS JOIN LATERAL (
-    SELECT coalesce(array_agg(sibling.name ORDER BY sibling.name), '{}') AS names
-    FROM endpoints AS sibling
-    WHERE sibling.job_id = e.job_id AND sibling.id <> e.id AND sibling.archived_at IS NULL
-) AS siblings
 CROSS JOIN LATERAL endpoint_health(e.id) AS health
 CROSS JOIN LATERAL (
     SELECT array_agg(r.slot_at ORDER BY r.slot_at DESC) AS recent_slot_at,
@@ -165,28 +159,6 @@ LEFT JOIN LATERAL (
 WHERE e.archived_at IS NULL
   AND e.job_id IN (SELECT own.job_id FROM endpoints AS own WHERE own.id = ANY($1::uuid[]))
 ORDER BY e.name
-
--- name: open_suggestions
--- What planners suggest to a tenant and nobody has accepted, the newest first.
-SELECT s.id AS session_id, s.tenant_id, (call.ordinality - 1)::integer AS call, s.endpoint_id,
-       e.name AS endpoint_name, s.brain, s.reasoning, s.started_at, call.value AS call_json
-FROM analysis_sessions AS s
-JOIN endpoints AS e ON e.id = s.endpoint_id,
-jsonb_array_elements(s.tool_calls) WITH ORDINALITY AS call
-WHERE s.tenant_id = $1 AND s.suggests_until > cadenza_now()
-  AND can_be_accepted(call.value, cadenza_now())
-ORDER BY s.started_at DESC, s.id, call.ordinality
-LIMIT $2
-
--- name: lock_suggestion
--- The same, for the one who accepts it first.
-SELECT s.id AS session_id, s.tenant_id, $3::integer AS call, s.endpoint_id,
-       e.name AS endpoint_name, s.brain, s.reasoning, s.started_at,
-       s.tool_calls -> $3::integer AS call_json
-FROM analysis_sessions AS s
-JOIN endpoints AS e ON e.id = s.endpoint_id
-WHERE s.tenant_id = $1 AND s.id = $2
-FOR UPDATE OF s
 
 -- name: save_analysis_states
 -- Remember what analyses came to, and end the leases of the planner that made them.
@@ -228,14 +200,18 @@ INSERT INTO analysis_sessions (
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
 ON CONFLICT (id) DO NOTHING  -- sent again after an answer that was lost
 
--- name: get_suggestion
--- One call of a session.
-SELECT s.id AS session_id, s.tenant_id, $3::integer AS call, s.endpoint_id,
-       e.name AS endpoint_name, s.brain, s.reasoning, s.started_at,
-       s.tool_calls -> $3::integer AS call_json
+-- name: suggesting_sessions
+-- Sessions with suggestions to a tenant that can still be accepted, the newest first.
+SELECT cadenza_now() AS now, s.*, e.name AS endpoint_name
 FROM analysis_sessions AS s
 JOIN endpoints AS e ON e.id = s.endpoint_id
-WHERE s.tenant_id = $1 AND s.id = $2
+WHERE s.tenant_id = $1 AND s.suggests_until > cadenza_now()
+  AND EXISTS (
+      SELECT FROM jsonb_array_elements(s.tool_calls) AS call
+      WHERE can_be_accepted(call.value, cadenza_now())
+  )
+ORDER BY s.started_at DESC, s.id
+LIMIT $2
 
 -- name: mark_accepted
 -- Who accepted a suggestion and when.

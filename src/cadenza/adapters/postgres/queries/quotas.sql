@@ -1,4 +1,5 @@
--- What a tenant may spend on analysis in a month: tokens and money, used and set aside.
+-- What a tenant may spend on analysis in a month: tokens and money, used and set aside; always in
+-- the order of the fields of Allowance and Reservation.
 
 -- name: quota
 -- What a tenant may spend on analysis this month, and what is left of it.
@@ -10,16 +11,11 @@ FROM (SELECT) AS always
 LEFT JOIN quotas AS q
     ON q.tenant_id = $1 AND q.month = to_char(cadenza_now() AT TIME ZONE 'UTC', 'YYYY-MM')
 
--- name: begin_allowance
--- A month in which nothing was used yet.
-INSERT INTO quotas (tenant_id, month) VALUES ($1, $2) ON CONFLICT DO NOTHING
-
 -- name: lock_allowance
--- What a tenant may spend in a month, for a change of it.
-SELECT token_limit, used, reserved, cost_limit, cost_used, cost_reserved, refused_at
-FROM quotas
-WHERE tenant_id = $1 AND month = $2
-FOR UPDATE
+-- What a tenant may spend in a month, for a change of it; made where nothing was used yet.
+INSERT INTO quotas (tenant_id, month) VALUES ($1, $2)
+ON CONFLICT (tenant_id, month) DO UPDATE SET month = excluded.month  -- which locks and returns it
+RETURNING token_limit, used, reserved, cost_limit, cost_used, cost_reserved, refused_at
 
 -- name: save_allowance
 -- What a tenant may spend in a month, and has.

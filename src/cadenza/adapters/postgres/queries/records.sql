@@ -39,6 +39,21 @@ VALUES ($1, $2, $3, $4)
 ON CONFLICT DO NOTHING
 RETURNING created_id
 
+-- name: get_idempotency_key
+-- What was created when a key was first sent.
+SELECT fingerprint, created_id FROM idempotency_keys WHERE tenant_id = $1 AND key = $2
+
+-- name: add_events
+-- What happened, for whoever follows, in the transaction that did it.
+WITH added AS (
+    INSERT INTO events (kind, tenant_id, job_id, endpoint_id, data)
+    SELECT kind, tenant_id, job_id, endpoint_id, data
+    FROM unnest($1::text[], $2::uuid[], $3::uuid[], $4::uuid[], $5::jsonb[])
+        AS event (kind, tenant_id, job_id, endpoint_id, data)
+    RETURNING id
+)
+SELECT pg_notify('cadenza_events', '') FROM (SELECT FROM added LIMIT 1) AS anything
+
 -- name: read_events
 -- The next events of a tenant, up to the oldest transaction that may still commit before them.
 SELECT xact::text AS xact, id, at, kind, job_id, endpoint_id, data
@@ -72,11 +87,18 @@ WHERE id = $1
 
 -- name: get_session
 -- One session in full.
-SELECT s.* FROM analysis_sessions AS s WHERE s.tenant_id = $1 AND s.id = $2
+SELECT s.*, e.name AS endpoint_name
+FROM analysis_sessions AS s
+JOIN endpoints AS e ON e.id = s.endpoint_id
+WHERE s.tenant_id = $1 AND s.id = $2
 
--- name: has_session
--- Whether a tenant has this session.
-SELECT id FROM analysis_sessions WHERE tenant_id = $1 AND id = $2
+-- name: lock_session
+-- The same, for the one who accepts a suggestion of it first.
+SELECT s.*, e.name AS endpoint_name
+FROM analysis_sessions AS s
+JOIN endpoints AS e ON e.id = s.endpoint_id
+WHERE s.tenant_id = $1 AND s.id = $2
+FOR UPDATE OF s
 
 -- name: scan_sessions
 -- Among the next so many sessions of a tenant, newest first: those that are wanted.
@@ -107,18 +129,3 @@ SELECT reached.*, s.*
 FROM reached
 LEFT JOIN (wanted JOIN analysis_sessions AS s USING (id)) ON true
 ORDER BY s.started_at DESC, s.id DESC
-
--- name: add_events
--- What happened, for whoever follows, in the transaction that did it.
-WITH added AS (
-    INSERT INTO events (kind, tenant_id, job_id, endpoint_id, data)
-    SELECT kind, tenant_id, job_id, endpoint_id, data
-    FROM unnest($1::text[], $2::uuid[], $3::uuid[], $4::uuid[], $5::jsonb[])
-        AS event (kind, tenant_id, job_id, endpoint_id, data)
-    RETURNING id
-)
-SELECT pg_notify('cadenza_events', '') FROM (SELECT FROM added LIMIT 1) AS anything
-
--- name: get_idempotency_key
--- What was created when a key was first sent.
-SELECT fingerprint, created_id FROM idempotency_keys WHERE tenant_id = $1 AND key = $2

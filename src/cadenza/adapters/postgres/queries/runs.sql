@@ -5,6 +5,8 @@
 -- begins with how many keys were read and where that led to, so that the next step can go on there.
 --   $1 tenant  $2 endpoints  $3 from  $4, $5 slot and id of the last one before
 --   $6 how many keys  $7 how many runs  $8 statuses  $9 sources  $10 whether asked for by a person
+--   $11 whether only runs that did not end well are wanted, which have a table of their own; a
+--   source that is not wanted is not even begun
 -- The upper end is given twice: the slot alone leaves out whole days, slot and id end the page.
 
 -- name: newest_runs_of_tenant
@@ -49,14 +51,31 @@ WITH scanned AS MATERIALIZED (
            AND ($8::text[] IS NULL OR r.status = ANY ($8))
            AND ($9::text[] IS NULL OR r.source = ANY ($9))
            AND ($10::boolean IS NULL OR r.is_manual = $10) AS is_wanted
-    FROM runs AS r
-    WHERE r.tenant_id = $1
-      AND r.slot_at >= coalesce($3::timestamptz, '-infinity')
-      AND r.slot_at <= coalesce($4::timestamptz, 'infinity')
-      AND (r.slot_at, r.id) < (coalesce($4::timestamptz, 'infinity'),
-                               coalesce($5::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
-    ORDER BY r.slot_at DESC, r.id DESC
-    LIMIT $6
+    FROM (
+        (
+            SELECT id, endpoint_id, slot_at, status, source, is_manual
+            FROM runs
+            WHERE NOT $11::boolean AND tenant_id = $1
+              AND slot_at >= coalesce($3::timestamptz, '-infinity')
+              AND slot_at <= coalesce($4::timestamptz, 'infinity')
+              AND (slot_at, id) < (coalesce($4::timestamptz, 'infinity'),
+                                   coalesce($5::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+            ORDER BY slot_at DESC, id DESC
+            LIMIT $6
+        )
+        UNION ALL
+        (
+            SELECT id, endpoint_id, slot_at, status, source, is_manual
+            FROM failed_runs
+            WHERE $11 AND tenant_id = $1
+              AND slot_at >= coalesce($3::timestamptz, '-infinity')
+              AND slot_at <= coalesce($4::timestamptz, 'infinity')
+              AND (slot_at, id) < (coalesce($4::timestamptz, 'infinity'),
+                                   coalesce($5::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+            ORDER BY slot_at DESC, id DESC
+            LIMIT $6
+        )
+    ) AS r
 ),
 reached AS (
     SELECT (SELECT count(*) FROM scanned) AS scanned, slot_at AS reached_at, id AS reached_id
@@ -73,86 +92,35 @@ ORDER BY run.slot_at DESC, run.id DESC
 -- name: scan_runs_of_endpoints
 -- The same for a few endpoints, each read by its key.
 WITH scanned AS MATERIALIZED (
-    SELECT r.*
-    FROM unnest($2::uuid[]) AS own (id)
-    CROSS JOIN LATERAL (
-        SELECT r.id, r.endpoint_id, r.slot_at,
-               ($8::text[] IS NULL OR r.status = ANY ($8))
-               AND ($9::text[] IS NULL OR r.source = ANY ($9))
-               AND ($10::boolean IS NULL OR r.is_manual = $10) AS is_wanted
-        FROM runs AS r
-        WHERE r.tenant_id = $1
-          AND r.endpoint_id = own.id
-          AND r.slot_at >= coalesce($3::timestamptz, '-infinity')
-          AND r.slot_at <= coalesce($4::timestamptz, 'infinity')
-          AND (r.slot_at, r.id) < (coalesce($4::timestamptz, 'infinity'),
-                                   coalesce($5::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
-        ORDER BY r.slot_at DESC
-        LIMIT $6
-    ) AS r
-    ORDER BY r.slot_at DESC, r.id DESC
-    LIMIT $6
-),
-reached AS (
-    SELECT (SELECT count(*) FROM scanned) AS scanned, slot_at AS reached_at, id AS reached_id
-    FROM scanned ORDER BY slot_at, id LIMIT 1
-),
-wanted AS (SELECT * FROM scanned WHERE is_wanted ORDER BY slot_at DESC, id DESC LIMIT $7)
-SELECT reached.*, run.*
-FROM reached
-LEFT JOIN (
-    wanted CROSS JOIN LATERAL listed_run(wanted.endpoint_id, wanted.slot_at) AS run
-) ON true
-ORDER BY run.slot_at DESC, run.id DESC
-
--- name: scan_failed_runs_of_tenant
--- Among the next so many runs of a tenant that did not end well: those that are wanted.
-WITH scanned AS MATERIALIZED (
     SELECT r.id, r.endpoint_id, r.slot_at,
-           ($2::uuid[] IS NULL OR r.endpoint_id = ANY ($2))
-           AND ($8::text[] IS NULL OR r.status = ANY ($8))
+           ($8::text[] IS NULL OR r.status = ANY ($8))
            AND ($9::text[] IS NULL OR r.source = ANY ($9))
            AND ($10::boolean IS NULL OR r.is_manual = $10) AS is_wanted
-    FROM failed_runs AS r
-    WHERE r.tenant_id = $1
-      AND r.slot_at >= coalesce($3::timestamptz, '-infinity')
-      AND r.slot_at <= coalesce($4::timestamptz, 'infinity')
-      AND (r.slot_at, r.id) < (coalesce($4::timestamptz, 'infinity'),
-                               coalesce($5::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
-    ORDER BY r.slot_at DESC, r.id DESC
-    LIMIT $6
-),
-reached AS (
-    SELECT (SELECT count(*) FROM scanned) AS scanned, slot_at AS reached_at, id AS reached_id
-    FROM scanned ORDER BY slot_at, id LIMIT 1
-),
-wanted AS (SELECT * FROM scanned WHERE is_wanted ORDER BY slot_at DESC, id DESC LIMIT $7)
-SELECT reached.*, run.*
-FROM reached
-LEFT JOIN (
-    wanted CROSS JOIN LATERAL listed_run(wanted.endpoint_id, wanted.slot_at) AS run
-) ON true
-ORDER BY run.slot_at DESC, run.id DESC
-
--- name: scan_failed_runs_of_endpoints
--- The same for a few endpoints, each read by its key.
-WITH scanned AS MATERIALIZED (
-    SELECT r.*
     FROM unnest($2::uuid[]) AS own (id)
     CROSS JOIN LATERAL (
-        SELECT r.id, r.endpoint_id, r.slot_at,
-               ($8::text[] IS NULL OR r.status = ANY ($8))
-               AND ($9::text[] IS NULL OR r.source = ANY ($9))
-               AND ($10::boolean IS NULL OR r.is_manual = $10) AS is_wanted
-        FROM failed_runs AS r
-        WHERE r.tenant_id = $1
-          AND r.endpoint_id = own.id
-          AND r.slot_at >= coalesce($3::timestamptz, '-infinity')
-          AND r.slot_at <= coalesce($4::timestamptz, 'infinity')
-          AND (r.slot_at, r.id) < (coalesce($4::timestamptz, 'infinity'),
+        (
+            SELECT id, endpoint_id, slot_at, status, source, is_manual
+            FROM runs
+            WHERE NOT $11::boolean AND tenant_id = $1 AND endpoint_id = own.id
+              AND slot_at >= coalesce($3::timestamptz, '-infinity')
+              AND slot_at <= coalesce($4::timestamptz, 'infinity')
+              AND (slot_at, id) < (coalesce($4::timestamptz, 'infinity'),
                                    coalesce($5::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
-        ORDER BY r.slot_at DESC
-        LIMIT $6
+            ORDER BY slot_at DESC
+            LIMIT $6
+        )
+        UNION ALL
+        (
+            SELECT id, endpoint_id, slot_at, status, source, is_manual
+            FROM failed_runs
+            WHERE $11 AND tenant_id = $1 AND endpoint_id = own.id
+              AND slot_at >= coalesce($3::timestamptz, '-infinity')
+              AND slot_at <= coalesce($4::timestamptz, 'infinity')
+              AND (slot_at, id) < (coalesce($4::timestamptz, 'infinity'),
+                                   coalesce($5::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+            ORDER BY slot_at DESC
+            LIMIT $6
+        )
     ) AS r
     ORDER BY r.slot_at DESC, r.id DESC
     LIMIT $6
@@ -171,7 +139,11 @@ ORDER BY run.slot_at DESC, run.id DESC
 
 -- name: get_run
 -- One run of a tenant, with all that it left.
-SELECT runs.* FROM runs WHERE runs.tenant_id = $1 AND runs.id = $2
+SELECT id, endpoint_id, tenant_id, slot_at, source, status, attempt, epoch, claimed_at, started_at,
+       finished_at, status_code, error_kind, error_message, body, plan, skipped_slots,
+       skipped_reason, is_manual
+FROM runs
+WHERE tenant_id = $1 AND id = $2
 
 -- name: list_lost_attempts
 -- The attempts of a run whose worker never answered.
@@ -265,5 +237,3 @@ FROM clock, (
     FROM endpoints
     WHERE tenant_id = $1
 ) AS endpoints
-
--- --- Only for RunHistory, which goes with it ---------------------------------------------------

@@ -1,5 +1,9 @@
 -- Signing keys, and values that are sealed with a master key.
 
+-- name: insert_signing_key
+-- A key that signs from now on.
+INSERT INTO signing_keys (id, tenant_id, secret, created_at) VALUES ($1, $2, $3, $4)
+
 -- name: list_signing_keys
 -- The keys of a tenant that have not ended, newest first.
 SELECT id, tenant_id, secret, created_at, retires_at
