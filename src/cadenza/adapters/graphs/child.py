@@ -99,7 +99,10 @@ def run_child(
 def _run(graph: LoadedGraph, request: Mapping[str, Any], emitter: Emitter) -> None:
     try:
         os.environ.update(request["environment"])  # noqa: TID251 — the gateway's address
-        outcome = asyncio.run(_execute(graph, request, emitter))
+        # Not asyncio.run: it would wait for threads that never end, and this process ends anyway.
+        loop = asyncio.new_event_loop()
+        asyncio.set_event_loop(loop)
+        outcome = loop.run_until_complete(_execute(graph, request, emitter))
         _flush()
         emitter.end(outcome)
     except BaseException as error:  # noqa: BLE001 — user code: also sys.exit, and worse

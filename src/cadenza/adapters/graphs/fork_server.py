@@ -23,10 +23,14 @@ START_SECONDS = 120
 PONG_SECONDS = 1.0
 STUCK_SECONDS = 2.0  # a killed child that is not reaped after this: the server itself hangs
 FIRST_PAUSE, LAST_PAUSE = 0.05, 5.0
-PROGRAM = (
-    "import sys; sys.path.append(sys.argv.pop()); "
-    "from cadenza.adapters.graphs.server import main; main()"
-)
+# The worker's own cadenza and no other, but not its folder before what graphs import.
+PROGRAM = """
+import sys
+sys.path.insert(0, sys.argv.pop())
+from cadenza.adapters.graphs.server import main
+del sys.path[0]
+main()
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +56,18 @@ class ForkServerLink:
         self._loading: str | None = None
         self._listing: dict[str, str | None] = {}
         self._up = asyncio.Event()
+        self._up_or_hopeless = asyncio.Event()
         self._ended = asyncio.Event()
         self._pong = asyncio.Event()
         self._supervisor: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         self._supervisor = asyncio.create_task(self._supervise(), name="graph fork server")
-        await self.wait_until_up(START_SECONDS)
+        try:
+            await self.wait_until_up(START_SECONDS)
+        except InstallationError:
+            await self.close()
+            raise
 
     async def close(self) -> None:
         if self._supervisor is not None:
@@ -69,12 +78,16 @@ class ForkServerLink:
 
     async def wait_until_up(self, seconds: float) -> None:
         try:
-            await asyncio.wait_for(self._up.wait(), seconds)
+            await asyncio.wait_for(self._up_or_hopeless.wait(), seconds)
         except TimeoutError as error:
             where = f"; it was importing {self._loading}" if self._loading else ""
             raise InstallationError(
                 f"The process that runs graphs did not start within {seconds:g} s{where}."
             ) from error
+        if not self._up.is_set():
+            raise InstallationError(
+                "The process that runs graphs ends before it is up; its own messages say why."
+            )
 
     async def answers(self) -> bool:
         if not self._up.is_set():
@@ -146,7 +159,9 @@ class ForkServerLink:
 
     async def _clear_away(self) -> None:
         """Nothing of a lost server goes on, and nobody waits for it."""
-        self._up.clear()
+        if self._up.is_set():
+            self._up.clear()
+            self._up_or_hopeless.clear()
         control, self._control = self._control, None
         if control is not None:
             asyncio.get_running_loop().remove_reader(control.fileno())
@@ -204,8 +219,11 @@ class ForkServerLink:
             self._learn(link.decode(raw))
 
     def _lost(self) -> None:
-        if self._loading is not None and not self._up.is_set():
+        if self._loading is not None:
             self._broken[self._loading] = "importing it ended the whole process"
+        elif not self._up.is_set():
+            self._up_or_hopeless.set()
+        self._loading = None
         self._ended.set()
 
     def _learn(self, message: Mapping[str, Any]) -> None:
@@ -218,6 +236,7 @@ class ForkServerLink:
                 self._loading = None
                 self.graphs = self._listing
                 self._up.set()
+                self._up_or_hopeless.set()
             case "exited":
                 self._exited(message["run"], Exit(message["code"], message["why"]))
             case "refused":

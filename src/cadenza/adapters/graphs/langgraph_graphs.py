@@ -4,6 +4,7 @@ Each run has a fresh state. A saver in memory is attached because the library ca
 with one; what it holds is read only where the graph did interrupt, and is all that is kept.
 """
 
+import asyncio
 import inspect
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
@@ -20,7 +21,19 @@ MAX_FACTORIES = 3  # a factory of a factory, and no endless chain
 
 
 def warm() -> None:
-    kept_state.new_saver()
+    """One run of a graph of one node: what the library imports late is then there for all."""
+    from langgraph.graph import START, MessagesState, StateGraph  # noqa: PLC0415 — optional
+
+    async def answer(_: Any) -> dict[str, Any]:
+        return {"messages": [{"role": "ai", "content": "."}]}
+
+    builder: Any = StateGraph(MessagesState)
+    builder.add_node("answer", answer)
+    builder.add_edge(START, "answer")
+    request = {"steps": 5, "run_id": "warm", "input": {"messages": ["."]}}
+    loop = asyncio.new_event_loop()
+    loop.run_until_complete(run(builder, request, lambda *_: None))
+    loop.close()
 
 
 async def run(target: Any, request: Mapping[str, Any], emit: Emit) -> Any:
