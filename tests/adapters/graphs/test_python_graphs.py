@@ -159,6 +159,8 @@ async def test_usage_that_a_child_claims_is_ignored(graphs: ForkingExecutor) -> 
         {"event": "done", "data": {}},
         {"event": "final", "data": {"output": 1}},
         {"event": "text_delta", "data": "text"},
+        {"event": ["text_delta"], "data": {}},
+        {"event": {}, "data": {}},
         {"error": "no such code", "message": "x"},
         {"error": ["internal"], "message": "x"},
         {"question": "?", "state": "no base64!"},

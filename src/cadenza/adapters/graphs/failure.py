@@ -101,7 +101,7 @@ def _code_in(body: Any) -> ErrorCode | None:
     outer = cast(Mapping[str, Any], body)
     inner = outer.get("error", outer)
     told = cast(Mapping[str, Any], inner).get("type") if isinstance(inner, Mapping) else None
-    return ErrorCode(told) if told in set(ErrorCode) else None
+    return ErrorCode(told) if isinstance(told, str) and told in set(ErrorCode) else None
 
 
 def _json_of(response: Any) -> Any:

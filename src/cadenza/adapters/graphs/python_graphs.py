@@ -79,7 +79,8 @@ def as_event(value: Any) -> tuple[EventKind, Mapping[str, Any]]:
         return EventKind.CUSTOM, {"value": value}
     values = cast(Mapping[str, Any], value)
     kind, data = values.get("kind"), values.get("data")
-    if set(values) == {"kind", "data"} and kind in OWN_KINDS and isinstance(data, Mapping):
+    has_form = set(values) == {"kind", "data"} and isinstance(kind, str)
+    if has_form and kind in OWN_KINDS and isinstance(data, Mapping):
         return EventKind(kind), cast(Mapping[str, Any], data)
     return EventKind.CUSTOM, values
 

@@ -31,7 +31,8 @@ def understood(message: Mapping[str, Any]) -> GraphEvent | GraphResult:
     if "event" not in message:
         return _result(message)
     kind, data = message["event"], message.get("data")
-    if kind not in {*OWN_KINDS, EventKind.USAGE} or not isinstance(data, dict):
+    is_known = isinstance(kind, str) and kind in {*OWN_KINDS, EventKind.USAGE}
+    if not is_known or not isinstance(data, dict):
         raise link.Rubbish(f"an event {str(kind)[:100]!r}")
     return GraphEvent(EventKind(kind), cast(dict[str, Any], data))
 
