@@ -24,7 +24,7 @@ from cadenza.domain.graph import (
 PROJECT = Path(__file__).parent / "project"
 CALLER = GraphCaller(uuid4(), uuid4(), uuid4(), uuid4())
 PATIENCE = 60  # seconds; only a failing test needs them
-ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/tmp"}
+ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/tmp"}  # noqa: TID251 — a worker is started with it
 
 
 def behaviours(*names: str, **more: Any) -> GraphSources:
@@ -77,6 +77,18 @@ def kinds(events: list[GraphEvent]) -> list[EventKind]:
     return [event.kind for event in events]
 
 
+async def written(path: Path) -> list[int]:
+    """The process ids that a graph writes there, when it has."""
+    async with asyncio.timeout(PATIENCE):
+        while not (pids := _pids(path)):  # noqa: ASYNC110 — another process writes
+            await asyncio.sleep(0.005)
+    return pids
+
+
+def _pids(path: Path) -> list[int]:
+    return [int(pid) for pid in path.read_text().split()] if path.exists() else []
+
+
 def is_alive(pid: int) -> bool:
     try:
         stat = Path(f"/proc/{pid}/stat").read_text()
@@ -89,6 +101,6 @@ async def gone(*pids: int) -> float:
     """Seconds until none of them lives; fails where one goes on."""
     began = time.monotonic()
     async with asyncio.timeout(PATIENCE):
-        while any(map(is_alive, pids)):
+        while any(map(is_alive, pids)):  # noqa: ASYNC110 — of processes that are not ours
             await asyncio.sleep(0.002)
     return time.monotonic() - began

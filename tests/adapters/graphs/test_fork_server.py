@@ -26,8 +26,7 @@ async def test_a_lost_server_ends_its_runs_as_errors_and_is_replaced(tmp_path: P
     other = graphs.run_graph(request("touch", {"path": str(path), "seconds": 600}), start)
     ended = asyncio.create_task(other.final())
     async with asyncio.timeout(PATIENCE):
-        while not path.exists() or not path.read_text().strip():
-            await asyncio.sleep(0.01)
+        await harness.written(path)
         _, killer = await run(graphs, request("kills_the_server"))
         result = await ended
     assert killer.error is ErrorCode.INTERNAL

@@ -144,7 +144,7 @@ async def test_a_state_that_is_rubbish_is_an_invalid_request(
 
 async def test_what_is_broken_is_named(graphs: ForkingExecutor) -> None:
     known = graphs.graphs()
-    assert "SyntaxError" in str(known["langgraph:syntax"])
+    assert "RuntimeError: no network" in str(known["langgraph:import"])
     assert "sys.exit" in str(known["langgraph:exit"])
     assert "nothing" in str(known["langgraph:missing"])
     assert "cannot be read" in str(known["langgraph:/nowhere/langgraph.json"])

@@ -153,8 +153,7 @@ async def test_closing_ends_every_run(tmp_path: Path) -> None:
     stream = graphs.run_graph(request("touch", {"path": str(path), "seconds": 600}), start)
     finished = asyncio.create_task(stream.final())
     async with asyncio.timeout(PATIENCE):
-        while not path.exists() or not path.read_text().strip():
-            await asyncio.sleep(0.01)
+        await harness.written(path)
         await graphs.close()
         assert (await finished).error is ErrorCode.ABORTED
         await gone(int(path.read_text()))

@@ -14,7 +14,8 @@ async def main(path: str) -> None:
         harness.request("leaves_children", {"path": path, "stay": True}), harness.start
     )
     async for _ in stream.events():
-        print(server.output, flush=True)
+        sys.stdout.write(f"{server.output}\n")
+        sys.stdout.flush()
 
 
 asyncio.run(main(sys.argv[1]))

@@ -17,6 +17,7 @@ from cadenza.adapters.graphs.discovery import LoadedGraph
 from cadenza.adapters.graphs.failure import GraphFailed, code_of, message_of
 from cadenza.adapters.graphs.json_safe import plain
 from cadenza.adapters.graphs.processes import die_with_parent, limit_memory
+from cadenza.adapters.graphs.sources import MODEL_VARIABLES
 from cadenza.adapters.graphs.watchdog import Watched
 from cadenza.domain.graph import ErrorCode, EventKind
 
@@ -98,7 +99,7 @@ def run_child(
 
 def _run(graph: LoadedGraph, request: Mapping[str, Any], emitter: Emitter) -> None:
     try:
-        os.environ.update(request["environment"])  # noqa: TID251 — the gateway's address
+        _own_environment(request["environment"])
         # Not asyncio.run: it would wait for threads that never end, and this process ends anyway.
         loop = asyncio.new_event_loop()
         asyncio.set_event_loop(loop)
@@ -133,6 +134,14 @@ def _own_descriptors(output: int, foreign: Sequence[int]) -> None:
     # Line by line, so that the last ones are there also when it is killed.
     sys.stdout = open(1, "w", buffering=1, errors="replace", closefd=False)  # noqa: SIM115
     sys.stderr = open(2, "w", buffering=1, errors="replace", closefd=False)  # noqa: SIM115
+
+
+def _own_environment(gateway: Mapping[str, str]) -> None:
+    """No placeholder stays: one that the gateway does not set would be used as an address."""
+    environment = os.environ  # noqa: TID251 — the graph's, not our settings
+    for name in MODEL_VARIABLES:
+        environment.pop(name, None)
+    environment.update(gateway)
 
 
 def _own_signals() -> None:

@@ -5,6 +5,7 @@ with one; what it holds is read only where the graph did interrupt, and is all t
 """
 
 import asyncio
+import importlib
 import inspect
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
@@ -22,18 +23,22 @@ MAX_FACTORIES = 3  # a factory of a factory, and no endless chain
 
 def warm() -> None:
     """One run of a graph of one node: what the library imports late is then there for all."""
-    from langgraph.graph import START, MessagesState, StateGraph  # noqa: PLC0415 — optional
+    library: Any = importlib.import_module("langgraph.graph")
 
     async def answer(_: Any) -> dict[str, Any]:
         return {"messages": [{"role": "ai", "content": "."}]}
 
-    builder: Any = StateGraph(MessagesState)
+    builder: Any = library.StateGraph(library.MessagesState)
     builder.add_node("answer", answer)
-    builder.add_edge(START, "answer")
+    builder.add_edge(library.START, "answer")
     request = {"steps": 5, "run_id": "warm", "input": {"messages": ["."]}}
     loop = asyncio.new_event_loop()
-    loop.run_until_complete(run(builder, request, lambda *_: None))
+    loop.run_until_complete(run(builder, request, _ignore))
     loop.close()
+
+
+def _ignore(kind: EventKind, data: Mapping[str, Any]) -> None:
+    """Nobody listens to a warming run."""
 
 
 async def run(target: Any, request: Mapping[str, Any], emit: Emit) -> Any:

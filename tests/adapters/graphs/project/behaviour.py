@@ -10,7 +10,6 @@ import sys
 import threading
 import time
 
-
 DAEMON = """
 import os, sys
 pid = os.fork()
@@ -168,7 +167,7 @@ async def closes_its_channel(values):
 
 
 async def leaves_children(values):
-    """One in the group, one in a session of its own, one twice removed; their ids are the output."""
+    """One in the group, one in a session of its own, one twice removed; it yields their ids."""
     plain = subprocess.Popen(["sleep", "600"])
     session = subprocess.Popen(["sleep", "600"], start_new_session=True)
     daemon = subprocess.run([sys.executable, "-c", DAEMON], stdout=subprocess.PIPE, check=True)
@@ -198,7 +197,7 @@ async def stops_the_server(values):
 
 
 async def returns_odd_values(values):
-    return {"nan": float("nan"), "bytes": b"x", "nul": "a\0b", "lone": "\ud800", 1: {2, 2}}
+    return {"nan": float("nan"), "bytes": b"x", "nul": "a\0b", "lone": "\ud800", 1: {2}}
 
 
 class ProviderError(Exception):

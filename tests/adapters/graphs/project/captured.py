@@ -7,6 +7,6 @@ from langgraph.graph import START, StateGraph
 
 ADDRESS = os.environ["OPENAI_BASE_URL"]
 _builder = StateGraph(dict)
-_builder.add_node("tell", lambda state: {"own": ADDRESS, "imported": settings_module.ADDRESS})
+_builder.add_node("tell", lambda _: {"own": ADDRESS, "imported": settings_module.ADDRESS})
 _builder.add_edge(START, "tell")
 graph = _builder.compile()

@@ -1,4 +1,4 @@
-"""Graphs of LangGraph for the tests. The model is one that answers from a list, without a network."""
+"""Graphs of LangGraph for the tests. Their model answers from a list, without a network."""
 
 import os
 from contextlib import asynccontextmanager
@@ -124,8 +124,8 @@ _asker.add_edge("ask", "again")
 asker = _asker.compile()
 
 _pair = StateGraph(Steps)
-_pair.add_node("left", lambda state: {"seen": [f"left:{interrupt('left?')}"]})
-_pair.add_node("right", lambda state: {"seen": [f"right:{interrupt('right?')}"]})
+_pair.add_node("left", lambda _: {"seen": [f"left:{interrupt('left?')}"]})
+_pair.add_node("right", lambda _: {"seen": [f"right:{interrupt('right?')}"]})
 _pair.add_edge(START, "left")
 _pair.add_edge(START, "right")
 pair = _pair.compile()
@@ -137,8 +137,8 @@ class Big(TypedDict, total=False):
 
 
 _big = StateGraph(Big)
-_big.add_node("grow", lambda state: {"text": "x" * 2**21})
-_big.add_node("ask", lambda state: {"text": interrupt("?")})
+_big.add_node("grow", lambda _: {"text": "x" * 2**21})
+_big.add_node("ask", lambda _: {"text": interrupt("?")})
 _big.add_edge(START, "grow")
 _big.add_edge("grow", "ask")
 big = _big.compile()
@@ -149,6 +149,6 @@ class Structured(TypedDict, total=False):
 
 
 _typed = StateGraph(Structured)
-_typed.add_node("answer", lambda state: {"structured_response": {"score": 7}})
+_typed.add_node("answer", lambda _: {"structured_response": {"score": 7}})
 _typed.add_edge(START, "answer")
 typed = _typed.compile()
