@@ -12,8 +12,6 @@ from tests.adapters.graphs import harness
 from tests.adapters.graphs.harness import request, run
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "graphs"
-    'data: {"id":"1","object":"chat.completion.chunk","created":1,"model":"m","choices":[%s]}\n\n'
-)
 
 
 async def _model(asked: web.Request) -> web.StreamResponse:
