@@ -1,7 +1,8 @@
 """The state of a graph that waits for a person, as bytes.
 
-The library's saver in memory holds its checkpoints serialised already, by name and type; only this
-is packed, and no pickle: what is stored beside a run must not be able to run code when it is read.
+The library's saver in memory holds its checkpoints serialised already; these are packed as they
+are, without pickle. The library itself may still build classes that a checkpoint names, so a state
+is only ever read in a child, never in the worker.
 """
 
 import base64
