@@ -1,0 +1,43 @@
+"""The graph executor: a fork server for each worker, and a child for each run."""
+
+import asyncio
+from collections.abc import Mapping
+from uuid import UUID
+
+from cadenza.adapters.graphs.fork_server import ForkServerLink
+from cadenza.adapters.graphs.run_stream import RunStream
+from cadenza.adapters.graphs.sources import GraphSources
+from cadenza.application.ports.graphs import BeforeStart
+from cadenza.domain.graph import GraphRequest
+
+
+class ForkingExecutor:
+    """`environment` is all that graphs see of the worker's: see `graph_environment`."""
+
+    def __init__(self, sources: GraphSources, environment: Mapping[str, str]) -> None:
+        self._server = ForkServerLink(sources, environment)
+        self._runs: set[RunStream] = set()
+
+    async def start(self) -> None:
+        await self._server.start()
+
+    async def close(self) -> None:
+        await asyncio.gather(*(run.cancel() for run in set(self._runs)))
+        await self._server.close()
+
+    async def ready(self) -> bool:
+        """Whether the fork server is up and answers."""
+        return await self._server.answers()
+
+    def run_graph(self, request: GraphRequest, before_start: BeforeStart) -> RunStream:
+        """It begins when somebody reads its events, or waits for its end."""
+        run = RunStream(self._server, request, before_start, self._runs.discard)
+        self._runs.add(run)
+        return run
+
+    async def cancel(self, run_id: UUID) -> None:
+        runs = [run for run in self._runs if run.request.run_id == run_id]
+        await asyncio.gather(*(run.cancel() for run in runs))
+
+    def graphs(self) -> Mapping[str, str | None]:
+        return dict(self._server.graphs)

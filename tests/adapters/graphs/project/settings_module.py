@@ -1,0 +1,3 @@
+import os
+
+ADDRESS = os.getenv("OPENAI_BASE_URL")
