@@ -1,6 +1,8 @@
 from collections.abc import AsyncIterator
 
 import pytest
+from langchain_anthropic import _client_utils as anthropic_clients
+from langchain_openai.chat_models import _client_utils as openai_clients
 
 from tests.adapters.gateway.support import Stage, staged
 
@@ -12,8 +14,11 @@ async def stage() -> AsyncIterator[Stage]:
 
 
 @pytest.fixture
-def environment(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Stage:
+async def environment(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Stage]:
     """As a child process has it: libraries find the gateway by themselves."""
     for name, value in stage.environment.items():
         monkeypatch.setenv(name, value)
-    return stage
+    yield stage
+    # LangChain keeps clients by address, and the next gateway may get the same port.
+    openai_clients._cached_async_httpx_client.cache_clear()
+    anthropic_clients._get_default_async_httpx_client.cache_clear()

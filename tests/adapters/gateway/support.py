@@ -1,7 +1,7 @@
 """A gateway before the example provider, and a meter that keeps what it is told."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
@@ -114,7 +114,7 @@ async def staged(limits: Limits | None = None, address: str | None = None) -> As
         yield Stage(gateway, provider, meter, run_id, environment, client)
 
 
-async def eventually(condition: Any) -> None:
+async def eventually(condition: Callable[[], bool]) -> None:
     async with asyncio.timeout(30):
-        while not condition():
+        while not condition():  # noqa: ASYNC110 - many things may bring it about
             await asyncio.sleep(0.01)

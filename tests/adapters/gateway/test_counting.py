@@ -4,6 +4,8 @@ import asyncio
 import json
 import subprocess
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -20,6 +22,18 @@ POET = "cadenza-poet"
 MESSAGES: Any = HAIKU["messages"]
 
 
+@asynccontextmanager
+async def closing(model: Any) -> AsyncIterator[Any]:
+    """LangChain leaves its connections open until its process ends; a test has to close them."""
+    yield model
+    if isinstance(model, ChatAnthropic):
+        await model._async_client.close()
+    elif isinstance(model, OpenAIEmbeddings):
+        await model.async_client._client.close()
+    else:
+        await model.root_async_client.close()
+
+
 def agrees(stage: Stage, calls: int = 1) -> None:
     used = stage.provider.used[KEY]
     assert used.calls == calls
@@ -29,37 +43,40 @@ def agrees(stage: Stage, calls: int = 1) -> None:
 
 
 async def test_langchain_whole(environment: Stage) -> None:
-    answer = await ChatOpenAI(model=POET).ainvoke("a verse on rain")
+    async with closing(ChatOpenAI(model=POET)) as model:
+        answer = await model.ainvoke("a verse on rain")
     assert "rain" in answer.text
     agrees(environment)
 
 
 async def test_langchain_in_a_stream_that_does_not_ask_for_usage(environment: Stage) -> None:
-    chunks = [chunk async for chunk in ChatOpenAI(model=POET).astream("a verse on rain")]
+    async with closing(ChatOpenAI(model=POET)) as model:
+        chunks = [chunk async for chunk in model.astream("a verse on rain")]
     assert "rain" in "".join(chunk.text for chunk in chunks)
     assert all(chunk.usage_metadata is None for chunk in chunks)
     agrees(environment)
 
 
 async def test_langchain_in_a_stream_that_asks_for_usage(environment: Stage) -> None:
-    model = ChatOpenAI(model=POET, stream_usage=True)
-    usages = [chunk.usage_metadata async for chunk in model.astream("a verse on rain")]
+    async with closing(ChatOpenAI(model=POET, stream_usage=True)) as model:
+        usages = [chunk.usage_metadata async for chunk in model.astream("a verse on rain")]
     agrees(environment)
     seen = [usage for usage in usages if usage]
     assert [usage["output_tokens"] for usage in seen] == [environment.meter.used.output_tokens]
 
 
 async def test_langchain_over_the_responses_api(environment: Stage) -> None:
-    model = ChatOpenAI(model=POET, use_responses_api=True)
-    assert "rain" in (await model.ainvoke("a verse on rain")).text
-    chunks = [chunk async for chunk in model.astream("a verse on rain")]
+    async with closing(ChatOpenAI(model=POET, use_responses_api=True)) as model:
+        assert "rain" in (await model.ainvoke("a verse on rain")).text
+        chunks = [chunk async for chunk in model.astream("a verse on rain")]
     assert "rain" in "".join(chunk.text for chunk in chunks)
     agrees(environment, calls=2)
 
 
 async def test_langchain_embeddings(environment: Stage) -> None:
-    model = OpenAIEmbeddings(model="embedder", check_embedding_ctx_length=False)
-    assert len(await model.aembed_documents(["a verse", "on rain"])) == 2
+    embeddings = OpenAIEmbeddings(model="embedder", check_embedding_ctx_length=False)
+    async with closing(embeddings) as model:
+        assert len(await model.aembed_documents(["a verse", "on rain"])) == 2
     agrees(environment)
     assert environment.meter.used == Used(1, 4, 0)
 
@@ -93,9 +110,9 @@ async def test_the_raw_openai_client_gets_the_usage_that_it_asks_for(environment
 
 
 async def test_langchain_anthropic_whole_and_in_a_stream(environment: Stage) -> None:
-    model = ChatAnthropic(model_name=POET)
-    assert "rain" in (await model.ainvoke("a verse on rain")).text
-    chunks = [chunk async for chunk in model.astream("a verse on rain")]
+    async with closing(ChatAnthropic(model_name=POET)) as model:
+        assert "rain" in (await model.ainvoke("a verse on rain")).text
+        chunks = [chunk async for chunk in model.astream("a verse on rain")]
     assert "rain" in "".join(chunk.text for chunk in chunks)
     agrees(environment, calls=2)
 
