@@ -9,7 +9,10 @@ from hypothesis import strategies as st
 
 from cadenza.adapters.gateway.events import EventBuffer, EventTooLong
 
-STREAM = b": a comment\n\nevent: a\r\ndata: 1\r\n\r\ndata:2\ndata: 3\n\n\n\ndata: 4\r\rid: 5\n\ndata: [DONE]"
+STREAM = (
+    b": a comment\n\nevent: a\r\ndata: 1\r\n\r\ndata:2\ndata: 3\n\n\n\n"
+    b"data: 4\r\rid: 5\n\ndata: [DONE]"
+)
 
 
 def events_of(pieces: list[bytes]) -> tuple[bytes, list[bytes]]:

@@ -321,6 +321,23 @@ async def test_what_is_sent_on_and_what_comes_back() -> None:
         assert (headers["anthropic-version"], headers["anthropic-beta"]) == ("2023-06-01", "b")
 
 
+@pytest.mark.parametrize("is_stream", [False, True])
+async def test_a_body_passes_as_the_graph_wrote_it(is_stream: bool) -> None:
+    seen: list[bytes] = []
+
+    async def handler(request: web.Request) -> web.StreamResponse:
+        seen.append(await request.read())
+        return web.json_response({"usage": {"prompt_tokens": 1}})
+
+    odd = b'"x": ["\\ud83d", 1.50, 1e400, 123456789012345678901234567890, "\xe2\x99\xab"]}'
+    stream = b'"stream": true , ' if is_stream else b""
+    written = b' \n { "model" :"poet", ' + stream + odd
+    async with behind(handler) as stage:
+        assert (await stage.post(body=written)).status == 200
+    asked = b'{"stream_options": {"include_usage": true}, ' + written[4:]
+    assert seen == [asked if is_stream else written]
+
+
 async def test_redirects_are_not_followed() -> None:
     seen: list[str] = []
 

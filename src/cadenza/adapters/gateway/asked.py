@@ -10,6 +10,8 @@ from aiohttp.http_exceptions import HttpProcessingError
 from cadenza.adapters.gateway.dialects import CHAT, RESPONSES, Dialect
 
 MAX_MODEL = 200  # characters
+_ASK_FOR_USAGE = b'"stream_options": {"include_usage": true}'
+_BLANK = b" \t\r\n"
 
 
 class BadCall(Exception):
@@ -55,7 +57,10 @@ async def read_call(request: web.BaseRequest, dialect: Dialect, limit: int) -> A
 
 def _with_usage_in_stream(model: str, raw: bytes, body: dict[str, Any]) -> Asked:
     """LangChain asks for it only at OpenAI's own address; the raw client never does."""
-    value: Any = body.get("stream_options") or {}
+    if "stream_options" not in body:
+        rest = raw.lstrip(_BLANK).removeprefix(b"{")  # all of it stays as the graph wrote it
+        return Asked(model, b"{" + _ASK_FOR_USAGE + b", " + rest, hides_usage=True)
+    value: Any = body["stream_options"] or {}
     if not isinstance(value, dict):
         raise BadCall("stream_options: an object", "stream_options")
     options = cast("dict[str, Any]", value)
@@ -63,9 +68,9 @@ def _with_usage_in_stream(model: str, raw: bytes, body: dict[str, Any]) -> Asked
         return Asked(model, raw)
     onward = {**body, "stream_options": {**options, "include_usage": True}}
     try:
-        return Asked(model, json.dumps(onward, ensure_ascii=False).encode(), hides_usage=True)
-    except UnicodeEncodeError:  # half of a pair of surrogates, which only an escape can spell
-        return Asked(model, json.dumps(onward).encode(), hides_usage=True)
+        return Asked(model, json.dumps(onward, allow_nan=False).encode(), hides_usage=True)
+    except ValueError as error:
+        raise BadCall("the body has a number that is too large") from error
 
 
 def _strict_object(raw: bytes) -> dict[str, Any]:

@@ -128,7 +128,7 @@ class RunGateway:
             _log.exception("call_failed")
             code, message, status = ErrorCode.INTERNAL, "the call failed", 500
         if call.has_begun and request.transport is not None:
-            request.transport.close()  # a stream that nobody may take for whole
+            request.transport.abort()  # a stream that nobody may take for whole
         return error_response(dialect.api, status, code, message)
 
 

@@ -16,6 +16,7 @@ from cadenza.domain.billing import ModelApi, TokenUsage
 CHARACTERS_PER_TOKEN = 4
 TOKENS_OF_A_FILE = 1_000
 MAX_COUNT = 1_000_000_000  # no call has more: a number above it is rubbish
+MAX_ERROR = 500  # characters
 _NO_TEXT = frozenset(("role", "type", "id", "index", "signature", "media_type", "stop_reason"))
 _ENDED = frozenset(("response.completed", "response.incomplete", "response.failed"))
 
@@ -92,7 +93,7 @@ class Reading:
         if error is None and part.get("type") == "error":
             error = part
         if error and self.error is None:
-            self.error = str(_object(error).get("message") or error)
+            self.error = str(_object(error).get("message") or error)[:MAX_ERROR]
 
 
 def is_usage_only(event: Json) -> bool:
