@@ -11,6 +11,7 @@ TESTS = Path(__file__).parent
 # Each is fine by itself; together they take minutes: real programs, walks over every route.
 SLOW = (
     "adapters/brains/llm",
+    "adapters/gateway",
     "adapters/http/test_hostile_targets.py",
     "adapters/postgres",
     "adapters/test_embedded_postgres.py",
