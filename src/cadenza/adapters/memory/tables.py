@@ -14,14 +14,20 @@ from uuid import UUID
 from cadenza.adapters.memory.rows import (
     AnalysisRow,
     AuditRow,
+    ChargeRow,
     EndpointRow,
+    GrantRow,
+    GrantUseRow,
     JobRow,
     KnownHealth,
+    LedgerRow,
     ReservationRow,
+    VirtualKeyRow,
 )
 from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.event_log import StoredEvent
 from cadenza.domain.access import ApiKey, Tenant, User
+from cadenza.domain.billing import Account
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.errors import NotFound
 from cadenza.domain.quota import Allowance
@@ -61,6 +67,13 @@ class Tables:
         self.allowances: dict[tuple[UUID, str], Allowance] = {}  # by tenant and month
         self.reservations: dict[UUID, ReservationRow] = {}
 
+        self.accounts: dict[UUID, Account] = {}
+        self.virtual_keys: dict[UUID, VirtualKeyRow] = {}
+        self.charges: dict[str, ChargeRow] = {}  # by reference
+        self.ledger: dict[int, LedgerRow] = {}
+        self.grants: dict[UUID, GrantRow] = {}
+        self.grant_uses: dict[tuple[UUID, UUID], GrantUseRow] = {}  # by grant and run
+
         self.audit: dict[int, AuditRow] = {}
         self.events = defaultdict[UUID, list[StoredEvent]](list)  # by tenant, in their order
         self.idempotency: dict[tuple[UUID, str], tuple[bytes, UUID]] = {}
@@ -68,6 +81,8 @@ class Tables:
         self.owned_by_tenant: tuple[dict[Any, Any], ...] = (
             *(self.users, self.keys, self.signing_keys, self.jobs, self.endpoints, self.runs),
             *(self.sessions, self.reservations, self.audit),
+            *(self.accounts, self.virtual_keys, self.charges, self.ledger),
+            *(self.grants, self.grant_uses),
         )
         self.keyed_by_tenant: tuple[dict[Any, Any], ...] = (
             self.allowances,
@@ -76,6 +91,7 @@ class Tables:
         )
 
         self.audit_numbers = count(1)
+        self.ledger_numbers = count(1)
         self.event_numbers = count(1)
         self.transaction_numbers = count(1)
         self._listeners = defaultdict[str, list[Callable[[], None]]](list)
@@ -112,6 +128,18 @@ class Tables:
         if session is None or session.tenant_id != tenant_id:
             raise NotFound(f"no session {session_id}")
         return session
+
+    def account(self, tenant_id: UUID, account_id: UUID) -> Account:
+        account = self.accounts.get(account_id)
+        if account is None or account.tenant_id != tenant_id:
+            raise NotFound(f"no account {account_id}")
+        return account
+
+    def grant(self, tenant_id: UUID, grant_id: UUID) -> GrantRow:
+        row = self.grants.get(grant_id)
+        if row is None or row.tenant_id != tenant_id:
+            raise NotFound(f"no grant {grant_id}")
+        return row
 
     # --- Rows that belong together --------------------------------------------------------
 

@@ -15,7 +15,9 @@ from typing import Protocol
 from uuid import UUID
 
 from cadenza.application.ports.accounts import AccountRows
+from cadenza.application.ports.billing import BillingRows
 from cadenza.application.ports.catalogue import StoredEndpoint, StoredJob
+from cadenza.application.ports.grants import GrantRows
 from cadenza.application.ports.planning import PlannerRows
 from cadenza.domain.audit import AuditEntry, IdempotencyRecord
 from cadenza.domain.endpoint import Endpoint
@@ -148,7 +150,17 @@ class RunRows(Protocol):
         ...
 
 
-class Transaction(Records, JobRows, EndpointRows, RunRows, PlannerRows, AccountRows, Protocol): ...
+class Transaction(
+    Records,
+    JobRows,
+    EndpointRows,
+    RunRows,
+    PlannerRows,
+    AccountRows,
+    BillingRows,
+    GrantRows,
+    Protocol,
+): ...
 
 
 class Store(Protocol):
