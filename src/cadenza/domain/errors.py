@@ -9,7 +9,8 @@ CadenzaError
 ├── Refused             an action that the rules forbid right now, with the reason
 │   ├── AlreadyRunning  a run is in flight or waiting
 │   ├── Outdated        somebody else has changed it since it was read
-│   └── NotAllowed      the key may not do this
+│   ├── NotAllowed      the key may not do this
+│   └── InsufficientCredits  the account that would pay has nothing left
 ├── NotFound            no such thing for this tenant
 ├── BrainFailed         an analysis that could not go on, with a reason that holds no secret
 │   └── ProviderFailed  the provider is away or refuses: the next sessions would likely fail, too
@@ -66,6 +67,10 @@ class Outdated(Refused):
 
 class NotAllowed(Refused):
     """The caller's key has not the scope for this."""
+
+
+class InsufficientCredits(Refused):
+    """The account that would pay has nothing left."""
 
 
 class NotFound(CadenzaError):

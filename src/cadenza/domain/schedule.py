@@ -81,7 +81,7 @@ def check_labels(path: str, labels: tuple[str, ...]) -> None:
         raise InvalidInput(path, list(labels), f"at most {MAX_LABELS} labels")
     for number, label in enumerate(labels):
         if not _LABEL.fullmatch(label):
-            raise InvalidInput(f"{path}.{number}", label, "a label such as gpu or region=eu")
+            raise InvalidInput(f"{path}[{number}]", label, "a label such as gpu or region=eu")
 
 
 def check_limits(limits: GraphLimits) -> None:

@@ -5,11 +5,13 @@ from collections.abc import Sequence
 from cadenza.adapters.cron.cronsim import CronsimCron
 from cadenza.adapters.postgres.accounts import PostgresAccounts
 from cadenza.adapters.postgres.analysis_queue import PostgresAnalysisQueue
+from cadenza.adapters.postgres.billing import PostgresBilling
 from cadenza.adapters.postgres.catalogue import PostgresCatalogue
 from cadenza.adapters.postgres.claims import PostgresClaims
 from cadenza.adapters.postgres.clock import DatabaseClock
 from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.event_log import PostgresEventLog
+from cadenza.adapters.postgres.grants import PostgresGrants
 from cadenza.adapters.postgres.latest_answers import PostgresLatestAnswers
 from cadenza.adapters.postgres.records import PostgresRecords
 from cadenza.adapters.postgres.run_reads import PostgresRunReads
@@ -43,6 +45,8 @@ def api_stores(
         signing_keys=PostgresSigningKeys(database, box),
         suggestions=PostgresSuggestions(database),
         analysis_queue=PostgresAnalysisQueue(database),
+        billing=PostgresBilling(database, box),
+        grants=PostgresGrants(database),
     )
 
 

@@ -7,7 +7,9 @@ from cadenza.adapters.memory.account_rows import (
     MemoryTenantRows,
     MemoryUserRows,
 )
+from cadenza.adapters.memory.billing_rows import MemoryBillingRows
 from cadenza.adapters.memory.endpoint_rows import MemoryEndpointRows
+from cadenza.adapters.memory.grants import MemoryGrantRows
 from cadenza.adapters.memory.job_rows import MemoryJobRows
 from cadenza.adapters.memory.planner_rows import (
     MemoryAnalysisRows,
@@ -33,6 +35,8 @@ class MemoryTransaction(
     MemoryUserRows,
     MemorySigningKeyRows,
     MemorySlotRows,
+    MemoryBillingRows,
+    MemoryGrantRows,
 ):
     """Every verb of the port, by subject."""
 

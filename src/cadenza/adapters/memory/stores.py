@@ -2,9 +2,11 @@
 
 from cadenza.adapters.memory.accounts import MemoryAccounts, MemorySigningKeys
 from cadenza.adapters.memory.analysis_queue import MemoryAnalysisQueue
+from cadenza.adapters.memory.billing import MemoryBilling
 from cadenza.adapters.memory.catalogue import MemoryCatalogue
 from cadenza.adapters.memory.claims import MemoryClaims
 from cadenza.adapters.memory.event_log import MemoryEventLog
+from cadenza.adapters.memory.grants import MemoryGrants
 from cadenza.adapters.memory.latest_answers import MemoryLatestAnswers
 from cadenza.adapters.memory.records import MemoryRecords
 from cadenza.adapters.memory.run_reads import MemoryRunReads
@@ -32,3 +34,5 @@ class MemoryStores:
         self.accounts = MemoryAccounts(tables)
         self.signing_keys = MemorySigningKeys(tables)
         self.schedules = MemoryScheduleReads(tables)
+        self.billing = MemoryBilling(tables)
+        self.grants = MemoryGrants(tables)

@@ -10,6 +10,7 @@ from uuid import UUID
 
 import asyncpg
 
+from cadenza.adapters.postgres.billing import VIRTUAL_KEY
 from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.signing_keys import SIGNING_KEY
@@ -29,20 +30,21 @@ FIRST = UUID(int=0)
 class _Place:
     """Where sealed values are: a column with one in each row, or with several by their names."""
 
+    column: str
     outdated: str
     write: str
     read: Callable[[str], dict[str, str]]
     written: Callable[[dict[str, str]], str]
 
 
+def _one_in_each_row(column: str, outdated: str, write: str) -> _Place:
+    return _Place(column, outdated, write, lambda text: {"": text}, lambda values: values[""])
+
+
 PLACES = (
-    _Place("outdated_headers", "replace_headers", json.loads, json.dumps),
-    _Place(
-        "outdated_signing_keys",
-        "replace_signing_keys",
-        lambda text: {"": text},
-        lambda values: values[""],
-    ),
+    _Place(HEADERS, "outdated_headers", "replace_headers", json.loads, json.dumps),
+    _one_in_each_row(SIGNING_KEY, "outdated_signing_keys", "replace_signing_keys"),
+    _one_in_each_row(VIRTUAL_KEY, "outdated_virtual_keys", "replace_virtual_keys"),
 )
 
 
@@ -113,7 +115,7 @@ class SealedValues:
         for name, sealed in values.items():
             if key_id_of(sealed) == key_id:
                 continue
-            column = f"{HEADERS}:{name}" if name else SIGNING_KEY
+            column = f"{place.column}:{name}" if name else place.column
             where = _Where(tenant_id=row["tenant_id"], row_id=row["id"], column=column)
             try:
                 values[name] = self._box.seal(self._box.open(sealed, **where), **where)

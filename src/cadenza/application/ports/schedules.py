@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from cadenza.application.ports.claims import ClaimRequest
-from cadenza.domain.grant import Grant, GrantRefusal
+from cadenza.domain.grant import Grant
 from cadenza.domain.schedule import Schedule
 from cadenza.domain.slot import (
     DueSlot,
@@ -153,10 +153,6 @@ class SlotRows(Protocol):
         ...
 
     async def note_started(self, claims: Sequence[SlotClaim]) -> None: ...
-
-    async def log_grant_uses(
-        self, uses: Sequence[tuple[SlotClaim, GrantRefusal | None]]
-    ) -> None: ...
 
     async def close_slots(
         self, finished: Sequence[FinishedSlot]

@@ -7,8 +7,10 @@ from fastapi import FastAPI
 from starlette.routing import BaseRoute, Route
 
 from cadenza.web.api import (
+    billing,
     endpoints,
     events,
+    grants,
     jobs,
     keys,
     manifest,
@@ -43,6 +45,8 @@ RESOURCES = (
     keys.me_routes,
     manifest.routes,
     signing_keys.routes,
+    billing.routes,
+    grants.routes,
     events.routes,
 )
 

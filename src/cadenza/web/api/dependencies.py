@@ -8,17 +8,21 @@ from fastapi import Request
 
 from cadenza.application.accounts import Keys, Tenants
 from cadenza.application.authentication import Authentication
+from cadenza.application.billing import BillingAccounts, VirtualKeys
 from cadenza.application.endpoints import Endpoints, EndpointTest
+from cadenza.application.grants import Grants
 from cadenza.application.jobs import Jobs
 from cadenza.application.manifests import Manifests
 from cadenza.application.outlook import Outlook
 from cadenza.application.ports.accounts import KeyReads, TenantReads
 from cadenza.application.ports.analysis_queue import AnalysisQueue
+from cadenza.application.ports.billing import BillingReads
 from cadenza.application.ports.catalogue import EndpointReads, JobReads
 from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.dispatcher import Dispatcher
 from cadenza.application.ports.event_log import EventLog
 from cadenza.application.ports.expressions import Expressions
+from cadenza.application.ports.grants import GrantReads
 from cadenza.application.ports.latest_answers import LatestAnswers
 from cadenza.application.ports.records import Records
 from cadenza.application.ports.run_search import RunReads
@@ -54,6 +58,8 @@ class Stores:
     signing_keys: SigningKeys
     suggestions: SuggestionReads
     analysis_queue: AnalysisQueue
+    billing: BillingReads
+    grants: GrantReads
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +97,9 @@ class Dependencies:
         self.outlook = Outlook(stores.endpoints, cron)
         self.manifests = Manifests(store, cron, new_id)
         self.signing_keys = SigningKeyRotation(store, new_id)
+        self.accounts = BillingAccounts(store, new_id)
+        self.virtual_keys = VirtualKeys(store, policy, new_id)
+        self.grants = Grants(store, new_id)
         self.suggestions = Suggestions(
             store, stores.suggestions, stores.analysis_queue, clock, cron
         )

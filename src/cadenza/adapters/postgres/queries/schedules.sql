@@ -225,15 +225,6 @@ FOR NO KEY UPDATE OF r
 -- From here on the run is never started again.
 UPDATE schedule_runs SET started_at = cadenza_now() WHERE id = ANY ($1::uuid[])
 
--- name: log_grant_uses
--- Every use of a grant, also one that was refused.
-INSERT INTO grant_uses (grant_id, run_id, graph_id, refusal)
-SELECT g.id, used.run_id, used.graph_id, used.refusal
-FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[])
-    AS used (grant_id, run_id, graph_id, refusal)
-JOIN execution_grants AS g ON g.id = used.grant_id
-ON CONFLICT (grant_id, run_id) DO UPDATE SET refusal = excluded.refusal
-
 -- name: lock_schedules_of_runs
 -- Before their runs, as everywhere.
 SELECT s.id FROM schedules AS s
