@@ -149,5 +149,6 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 -- name: save_virtual_key
 -- Whether it is the default, and when it was revoked: then its secret is forgotten.
 UPDATE virtual_keys
-SET is_default = $2, revoked_at = $3, sealed = CASE WHEN $3 IS NULL THEN sealed END
+SET is_default = $2, revoked_at = $3::timestamptz,
+    sealed = CASE WHEN $3::timestamptz IS NULL THEN sealed END
 WHERE id = $1
