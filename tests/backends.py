@@ -235,6 +235,7 @@ def _memory_stores(memory: MemoryStores) -> Stores:
         analysis_queue=memory.analysis_queue,
         billing=memory.billing,
         grants=memory.grants,
+        schedules=memory.schedules,
     )
 
 

@@ -15,6 +15,7 @@ from cadenza.adapters.postgres.grants import PostgresGrants
 from cadenza.adapters.postgres.latest_answers import PostgresLatestAnswers
 from cadenza.adapters.postgres.records import PostgresRecords
 from cadenza.adapters.postgres.run_reads import PostgresRunReads
+from cadenza.adapters.postgres.schedules import PostgresScheduleReads
 from cadenza.adapters.postgres.signing_keys import PostgresSigningKeys
 from cadenza.adapters.postgres.store import PostgresStore
 from cadenza.adapters.postgres.suggestions import PostgresSuggestions
@@ -47,6 +48,7 @@ def api_stores(
         analysis_queue=PostgresAnalysisQueue(database),
         billing=PostgresBilling(database, box),
         grants=PostgresGrants(database),
+        schedules=PostgresScheduleReads(database),
     )
 
 

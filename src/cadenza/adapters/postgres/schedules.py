@@ -27,9 +27,9 @@ class PostgresScheduleReads:
         return schedule_of(row)
 
     async def list_schedules(
-        self, tenant_id: UUID, after: UUID | None, limit: int
+        self, tenant_id: UUID, name: str | None, after: UUID | None, limit: int
     ) -> Sequence[Schedule]:
-        rows = await self._database.fetch(query("list_schedules"), tenant_id, after, limit)
+        rows = await self._database.fetch(query("list_schedules"), tenant_id, name, after, limit)
         return [schedule_of(row) for row in rows]
 
     async def list_runs(

@@ -60,9 +60,9 @@ class ScheduleReads(Protocol):
         ...
 
     async def list_schedules(
-        self, tenant_id: UUID, after: UUID | None, limit: int
+        self, tenant_id: UUID, name: str | None, after: UUID | None, limit: int
     ) -> Sequence[Schedule]:
-        """Those that are not deleted, by id."""
+        """Those that are not deleted, of this name or all, by id."""
         ...
 
     async def list_runs(

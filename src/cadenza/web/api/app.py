@@ -18,6 +18,7 @@ from cadenza.web.api import (
     probes,
     records,
     runs,
+    schedules,
     signing_keys,
     steering,
     suggestions,
@@ -47,6 +48,7 @@ RESOURCES = (
     signing_keys.routes,
     billing.routes,
     grants.routes,
+    schedules.routes,
     events.routes,
 )
 

@@ -22,14 +22,18 @@ from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.dispatcher import Dispatcher
 from cadenza.application.ports.event_log import EventLog
 from cadenza.application.ports.expressions import Expressions
+from cadenza.application.ports.gateway import Prices
 from cadenza.application.ports.grants import GrantReads
 from cadenza.application.ports.latest_answers import LatestAnswers
 from cadenza.application.ports.records import Records
 from cadenza.application.ports.run_search import RunReads
+from cadenza.application.ports.schedules import ScheduleReads
 from cadenza.application.ports.signing_keys import SigningKeys
 from cadenza.application.ports.store import Store
 from cadenza.application.ports.suggestions import SuggestionReads
 from cadenza.application.ports.usage import Readiness, UsageReads
+from cadenza.application.schedule_changes import ScheduleChanges
+from cadenza.application.schedules import Schedules
 from cadenza.application.signing_keys import SigningKeyRotation
 from cadenza.application.steering import Steering
 from cadenza.application.suggestions import Suggestions
@@ -60,6 +64,7 @@ class Stores:
     analysis_queue: AnalysisQueue
     billing: BillingReads
     grants: GrantReads
+    schedules: ScheduleReads
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,7 @@ class Surroundings:
     dispatcher: Dispatcher  # for test calls
     validation_policy: ValidationPolicy
     cron: Cron
+    prices: Prices
     clock: Clock
     rate_limit: RateLimit
     new_id: Callable[[], UUID]
@@ -100,6 +106,8 @@ class Dependencies:
         self.accounts = BillingAccounts(store, new_id)
         self.virtual_keys = VirtualKeys(store, policy, new_id)
         self.grants = Grants(store, new_id)
+        changes = ScheduleChanges(around.prices, cron, new_id)
+        self.schedules = Schedules(store, stores.schedules, stores.billing, changes, cron, new_id)
         self.suggestions = Suggestions(
             store, stores.suggestions, stores.analysis_queue, clock, cron
         )

@@ -33,9 +33,11 @@ FOR NO KEY UPDATE
 -- name: list_schedules
 -- The schedules of a tenant that are not deleted, in the order of their ids.
 SELECT * FROM listed_schedules
-WHERE tenant_id = $1 AND deleted_at IS NULL AND ($2::uuid IS NULL OR id > $2)
+WHERE tenant_id = $1 AND deleted_at IS NULL
+  AND ($2::text IS NULL OR name = $2)
+  AND ($3::uuid IS NULL OR id > $3)
 ORDER BY id
-LIMIT $3
+LIMIT $4
 
 -- name: declared_schedules
 -- Those that have a name, which a file may declare.
