@@ -97,10 +97,14 @@ async def test_a_charge_that_is_taken_back_with_its_transaction_leaves_nothing(
     store: Store,
 ) -> None:
     await open_account(store, 100)
-    with pytest.raises(NotFound):
+
+    async def charge_and_break_off() -> None:
         async with store.transaction() as tx:
             await charge(tx, make_charge(cost=30))
             await tx.lock_account(TENANT, uuid4())
+
+    with pytest.raises(NotFound):
+        await charge_and_break_off()
     assert await _balance(store) == 100
     assert await _charge(store, make_charge(cost=30))
 
