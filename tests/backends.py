@@ -46,7 +46,7 @@ from tests.factories import CRON, OK, seconds
 from tests.postgres import BOX, migrated_database_url, run_queue
 
 MEMORY, POSTGRES = "memory", "postgres"
-SQL_NAMES = {"audit": "audit_log", "lost_attempts": "run_attempts"}
+SQL_NAMES = {"audit": "audit_log", "grants": "execution_grants", "lost_attempts": "run_attempts"}
 Contents = dict[str, list[str]]  # every row, by table
 
 
@@ -233,6 +233,9 @@ def _memory_stores(memory: MemoryStores) -> Stores:
         signing_keys=memory.signing_keys,
         suggestions=memory.suggestions,
         analysis_queue=memory.analysis_queue,
+        billing=memory.billing,
+        grants=memory.grants,
+        schedules=memory.schedules,
     )
 
 

@@ -11,9 +11,11 @@ import pytest
 from cadenza.adapters.memory.stores import MemoryStores
 from cadenza.adapters.memory.tables import Tables
 from cadenza.adapters.postgres.analysis_queue import PostgresAnalysisQueue
+from cadenza.adapters.postgres.billing import PostgresBilling
 from cadenza.adapters.postgres.catalogue import PostgresCatalogue
 from cadenza.adapters.postgres.claims import PostgresClaims
 from cadenza.adapters.postgres.database import Database
+from cadenza.adapters.postgres.grants import PostgresGrants
 from cadenza.adapters.postgres.planner_rows import PostgresSuggestions
 from cadenza.adapters.postgres.run_reads import PostgresRunReads
 from cadenza.adapters.postgres.store import PostgresStore
@@ -110,6 +112,9 @@ def memory_store() -> Store:
         analysis_queue=memory.analysis_queue,
         quota=Quotas(memory.store, uuid4, tokens_per_month=1000, money_per_month=2.0),
         suggestions=memory.suggestions,
+        billing=memory.billing,
+        means=memory.billing,
+        grants=memory.grants,
         rows=MemoryRows(memory.tables),
     )
 
@@ -118,7 +123,7 @@ def memory_store() -> Store:
 async def postgres_store() -> AsyncIterator[Store]:
     async with emptied_database(connections=12) as database:
         clock, no_spread = await StoppedClock.in_database(database, NOON), timedelta(0)
-        port = PostgresStore(database, BOX, no_spread)
+        port, billing = PostgresStore(database, BOX, no_spread), PostgresBilling(database, BOX)
         yield Store(
             clock=clock,
             port=port,
@@ -129,6 +134,9 @@ async def postgres_store() -> AsyncIterator[Store]:
             analysis_queue=PostgresAnalysisQueue(database, no_spread),
             quota=Quotas(port, uuid4, tokens_per_month=1000, money_per_month=2.0),
             suggestions=PostgresSuggestions(database),
+            billing=billing,
+            means=billing,
+            grants=PostgresGrants(database),
             rows=PostgresRows(database),
         )
 

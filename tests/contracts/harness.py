@@ -8,8 +8,10 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from cadenza.application.ports.analysis_queue import AnalysisQueue
+from cadenza.application.ports.billing import BillingReads, MeansReads
 from cadenza.application.ports.catalogue import EndpointReads
 from cadenza.application.ports.claims import ClaimBatch, ClaimRequest, RunQueue
+from cadenza.application.ports.grants import GrantReads
 from cadenza.application.ports.planning import Quota
 from cadenza.application.ports.run_search import RunReads, RunSearch
 from cadenza.application.ports.store import Store as StorePort
@@ -69,6 +71,9 @@ class Store:
     analysis_queue: AnalysisQueue
     quota: Quota
     suggestions: SuggestionReads
+    billing: BillingReads
+    means: MeansReads
+    grants: GrantReads
     rows: Rows
 
     def transaction(self) -> AbstractAsyncContextManager[Transaction]:

@@ -4,6 +4,8 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from cadenza.application.sessions import record_analyses
+from cadenza.domain.billing import Charge, TokenUsage
+from cadenza.domain.grant import GrantUse
 from cadenza.domain.run import Outcome, RunStatus
 from cadenza.domain.session import Session, SessionEnd, ToolCall
 from tests.factories import FAILED, minutes, seconds
@@ -31,6 +33,7 @@ async def furnish(site: Site, house: House) -> dict[str, Any]:
     await house.done("POST", "/signing-keys", {})
     run_id = await _run(site, house, path)
     session = await _analyse(site, house, endpoint)
+    money = await _account(site, house)
     await site.backend.stores.event_log.watch(house.tenant_id)
     quotas = site.backend.quotas()
     assert await quotas.reserve(house.tenant_id, 5) is not None
@@ -40,8 +43,30 @@ async def furnish(site: Site, house: House) -> dict[str, Any]:
         "runs": str(run_id),
         "sessions": str(session.id),
         "keys": key["id"],
+        **money,
     }
     return endpoint
+
+
+async def _account(site: Site, house: House) -> dict[str, str]:
+    """One that has paid for a call, with a key and a grant that was used."""
+    account = await house.done("POST", "/accounts", {"name": f"{MARK} account"})
+    path, account_id = f"/accounts/{account['id']}", UUID(account["id"])
+    entry = {"credits": 1000, "reason": f"the {MARK} pays", "reference": "first"}
+    await house.done("POST", f"{path}/credits", entry)
+    provider = {"api": "openai", "base_url": f"https://{MARK}.example/v1", "secret_key": SECRET}
+    key = await house.done("POST", f"{path}/keys", {"name": f"{MARK} provider", **provider})
+    scopes = ["graph:execute:*"]
+    grant = await house.done("POST", "/grants", {"account_id": account["id"], "scopes": scopes})
+    run_id, graph_id = uuid4(), f"python:{MARK}"
+    charge = Charge(
+        *(account_id, house.tenant_id, run_id, 1, "1", f"{MARK} model", TokenUsage(10, 5), 15),
+        graph_id=graph_id,
+    )
+    async with site.backend.store.transaction() as tx:
+        await tx.add_charge(charge)
+        await tx.log_grant_uses([GrantUse(UUID(grant["id"]), run_id, graph_id)])
+    return {"accounts": account["id"], "virtual_key_id": key["id"], "grants": grant["id"]}
 
 
 async def _run(site: Site, house: House, path: str) -> UUID:
@@ -86,6 +111,7 @@ def path_to(house: House, operation: Operation) -> str:
     """The operation's path with ids of that house in it."""
     path = operation.short_path
     for name, kind in operation.collections().items():
-        path = path.replace(f"{{{name}}}", id_of(house, kind))
+        # Keys of accounts stand where API keys do, and have another name.
+        path = path.replace(f"{{{name}}}", house.ids.get(name) or id_of(house, kind))
     assert "{" not in path, f"the walker cannot fill {path}"
     return path

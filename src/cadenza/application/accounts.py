@@ -108,8 +108,9 @@ class Tenants:
         return user, False
 
     async def delete_user(self, tenant_id: UUID, user_id: UUID) -> None:
-        """With their keys."""
+        """With their keys; what they granted is revoked."""
         async with self.store.transaction() as tx:
+            await tx.revoke_grants_of_user(tenant_id, user_id)
             await tx.delete_user(tenant_id, user_id)
             await record(tx, INSTALLATION_ADMIN, tenant_id, "user.delete", user_id)
         self.forget_keys()

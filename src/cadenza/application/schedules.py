@@ -1,25 +1,22 @@
-"""What owners do with schedules of graphs. The slot that waits changes with its schedule."""
+"""What owners do with schedules of graphs, and with their runs."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Protocol
 from uuid import UUID
 
-from cadenza.application.grants import NewGrant, add_grant, revoke_grant
 from cadenza.application.ports.billing import BillingReads
-from cadenza.application.ports.gateway import Prices
 from cadenza.application.ports.schedules import ScheduleReads
-from cadenza.application.ports.store import Channel, Store, Transaction
+from cadenza.application.ports.store import Channel, Store
 from cadenza.application.recording import check_revision, created_before, record
+from cadenza.application.schedule_changes import NewSchedule, ScheduleChanges
 from cadenza.application.slots import slot_job
 from cadenza.domain.access import Caller
 from cadenza.domain.audit import IdempotencyRecord
-from cadenza.domain.billing import ModelApi, TokenUsage, check_credits
+from cadenza.domain.billing import Account
 from cadenza.domain.cron import Cron
-from cadenza.domain.errors import AlreadyRunning, InvalidInput, Refused
-from cadenza.domain.grant import EXECUTE, Grant, refusal
-from cadenza.domain.schedule import Concurrency, Schedule, ScheduleDefinition, check_schedule
+from cadenza.domain.errors import AlreadyRunning, NotFound, Refused
+from cadenza.domain.schedule import Concurrency, Schedule, ScheduleDefinition, check_size
 from cadenza.domain.slot import ScheduleRun, SlotStatus, next_slot
 
 Revisions = frozenset[int] | None
@@ -32,29 +29,20 @@ class SchedulePatch(Protocol):
     def fields(self) -> list[str]: ...
 
 
-@dataclass(frozen=True, slots=True)
-class NewSchedule:
-    """With a grant that the owner has, or one that is made for it at an account's cost."""
-
-    definition: ScheduleDefinition
-    grant_id: UUID | None = None
-    account_id: UUID | None = None  # None: the tenant's only one
-
-
 class Schedules:
     def __init__(
         self,
         store: Store,
         reads: ScheduleReads,
         billing: BillingReads,
-        prices: Prices,
+        changes: ScheduleChanges,
         cron: Cron,
         new_id: Callable[[], UUID],
     ) -> None:
         self._store = store
         self._reads = reads
         self._billing = billing
-        self._prices = prices
+        self._changes = changes
         self._cron = cron
         self._new_id = new_id
 
@@ -64,54 +52,35 @@ class Schedules:
         self, caller: Caller, wanted: NewSchedule, sent: IdempotencyRecord | None = None
     ) -> tuple[Schedule, bool]:
         """The schedule, and whether the same request had made it before."""
-        account_id = wanted.account_id or await self._only_account(caller, wanted)
-        schedule_id, tenant_id = self._new_id(), caller.tenant_id
+        accounts = await self._candidates(caller, wanted)
+        schedule_id = self._new_id()
         async with self._store.transaction() as tx:
-            existing = await created_before(tx, tenant_id, sent, schedule_id)
+            existing = await created_before(tx, caller.tenant_id, sent, schedule_id)
             if existing is not None:
-                return (await tx.lock_schedule(tenant_id, existing))[0], True
-            now = await tx.time()
-            self._check(wanted.definition, now)
-            grant = await self._grant(tx, caller, wanted, account_id, schedule_id)
-            check_credits(await tx.lock_account(tenant_id, grant.account_id))
-            schedule = Schedule(
-                *(schedule_id, tenant_id, caller.user_id, grant.id, wanted.definition, now, now)
-            )
-            await tx.insert_schedule(schedule)
-            schedule = await self._enqueue_next(tx, schedule, now)
-            data = {"graph_id": wanted.definition.graph_id, "cron": wanted.definition.cron}
-            await record(tx, caller.actor, tenant_id, "schedule.create", schedule_id, data)
-        return schedule, False
+                return (await tx.lock_schedule(caller.tenant_id, existing))[0], True
+            return await self._changes.add(tx, caller, schedule_id, wanted, accounts), False
+
+    async def _candidates(self, caller: Caller, wanted: NewSchedule) -> Sequence[Account]:
+        if wanted.grant_id is not None or wanted.account_id is not None:
+            return ()
+        return await self._billing.list_accounts(caller.tenant_id, None, None, 2)
 
     async def change(
         self, caller: Caller, schedule_id: UUID, patch: SchedulePatch, expected: Revisions = None
     ) -> Schedule:
         async with self._store.transaction() as tx:
-            schedule, now = await tx.lock_schedule(caller.tenant_id, schedule_id)
+            schedule, _ = await tx.lock_schedule(caller.tenant_id, schedule_id)
             check_revision(schedule.revision, expected)
             definition = patch.applied_to(schedule.definition)
             if definition == schedule.definition:
                 return schedule
-            self._check(definition, now)
-            changed = replace(schedule, definition=definition, revision=schedule.revision + 1)
-            await tx.save_schedule(changed)
-            await tx.remove_waiting_slot(schedule_id)
-            changed = await self._enqueue_next(tx, changed, now)
-            data = {"fields": patch.fields}
-            await record(tx, caller.actor, caller.tenant_id, "schedule.change", schedule_id, data)
-        return changed
+            return await self._changes.redefine(tx, caller, schedule, definition, patch.fields)
 
     async def delete(self, caller: Caller, schedule_id: UUID, expected: Revisions = None) -> None:
-        """Its history stays; the grant that was made for it ends with it."""
         async with self._store.transaction() as tx:
-            schedule, now = await tx.lock_schedule(caller.tenant_id, schedule_id)
+            schedule, _ = await tx.lock_schedule(caller.tenant_id, schedule_id)
             check_revision(schedule.revision, expected)
-            await tx.save_schedule(replace(schedule, deleted_at=now))
-            await tx.remove_waiting_slot(schedule_id)
-            grant, _ = await tx.lock_grant(caller.tenant_id, schedule.grant_id)
-            if grant.schedule_id == schedule_id:
-                await revoke_grant(tx, caller.actor, caller.tenant_id, grant.id)
-            await record(tx, caller.actor, caller.tenant_id, "schedule.delete", schedule_id)
+            await self._changes.end(tx, caller, schedule)
 
     # --- Runs -----------------------------------------------------------------------------
 
@@ -127,27 +96,36 @@ class Schedules:
             await record(tx, caller.actor, caller.tenant_id, "schedule.run", schedule_id)
         return now
 
-    async def cancel(self, caller: Caller, run_id: UUID) -> None:
+    async def get_run(self, caller: Caller, schedule_id: UUID, run_id: UUID) -> ScheduleRun:
+        run = await self._reads.get_run(caller.tenant_id, run_id)
+        _check_belongs(run, schedule_id)
+        return run
+
+    async def cancel(self, caller: Caller, schedule_id: UUID, run_id: UUID) -> None:
         async with self._store.transaction() as tx:
             run = await tx.lock_run(caller.tenant_id, run_id)
+            _check_belongs(run, schedule_id)
             if run.status is not SlotStatus.RUNNING:
                 raise Refused(f"only a run that is under way can be cancelled; it is {run.status}")
             await tx.cancel_runs([run_id], f"cancelled by {caller.actor.public_name}")
+            await tx.notify(Channel.SLOTS)  # what waited behind it
             await record(tx, caller.actor, caller.tenant_id, "schedule.cancel", run_id)
 
-    async def answer(self, caller: Caller, run_id: UUID, answer: Any) -> datetime:
+    async def answer(
+        self, caller: Caller, schedule_id: UUID, run_id: UUID, answer: Any
+    ) -> datetime:
         """What a run asked; it goes on as a new run of the same schedule, once."""
-        asked = await self._reads.get_run(caller.tenant_id, run_id)
+        check_size("answer", answer)
         async with self._store.transaction() as tx:
-            schedule, now = await tx.lock_schedule(caller.tenant_id, asked.schedule_id)
-            _check_waits(await tx.lock_run(caller.tenant_id, run_id))
+            schedule, now = await tx.lock_schedule(caller.tenant_id, schedule_id)
+            run = await tx.lock_run(caller.tenant_id, run_id)
+            _check_belongs(run, schedule_id)
+            _check_waits(run)
             await tx.note_answer(run_id, answer)
             await tx.add_jobs([slot_job(schedule, now, is_manual=True, answer_to=run_id)])
             await tx.notify(Channel.SLOTS)
             await record(tx, caller.actor, caller.tenant_id, "schedule.answer", run_id)
         return now
-
-    # --- Parts ----------------------------------------------------------------------------
 
     def next_runs(self, schedule: Schedule, count: int) -> Sequence[datetime]:
         """The slot that waits, and those after it."""
@@ -158,65 +136,10 @@ class Schedules:
             next_at = next_slot(schedule.definition, next_at, self._cron)
         return runs
 
-    def _check(self, definition: ScheduleDefinition, now: datetime) -> None:
-        check_schedule(definition)
-        self._cron.next_after(definition.cron, definition.timezone, now)
-        if definition.model is not None:
-            self._check_price(definition.model)
 
-    def _check_price(self, model: str) -> None:
-        """A model that nobody knows the price of is refused here, not at its first call."""
-        errors: list[InvalidInput] = []
-        for api in ModelApi:
-            try:
-                self._prices.credits(api, model, TokenUsage())
-            except InvalidInput as error:
-                errors.append(error)
-            else:
-                return
-        raise InvalidInput("input.model", model, errors[0].fix)
-
-    async def _only_account(self, caller: Caller, wanted: NewSchedule) -> UUID | None:
-        if wanted.grant_id is not None:
-            return None
-        accounts = await self._billing.list_accounts(caller.tenant_id, None, None, 2)
-        if len(accounts) == 1:
-            return accounts[0].id
-        fix = "name the account that pays" if accounts else "create one: `cadenza accounts create`"
-        raise InvalidInput("account_id", None, fix)
-
-    async def _grant(
-        self,
-        tx: Transaction,
-        caller: Caller,
-        wanted: NewSchedule,
-        account_id: UUID | None,
-        schedule_id: UUID,
-    ) -> Grant:
-        graph_id = wanted.definition.graph_id
-        if wanted.grant_id is None:
-            assert account_id is not None
-            await tx.lock_account(caller.tenant_id, account_id)
-            new_grant = NewGrant(account_id, (EXECUTE + graph_id,))
-            return await add_grant(tx, caller, self._new_id(), new_grant, schedule_id)
-        grant, now = await tx.lock_grant(caller.tenant_id, wanted.grant_id)
-        if grant.user_id != caller.user_id:
-            raise InvalidInput("grant_id", str(grant.id), "a grant that you gave yourself")
-        if (refused := refusal(grant, graph_id, now)) is not None:
-            fix = f"a grant that is in force and allows {graph_id} (this one: {refused})"
-            raise InvalidInput("grant_id", str(grant.id), fix)
-        return grant
-
-    async def _enqueue_next(self, tx: Transaction, schedule: Schedule, now: datetime) -> Schedule:
-        """Never a slot that was taken already: claims reach a little ahead of their time."""
-        if not schedule.definition.enabled:
-            return replace(schedule, next_run_at=None)
-        after = max(now, schedule.last_run_at or now)
-        next_at = next_slot(schedule.definition, after, self._cron)
-        if next_at is not None:
-            await tx.add_jobs([slot_job(schedule, next_at)])
-            await tx.notify(Channel.SLOTS)
-        return replace(schedule, next_run_at=next_at)
+def _check_belongs(run: ScheduleRun, schedule_id: UUID) -> None:
+    if run.schedule_id != schedule_id:
+        raise NotFound(f"no run {run.id} of this schedule")
 
 
 def _check_waits(run: ScheduleRun) -> None:

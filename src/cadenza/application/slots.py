@@ -16,7 +16,7 @@ from cadenza.application.ports.schedules import RUN_TASK, SlotJob
 from cadenza.application.ports.store import Channel, Store, Transaction
 from cadenza.domain.audit import PendingEvent
 from cadenza.domain.cron import Cron
-from cadenza.domain.grant import GrantRefusal, refusal
+from cadenza.domain.grant import GrantRefusal, GrantUse, refusal
 from cadenza.domain.graph import ErrorCode
 from cadenza.domain.instants import iso
 from cadenza.domain.schedule import Schedule
@@ -127,13 +127,14 @@ class ClaimedSlots:
             refusals: dict[UUID, GrantRefusal | ErrorCode] = {
                 claim.run_id: ErrorCode.ABORTED for claim in claims
             }
-            uses: list[tuple[SlotClaim, GrantRefusal | None]] = []
+            uses: list[GrantUse] = []
             good: list[SlotClaim] = []
             for slot in starting:
                 claim = slot.claim
                 del refusals[claim.run_id]
-                refused = refusal(slot.grant, claim.schedule.definition.graph_id, now)
-                uses.append((claim, refused))
+                graph_id = claim.schedule.definition.graph_id
+                refused = refusal(slot.grant, graph_id, now)
+                uses.append(GrantUse(claim.schedule.grant_id, claim.run_id, graph_id, refused))
                 if refused is not None:
                     refusals[claim.run_id] = refused
                 elif slot.balance <= 0:

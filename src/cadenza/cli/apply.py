@@ -142,6 +142,6 @@ def write_file(output: Path, text: str, *, force: bool) -> None:
         with output.open("w" if force else "x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError as error:
-        raise CommandError(f"{output} exists: give another --output, or --force.") from error
+        raise CommandError(f"{output} exists: give another file, or --force.") from error
     except OSError as error:
         raise CommandError(f"{output} cannot be written: {error.strerror}.") from error

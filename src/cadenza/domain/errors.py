@@ -9,7 +9,8 @@ CadenzaError
 ├── Refused             an action that the rules forbid right now, with the reason
 │   ├── AlreadyRunning  a run is in flight or waiting
 │   ├── Outdated        somebody else has changed it since it was read
-│   └── NotAllowed      the key may not do this
+│   ├── NotAllowed      the key may not do this
+│   └── InsufficientCredits  the account that would pay has nothing left
 ├── NotFound            no such thing, or it belongs to another tenant
 ├── BrainFailed         an analysis that could not go on, with a reason that holds no secret
 │   └── ProviderFailed  the provider is away or refuses: the next sessions would likely fail, too
@@ -59,6 +60,9 @@ class Outdated(Refused): ...
 
 
 class NotAllowed(Refused): ...
+
+
+class InsufficientCredits(Refused): ...
 
 
 class NotFound(CadenzaError): ...

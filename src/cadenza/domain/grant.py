@@ -1,7 +1,7 @@
 """Grants: somebody allows scheduled graphs to run on their behalf, at an account's cost."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from uuid import UUID
 
@@ -10,6 +10,7 @@ from cadenza.domain.graph import check_graph_id
 
 EXECUTE = "graph:execute:"
 EXECUTE_ANY = "graph:execute:*"
+LONGEST_NOTICE = timedelta(days=7)
 
 
 class GrantRefusal(StrEnum):
@@ -36,6 +37,23 @@ class Grant:
     def allows(self, graph_id: str) -> bool:
         return EXECUTE_ANY in self.scopes or EXECUTE + graph_id in self.scopes
 
+    @property
+    def expiry_notice_at(self) -> datetime | None:
+        """When its end is told of: a week before, or for the last tenth of a shorter life."""
+        if self.expires_at is None:
+            return None
+        return self.expires_at - min(LONGEST_NOTICE, (self.expires_at - self.created_at) / 10)
+
+
+@dataclass(frozen=True, slots=True)
+class GrantUse:
+    """A run that asked for it; without a refusal it was good."""
+
+    grant_id: UUID
+    run_id: UUID
+    graph_id: str
+    refusal: GrantRefusal | None = None
+
 
 def refusal(grant: Grant | None, graph_id: str, now: datetime) -> GrantRefusal | None:
     if grant is None:
@@ -51,7 +69,7 @@ def check_scopes(scopes: tuple[str, ...]) -> None:
     if not scopes or len(scopes) > 100:
         raise InvalidInput("scopes", list(scopes), "from 1 to 100 scopes")
     for number, scope in enumerate(scopes):
-        path = f"scopes.{number}"
+        path = f"scopes[{number}]"
         if scope == EXECUTE_ANY:
             continue
         if not scope.startswith(EXECUTE):

@@ -15,6 +15,11 @@ from cadenza.domain.graph import MAX_INPUT_BYTES, MAX_TIME, GraphLimits, check_g
 
 _LABEL = re.compile(r"[a-z0-9][a-z0-9._/-]{0,62}(=[A-Za-z0-9._/-]{1,63})?")
 MAX_LABELS = 20
+MIN_MEMORY_MB, MAX_MEMORY_MB = 32, 1_048_576
+MAX_STEPS = 10_000
+MAX_CALLS = 1_000_000
+MAX_TOKENS = 10**12
+MAX_LIMIT_CREDITS = 10**15
 
 
 class Concurrency(StrEnum):
@@ -69,11 +74,16 @@ def check_schedule(definition: ScheduleDefinition) -> None:
     if definition.name is not None:
         check_name("name", definition.name)
     check_graph_id(definition.graph_id)
-    size = len(json.dumps(definition.input, ensure_ascii=False).encode())
-    if size > MAX_INPUT_BYTES:
-        raise InvalidInput("input", f"{size} bytes", f"at most {MAX_INPUT_BYTES} bytes of JSON")
+    check_size("input", definition.input)
     check_limits(definition.limits)
     check_labels("requires", definition.requires)
+
+
+def check_size(path: str, value: Any) -> None:
+    """Of what a graph is given."""
+    size = len(json.dumps(value, ensure_ascii=False).encode())
+    if size > MAX_INPUT_BYTES:
+        raise InvalidInput(path, f"{size} bytes", f"at most {MAX_INPUT_BYTES} bytes of JSON")
 
 
 def check_labels(path: str, labels: tuple[str, ...]) -> None:
@@ -81,17 +91,17 @@ def check_labels(path: str, labels: tuple[str, ...]) -> None:
         raise InvalidInput(path, list(labels), f"at most {MAX_LABELS} labels")
     for number, label in enumerate(labels):
         if not _LABEL.fullmatch(label):
-            raise InvalidInput(f"{path}.{number}", label, "a label such as gpu or region=eu")
+            raise InvalidInput(f"{path}[{number}]", label, "a label such as gpu or region=eu")
 
 
 def check_limits(limits: GraphLimits) -> None:
     if not timedelta(seconds=1) <= limits.time <= MAX_TIME:
         raise InvalidInput("limits.time", str(limits.time), "from 1 second to 24 hours")
-    _check_between("memory_mb", limits.memory_mb, 32, 1_048_576)
-    _check_between("steps", limits.steps, 1, 10_000)
-    _check_between("calls", limits.calls, 1, 1_000_000)
-    _check_between("tokens", limits.tokens, 1, 10**12)
-    _check_between("credits", limits.credits, 1, 10**15)
+    _check_between("memory_mb", limits.memory_mb, MIN_MEMORY_MB, MAX_MEMORY_MB)
+    _check_between("steps", limits.steps, 1, MAX_STEPS)
+    _check_between("calls", limits.calls, 1, MAX_CALLS)
+    _check_between("tokens", limits.tokens, 1, MAX_TOKENS)
+    _check_between("credits", limits.credits, 1, MAX_LIMIT_CREDITS)
 
 
 def _check_between(name: str, value: int | None, least: int, most: int) -> None:

@@ -77,6 +77,17 @@ _PANELS = {
         "audit": ("cli.audit", "The audit log: who did what."),
         "tenants": ("cli.tenants", "Tenants and their users, with the admin's key."),
     },
+    "Models and money": {
+        "accounts": (
+            "cli.accounts",
+            "Accounts that pay for models: credits, usage, and provider keys.",
+        ),
+        "grants": (
+            "cli.grants",
+            "Grants: let scheduled graphs run on your behalf, at an account's cost.",
+        ),
+        "ledger": ("cli.accounts", "The ledger of accounts: proven to come to their balances."),
+    },
     "Programs": {
         "up": (
             "roots.up",

@@ -5,13 +5,16 @@ from collections.abc import Sequence
 from cadenza.adapters.cron.cronsim import CronsimCron
 from cadenza.adapters.postgres.accounts import PostgresAccounts, PostgresSigningKeys
 from cadenza.adapters.postgres.analysis_queue import PostgresAnalysisQueue
+from cadenza.adapters.postgres.billing import PostgresBilling
 from cadenza.adapters.postgres.catalogue import PostgresCatalogue
 from cadenza.adapters.postgres.claims import PostgresClaims
 from cadenza.adapters.postgres.clock import DatabaseClock
 from cadenza.adapters.postgres.database import Database
+from cadenza.adapters.postgres.grants import PostgresGrants
 from cadenza.adapters.postgres.planner_rows import PostgresSuggestions
 from cadenza.adapters.postgres.records import PostgresEventLog, PostgresRecords
 from cadenza.adapters.postgres.run_reads import PostgresLatestAnswers, PostgresRunReads
+from cadenza.adapters.postgres.schedules import PostgresScheduleReads
 from cadenza.adapters.postgres.store import PostgresStore
 from cadenza.adapters.postgres.usage import PostgresReadiness, PostgresUsage
 from cadenza.adapters.system.ids import new_id
@@ -40,6 +43,9 @@ def api_stores(
         signing_keys=PostgresSigningKeys(database, box),
         suggestions=PostgresSuggestions(database),
         analysis_queue=PostgresAnalysisQueue(database),
+        billing=PostgresBilling(database, box),
+        grants=PostgresGrants(database),
+        schedules=PostgresScheduleReads(database),
     )
 
 

@@ -6,15 +6,18 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from cadenza.application.ports.grants import LoggedUse
 from cadenza.application.ports.planning import Reservation
 from cadenza.application.ports.records import AuditRecord
 from cadenza.domain.analysis import Response
+from cadenza.domain.billing import Charge, LedgerEntry, VirtualKey
 from cadenza.domain.endpoint import Endpoint, Job
+from cadenza.domain.grant import Grant
 from cadenza.domain.health import Health
 from cadenza.domain.run import Claim, Run
 from cadenza.domain.schedule import Concurrency
 from cadenza.domain.slot import ScheduleRun, SlotClaim, SlotStatus
-from cadenza.domain.target import Target
+from cadenza.domain.target import Secret, Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,3 +134,42 @@ class SlotRow:
     def is_held_by(self, claim: SlotClaim, now: datetime) -> bool:
         is_alive = self.lease_until is not None and self.lease_until > now
         return self.is_running and self.epoch == claim.epoch and is_alive
+
+
+@dataclass(frozen=True, slots=True)
+class VirtualKeyRow:
+    tenant_id: UUID
+    key: VirtualKey
+    secret: Secret | None  # gone when it is revoked
+
+
+@dataclass(frozen=True, slots=True)
+class ChargeRow:
+    charge: Charge
+    at: datetime
+
+    @property
+    def tenant_id(self) -> UUID:
+        return self.charge.tenant_id
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerRow:
+    tenant_id: UUID
+    entry: LedgerEntry
+
+
+@dataclass(frozen=True, slots=True)
+class GrantRow:
+    grant: Grant
+    expiry_told_at: datetime | None = None
+
+    @property
+    def tenant_id(self) -> UUID:
+        return self.grant.tenant_id
+
+
+@dataclass(frozen=True, slots=True)
+class GrantUseRow:
+    tenant_id: UUID
+    logged: LoggedUse

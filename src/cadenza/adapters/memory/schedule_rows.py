@@ -12,7 +12,7 @@ from cadenza.application.ports.claims import ClaimRequest
 from cadenza.application.ports.schedules import DueSlots, SlotJob, StartingSlot
 from cadenza.application.ports.store import Channel
 from cadenza.domain.errors import AlreadyThere, NotFound
-from cadenza.domain.grant import GrantRefusal
+from cadenza.domain.grant import Grant
 from cadenza.domain.graph import ErrorCode, Resume
 from cadenza.domain.schedule import Concurrency, Schedule
 from cadenza.domain.slot import (
@@ -151,7 +151,7 @@ class MemorySlotRows(MemoryScheduleRows):
         for schedule in self._tables.schedules.values():
             if not schedule.definition.enabled or schedule.deleted_at is not None:
                 continue
-            grant = self._tables.grants.get(schedule.grant_id)
+            grant = self._grant(schedule)
             waiting = self._waiting(schedule.id)
             if not waiting:
                 broken.append(DueSlot(schedule, now, grant))
@@ -205,7 +205,7 @@ class MemorySlotRows(MemoryScheduleRows):
         starting: list[StartingSlot] = []
         for claim in claims:
             if claim.run_id in held:
-                grant = tables.grants.get(claim.schedule.grant_id)
+                grant = self._grant(claim.schedule)
                 account = tables.accounts.get(grant.account_id) if grant else None
                 starting.append(StartingSlot(claim, grant, account.balance if account else 0))
         return starting
@@ -213,11 +213,6 @@ class MemorySlotRows(MemoryScheduleRows):
     async def note_started(self, claims: Sequence[SlotClaim]) -> None:
         for row in self._held(claims).values():
             self._save(row, run=replace(row.run, started_at=self._now))
-
-    async def log_grant_uses(self, uses: Sequence[tuple[SlotClaim, GrantRefusal | None]]) -> None:
-        for claim, refusal in uses:
-            key = (claim.schedule.grant_id, claim.run_id)
-            self._put(self._tables.grant_uses, key, refusal)
 
     async def close_slots(
         self, finished: Sequence[FinishedSlot]
@@ -265,9 +260,13 @@ class MemorySlotRows(MemoryScheduleRows):
 
     # --- Rows and what belongs to them ----------------------------------------------------
 
+    def _grant(self, schedule: Schedule) -> Grant | None:
+        row = self._tables.grants.get(schedule.grant_id)
+        return None if row is None else row.grant
+
     def _due(self, run: ScheduleRun, slot_at: datetime) -> DueSlot:
         schedule = self._tables.schedules[run.schedule_id]
-        grant = self._tables.grants.get(schedule.grant_id)
+        grant = self._grant(schedule)
         return DueSlot(schedule, slot_at, grant, run.is_manual)
 
     def _is_running(self, run: ScheduleRun) -> bool:
@@ -287,7 +286,7 @@ class MemorySlotRows(MemoryScheduleRows):
         run = replace(run, attempt=run.attempt + (not is_started))
         row = self._save(row, run=run, epoch=row.epoch + 1, lease_until=self._now + request.lease)
         schedule = self._tables.schedules[run.schedule_id]
-        grant = self._tables.grants.get(schedule.grant_id)
+        grant = self._grant(schedule)
         assert run.id is not None
         resume = None
         if run.answer_to is not None:

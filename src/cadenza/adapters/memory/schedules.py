@@ -1,6 +1,7 @@
 """Schedules and their runs, read."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
@@ -17,13 +18,14 @@ class MemoryScheduleReads:
         return self._tables.schedule(tenant_id, schedule_id)
 
     async def list_schedules(
-        self, tenant_id: UUID, after: UUID | None, limit: int
+        self, tenant_id: UUID, name: str | None, after: UUID | None, limit: int
     ) -> Sequence[Schedule]:
         ids = sorted(
             schedule.id
             for schedule in self._tables.schedules.values()
             if schedule.tenant_id == tenant_id
             and schedule.deleted_at is None
+            and name in (None, schedule.definition.name)
             and (after is None or schedule.id > after)
         )
         return [self._tables.schedule(tenant_id, schedule_id) for schedule_id in ids[:limit]]
@@ -36,7 +38,7 @@ class MemoryScheduleReads:
         limit: int,
     ) -> Sequence[ScheduleRun]:
         runs = [
-            row.run
+            self._with_cost(row.run)
             for row in self._tables.slots.values()
             if row.tenant_id == tenant_id
             and schedule_id in (None, row.run.schedule_id)
@@ -45,7 +47,7 @@ class MemoryScheduleReads:
         return sorted(runs, key=lambda run: run.slot_at, reverse=True)[:limit]
 
     async def get_run(self, tenant_id: UUID, run_id: UUID) -> ScheduleRun:
-        return self._tables.slot(tenant_id, run_id).run
+        return self._with_cost(self._tables.slot(tenant_id, run_id).run)
 
     async def list_run_events(
         self, tenant_id: UUID, run_id: UUID, after: int, limit: int
@@ -53,3 +55,7 @@ class MemoryScheduleReads:
         self._tables.slot(tenant_id, run_id)
         events = self._tables.run_events.get(run_id, ())
         return [event for event in events if event.number > after][:limit]
+
+    def _with_cost(self, run: ScheduleRun) -> ScheduleRun:
+        charges = (row.charge for row in self._tables.charges.values())
+        return replace(run, credits=sum(each.credits for each in charges if each.run_id == run.id))

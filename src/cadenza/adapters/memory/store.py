@@ -3,7 +3,9 @@
 from contextlib import AbstractAsyncContextManager
 
 from cadenza.adapters.memory.accounts import MemoryAccountRows
+from cadenza.adapters.memory.billing_rows import MemoryBillingRows
 from cadenza.adapters.memory.catalogue_rows import MemoryCatalogueRows
+from cadenza.adapters.memory.grants import MemoryGrantRows
 from cadenza.adapters.memory.planner_rows import MemoryPlannerRows
 from cadenza.adapters.memory.records import MemoryRecordRows
 from cadenza.adapters.memory.run_rows import MemoryRunRows
@@ -19,6 +21,8 @@ class MemoryTransaction(
     MemoryPlannerRows,
     MemoryAccountRows,
     MemorySlotRows,
+    MemoryBillingRows,
+    MemoryGrantRows,
 ):
     """Every verb of the port, by subject."""
 

@@ -2,8 +2,10 @@
 
 from cadenza.adapters.memory.accounts import MemoryAccounts, MemorySigningKeys
 from cadenza.adapters.memory.analysis_queue import MemoryAnalysisQueue
+from cadenza.adapters.memory.billing import MemoryBilling
 from cadenza.adapters.memory.catalogue import MemoryCatalogue
 from cadenza.adapters.memory.claims import MemoryClaims
+from cadenza.adapters.memory.grants import MemoryGrants
 from cadenza.adapters.memory.planner_rows import MemorySuggestions
 from cadenza.adapters.memory.records import MemoryEventLog, MemoryRecords
 from cadenza.adapters.memory.run_reads import MemoryLatestAnswers, MemoryRunReads
@@ -30,3 +32,5 @@ class MemoryStores:
         self.accounts = MemoryAccounts(tables)
         self.signing_keys = MemorySigningKeys(tables)
         self.schedules = MemoryScheduleReads(tables)
+        self.billing = MemoryBilling(tables)
+        self.grants = MemoryGrants(tables)

@@ -15,11 +15,16 @@ from uuid import UUID
 from cadenza.adapters.memory.rows import (
     AnalysisRow,
     AuditRow,
+    ChargeRow,
     EndpointRow,
+    GrantRow,
+    GrantUseRow,
     JobRow,
     KnownHealth,
+    LedgerRow,
     ReservationRow,
     SlotRow,
+    VirtualKeyRow,
 )
 from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.event_log import StoredEvent
@@ -27,7 +32,6 @@ from cadenza.domain.access import ApiKey, Tenant, User
 from cadenza.domain.billing import Account
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.errors import NotFound
-from cadenza.domain.grant import Grant, GrantRefusal
 from cadenza.domain.quota import Allowance
 from cadenza.domain.rule import Mode
 from cadenza.domain.run import LateResult, LostAttempt, Run
@@ -68,11 +72,14 @@ class Tables:
         self.reservations: dict[UUID, ReservationRow] = {}
 
         self.accounts: dict[UUID, Account] = {}
-        self.grants: dict[UUID, Grant] = {}
-        self.grant_uses: dict[tuple[UUID, UUID], GrantRefusal | None] = {}  # by grant and run
         self.schedules: dict[UUID, Schedule] = {}
         self.slots: dict[tuple[UUID, datetime], SlotRow] = {}  # by schedule and slot
         self.run_events: dict[UUID, tuple[RunEvent, ...]] = {}  # by run of a graph
+        self.virtual_keys: dict[UUID, VirtualKeyRow] = {}
+        self.charges: dict[str, ChargeRow] = {}  # by reference
+        self.ledger: dict[int, LedgerRow] = {}
+        self.grants: dict[UUID, GrantRow] = {}
+        self.grant_uses: dict[tuple[UUID, UUID], GrantUseRow] = {}  # by grant and run
 
         self.audit: dict[int, AuditRow] = {}
         self.events = defaultdict[UUID, list[StoredEvent]](list)  # by tenant, in their order
@@ -81,7 +88,8 @@ class Tables:
         self.owned_by_tenant: tuple[dict[Any, Any], ...] = (
             *(self.users, self.keys, self.signing_keys, self.jobs, self.endpoints, self.runs),
             *(self.sessions, self.reservations, self.audit),
-            *(self.accounts, self.grants, self.schedules, self.slots),
+            *(self.accounts, self.virtual_keys, self.charges, self.ledger),
+            *(self.grants, self.grant_uses, self.schedules, self.slots),
         )
         self.keyed_by_tenant: tuple[dict[Any, Any], ...] = (
             self.allowances,
@@ -90,6 +98,7 @@ class Tables:
         )
 
         self.audit_numbers = count(1)
+        self.ledger_numbers = count(1)
         self.event_numbers = count(1)
         self.transaction_numbers = count(1)
         self._listeners = defaultdict[str, list[Callable[[], None]]](list)
@@ -141,6 +150,18 @@ class Tables:
             if row.run.id == run_id and row.tenant_id == tenant_id:
                 return row
         raise NotFound(f"no run {run_id}")
+
+    def account(self, tenant_id: UUID, account_id: UUID) -> Account:
+        account = self.accounts.get(account_id)
+        if account is None or account.tenant_id != tenant_id:
+            raise NotFound(f"no account {account_id}")
+        return account
+
+    def grant(self, tenant_id: UUID, grant_id: UUID) -> GrantRow:
+        row = self.grants.get(grant_id)
+        if row is None or row.tenant_id != tenant_id:
+            raise NotFound(f"no grant {grant_id}")
+        return row
 
     # --- Rows that belong together --------------------------------------------------------
 

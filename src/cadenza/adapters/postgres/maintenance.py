@@ -28,6 +28,7 @@ KEPT_BY_AGE = (
     ("late_results", "received_at"),
     ("events", "at"),
     ("audit_log", "at"),
+    ("grant_uses", "at"),
 )
 # Not now, or not here: it stays as it is, and its rows are in the default partition.
 NOT_TO_BE_HAD = (

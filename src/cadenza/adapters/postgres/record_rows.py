@@ -20,6 +20,7 @@ _TAKEN = {
     "one_tenant_has_a_name": "a tenant of that name exists",
     "one_user_has_a_name": "a user of that name exists",
     "one_job_has_a_name": "a job of that name exists",
+    "one_account_has_a_name": "an account of that name exists",
     "one_endpoint_has_a_name": "the job has an endpoint of that name",
     "one_schedule_has_a_name": "a schedule of that name exists",
 }

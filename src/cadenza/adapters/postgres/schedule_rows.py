@@ -8,12 +8,12 @@ from uuid import UUID
 import asyncpg
 
 from cadenza.adapters.postgres.database import Connection
+from cadenza.adapters.postgres.grants import grant_of
 from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.record_rows import CHANNELS, translated_unique_violations
 from cadenza.adapters.postgres.rows import Row
 from cadenza.adapters.postgres.schedules import (
     definition_values,
-    grant_of,
     schedule_of,
     schedule_run_of,
 )
@@ -22,7 +22,7 @@ from cadenza.application.ports.claims import ClaimRequest
 from cadenza.application.ports.schedules import DueSlots, SlotJob, StartingSlot
 from cadenza.application.ports.store import Channel
 from cadenza.domain.errors import NotFound, StoreUnavailable
-from cadenza.domain.grant import Grant, GrantRefusal
+from cadenza.domain.grant import Grant
 from cadenza.domain.graph import Resume
 from cadenza.domain.schedule import Concurrency, Schedule
 from cadenza.domain.slot import (
@@ -212,15 +212,6 @@ class PostgresSlotRows(PostgresScheduleRows):
 
     async def note_started(self, claims: Sequence[SlotClaim]) -> None:
         await self.connection.execute(query("note_started"), [claim.run_id for claim in claims])
-
-    async def log_grant_uses(self, uses: Sequence[tuple[SlotClaim, GrantRefusal | None]]) -> None:
-        await self.connection.execute(
-            query("log_grant_uses"),
-            [claim.schedule.grant_id for claim, _ in uses],
-            [claim.run_id for claim, _ in uses],
-            [claim.schedule.definition.graph_id for claim, _ in uses],
-            [refusal for _, refusal in uses],
-        )
 
     async def close_slots(
         self, finished: Sequence[FinishedSlot]

@@ -1,4 +1,4 @@
-"""Schedules, their runs and grants between rows and values; and reading them."""
+"""Schedules and their runs between rows and values; and reading them."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -11,7 +11,6 @@ from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.rows import Row
 from cadenza.adapters.postgres.storable import from_json, to_json, to_text
 from cadenza.domain.errors import NotFound
-from cadenza.domain.grant import Grant
 from cadenza.domain.graph import ErrorCode, GraphLimits
 from cadenza.domain.schedule import Concurrency, Schedule, ScheduleDefinition
 from cadenza.domain.slot import RunEvent, ScheduleRun, SlotStatus
@@ -28,9 +27,9 @@ class PostgresScheduleReads:
         return schedule_of(row)
 
     async def list_schedules(
-        self, tenant_id: UUID, after: UUID | None, limit: int
+        self, tenant_id: UUID, name: str | None, after: UUID | None, limit: int
     ) -> Sequence[Schedule]:
-        rows = await self._database.fetch(query("list_schedules"), tenant_id, after, limit)
+        rows = await self._database.fetch(query("list_schedules"), tenant_id, name, after, limit)
         return [schedule_of(row) for row in rows]
 
     async def list_runs(
@@ -96,14 +95,6 @@ def definition_values(definition: ScheduleDefinition) -> tuple[Any, ...]:
 
 def _limits_of(stored: dict[str, Any]) -> GraphLimits:
     return GraphLimits(timedelta(seconds=stored.pop("time")), **stored)
-
-
-def grant_of(row: Row) -> Grant:
-    return Grant(
-        *(row["id"], row["tenant_id"], row["user_id"], row["account_id"]),
-        tuple(row["scopes"]),
-        *(row["created_at"], row["expires_at"], row["revoked_at"], row["schedule_id"]),
-    )
 
 
 def schedule_run_of(row: Row) -> ScheduleRun:

@@ -10,6 +10,7 @@ from uuid import UUID
 import asyncpg
 
 from cadenza.adapters.postgres.accounts import SIGNING_KEY
+from cadenza.adapters.postgres.billing import VIRTUAL_KEY
 from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.targets import HEADERS
@@ -28,20 +29,21 @@ FIRST = UUID(int=0)
 class _SealedColumn:
     """Where sealed values are: a column with one in each row, or with several by their names."""
 
+    column: str
     outdated: str
     write: str
     read: Callable[[str], dict[str, str]]
     written: Callable[[dict[str, str]], str]
 
 
+def _one_in_each_row(column: str, outdated: str, write: str) -> _SealedColumn:
+    return _SealedColumn(column, outdated, write, lambda text: {"": text}, lambda rows: rows[""])
+
+
 COLUMNS = (
-    _SealedColumn("outdated_headers", "replace_headers", json.loads, json.dumps),
-    _SealedColumn(
-        "outdated_signing_keys",
-        "replace_signing_keys",
-        lambda text: {"": text},
-        lambda values: values[""],
-    ),
+    _SealedColumn(HEADERS, "outdated_headers", "replace_headers", json.loads, json.dumps),
+    _one_in_each_row(SIGNING_KEY, "outdated_signing_keys", "replace_signing_keys"),
+    _one_in_each_row(VIRTUAL_KEY, "outdated_virtual_keys", "replace_virtual_keys"),
 )
 
 
@@ -112,7 +114,7 @@ class SealedValues:
         for name, sealed in values.items():
             if key_id_of(sealed) == key_id:
                 continue
-            where = f"{HEADERS}:{name}" if name else SIGNING_KEY
+            where = f"{column.column}:{name}" if name else column.column
             ids = {"tenant_id": row["tenant_id"], "row_id": row["id"]}
             try:
                 plain = self._box.open(sealed, **ids, column=where)

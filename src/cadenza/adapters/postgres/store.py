@@ -5,8 +5,10 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 
 from cadenza.adapters.postgres.accounts import PostgresAccountRows
+from cadenza.adapters.postgres.billing_rows import PostgresBillingRows
 from cadenza.adapters.postgres.database import Connection, Database
 from cadenza.adapters.postgres.endpoint_rows import PostgresEndpointRows
+from cadenza.adapters.postgres.grant_rows import PostgresGrantRows
 from cadenza.adapters.postgres.job_rows import PostgresJobRows
 from cadenza.adapters.postgres.planner_rows import PostgresPlannerRows
 from cadenza.adapters.postgres.record_rows import PostgresRecordRows
@@ -24,6 +26,8 @@ class PostgresTransaction(
     PostgresPlannerRows,
     PostgresAccountRows,
     PostgresSlotRows,
+    PostgresBillingRows,
+    PostgresGrantRows,
 ):
     def __init__(self, connection: Connection, box: SecretBox, spread: timedelta) -> None:
         self.connection = connection

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from cadenza.application.ports.claims import ClaimRequest
-from cadenza.domain.grant import Grant, GrantRefusal
+from cadenza.domain.grant import Grant
 from cadenza.domain.schedule import Schedule
 from cadenza.domain.slot import (
     DueSlot,
@@ -60,9 +60,9 @@ class ScheduleReads(Protocol):
         ...
 
     async def list_schedules(
-        self, tenant_id: UUID, after: UUID | None, limit: int
+        self, tenant_id: UUID, name: str | None, after: UUID | None, limit: int
     ) -> Sequence[Schedule]:
-        """Those that are not deleted, by id."""
+        """Those that are not deleted, of this name or all, by id."""
         ...
 
     async def list_runs(
@@ -153,10 +153,6 @@ class SlotRows(Protocol):
         ...
 
     async def note_started(self, claims: Sequence[SlotClaim]) -> None: ...
-
-    async def log_grant_uses(
-        self, uses: Sequence[tuple[SlotClaim, GrantRefusal | None]]
-    ) -> None: ...
 
     async def close_slots(
         self, finished: Sequence[FinishedSlot]

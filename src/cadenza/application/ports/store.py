@@ -15,7 +15,9 @@ from typing import Protocol
 from uuid import UUID
 
 from cadenza.application.ports.accounts import AccountRows
+from cadenza.application.ports.billing import BillingRows
 from cadenza.application.ports.catalogue import StoredEndpoint, StoredJob
+from cadenza.application.ports.grants import GrantRows
 from cadenza.application.ports.planning import PlannerRows
 from cadenza.application.ports.schedules import ScheduleRows, SlotRows
 from cadenza.domain.audit import AuditEntry, IdempotencyRecord, PendingEvent
@@ -158,6 +160,8 @@ class Transaction(
     AccountRows,
     ScheduleRows,
     SlotRows,
+    BillingRows,
+    GrantRows,
     Protocol,
 ): ...
 

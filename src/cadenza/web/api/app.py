@@ -7,8 +7,10 @@ from fastapi import FastAPI
 from starlette.routing import BaseRoute, Route
 
 from cadenza.web.api import (
+    billing,
     endpoints,
     events,
+    grants,
     jobs,
     keys,
     manifest,
@@ -16,6 +18,7 @@ from cadenza.web.api import (
     probes,
     records,
     runs,
+    schedules,
     signing_keys,
     steering,
     suggestions,
@@ -43,6 +46,9 @@ RESOURCES = (
     keys.me_routes,
     manifest.routes,
     signing_keys.routes,
+    billing.routes,
+    grants.routes,
+    schedules.routes,
     events.routes,
 )
 

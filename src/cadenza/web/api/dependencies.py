@@ -8,23 +8,31 @@ from fastapi import Request
 
 from cadenza.application.accounts import Keys, SigningKeyRotation, Tenants
 from cadenza.application.authentication import Authentication
+from cadenza.application.billing import BillingAccounts, VirtualKeys
 from cadenza.application.endpoints import Endpoints, EndpointTest
+from cadenza.application.grants import Grants
 from cadenza.application.jobs import Jobs
 from cadenza.application.manifests import Manifests
 from cadenza.application.outlook import Outlook
 from cadenza.application.ports.accounts import KeyReads, TenantReads
 from cadenza.application.ports.analysis_queue import AnalysisQueue
+from cadenza.application.ports.billing import BillingReads
 from cadenza.application.ports.catalogue import EndpointReads, JobReads
 from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.dispatcher import Dispatcher
 from cadenza.application.ports.event_log import EventLog
 from cadenza.application.ports.expressions import Expressions
+from cadenza.application.ports.gateway import Prices
+from cadenza.application.ports.grants import GrantReads
 from cadenza.application.ports.records import Records
 from cadenza.application.ports.run_search import LatestAnswers, RunReads
+from cadenza.application.ports.schedules import ScheduleReads
 from cadenza.application.ports.signing_keys import SigningKeys
 from cadenza.application.ports.store import Store
 from cadenza.application.ports.suggestions import SuggestionReads
 from cadenza.application.ports.usage import Readiness, UsageReads
+from cadenza.application.schedule_changes import ScheduleChanges
+from cadenza.application.schedules import Schedules
 from cadenza.application.steering import Steering
 from cadenza.application.suggestions import Suggestions
 from cadenza.domain.cron import Cron
@@ -52,6 +60,9 @@ class Stores:
     signing_keys: SigningKeys
     suggestions: SuggestionReads
     analysis_queue: AnalysisQueue
+    billing: BillingReads
+    grants: GrantReads
+    schedules: ScheduleReads
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +74,7 @@ class Surroundings:
     dispatcher: Dispatcher  # for test calls
     validation_policy: ValidationPolicy
     cron: Cron
+    prices: Prices
     clock: Clock
     rate_limit: RateLimit
     new_id: Callable[[], UUID]
@@ -89,6 +101,11 @@ class Dependencies:
         self.outlook = Outlook(stores.endpoints, cron)
         self.manifests = Manifests(store, cron, new_id)
         self.signing_keys = SigningKeyRotation(store, new_id)
+        self.accounts = BillingAccounts(store, new_id)
+        self.virtual_keys = VirtualKeys(store, policy, new_id)
+        self.grants = Grants(store, new_id)
+        changes = ScheduleChanges(around.prices, cron, new_id)
+        self.schedules = Schedules(store, stores.schedules, stores.billing, changes, cron, new_id)
         self.suggestions = Suggestions(
             store, stores.suggestions, stores.analysis_queue, clock, cron
         )

@@ -14,6 +14,7 @@ from starlette.responses import Response
 from cadenza.domain.errors import (
     AlreadyThere,
     CadenzaError,
+    InsufficientCredits,
     InvalidFields,
     InvalidInput,
     NotAllowed,
@@ -82,6 +83,7 @@ _KINDS: tuple[tuple[type[CadenzaError], int, str, str], ...] = (
     (NotFound, 404, "not-found", "There is no such thing"),
     (Gone, 410, "gone", "It is no longer kept"),
     (Outdated, 412, "outdated", "It has changed since"),
+    (InsufficientCredits, 402, "insufficient-credits", "The account has no credits"),
     (Refused, 409, "refused", "That cannot be done now"),
     (TooManyRequests, 429, "too-many-requests", "Too many requests"),
 )

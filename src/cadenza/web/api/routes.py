@@ -99,6 +99,7 @@ def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
 _MEANINGS = {
     400: "The request cannot be read.",
     401: "No valid key.",
+    402: "The account has no credits left.",
     403: "The key may not do this.",
     404: "There is no such thing for this tenant.",
     405: "No such method here; `Allow` names those there are.",
@@ -114,7 +115,7 @@ _MEANINGS = {
     500: "Something went wrong on our side; it has been logged under the request's id.",
     503: "The database does not answer now.",
 }
-OF_EVERY_ROUTE = documented(*(status for status in _MEANINGS if status != 410))
+OF_EVERY_ROUTE = documented(*(status for status in _MEANINGS if status not in (402, 410)))
 
 
 def router(tag: str, prefix: str = "") -> APIRouter:

@@ -21,10 +21,12 @@ CREATE TABLE virtual_keys (
     api text NOT NULL CHECK (api IN ('openai', 'anthropic')),
     base_url text NOT NULL,
     hint text NOT NULL DEFAULT '',
-    sealed bytea NOT NULL,
+    sealed text,  -- gone when it is revoked
     is_default boolean NOT NULL DEFAULT false,
     created_at timestamptz NOT NULL DEFAULT cadenza_now(),
     revoked_at timestamptz,
+    CONSTRAINT a_virtual_key_is_sealed CHECK (sealed ~ '^v[0-9]+:'),
+    CONSTRAINT a_revoked_key_is_gone CHECK ((sealed IS NULL) = (revoked_at IS NOT NULL)),
     FOREIGN KEY (tenant_id, account_id) REFERENCES accounts (tenant_id, id) ON DELETE CASCADE
 );
 CREATE INDEX virtual_keys_of_account ON virtual_keys (account_id);
@@ -76,22 +78,26 @@ CREATE TABLE execution_grants (
     expires_at timestamptz,
     revoked_at timestamptz,
     schedule_id uuid,  -- made for this one, and revoked with it
+    expiry_notice_at timestamptz,  -- when its end is to be told of
     expiry_told_at timestamptz,
     FOREIGN KEY (tenant_id, account_id) REFERENCES accounts (tenant_id, id) ON DELETE CASCADE
 );
 CREATE INDEX grants_of_tenant ON execution_grants (tenant_id, created_at);
 CREATE INDEX grants_of_account ON execution_grants (account_id);
-CREATE INDEX grants_that_expire ON execution_grants (expires_at)
-    WHERE expires_at IS NOT NULL AND revoked_at IS NULL AND expiry_told_at IS NULL;
+CREATE INDEX grants_of_user ON execution_grants (user_id);
+CREATE INDEX grants_that_expire ON execution_grants (expiry_notice_at)
+    WHERE expiry_notice_at IS NOT NULL AND revoked_at IS NULL AND expiry_told_at IS NULL;
 
 CREATE TABLE grant_uses (
     grant_id uuid NOT NULL REFERENCES execution_grants ON DELETE CASCADE,
     run_id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
     at timestamptz NOT NULL DEFAULT cadenza_now(),
     graph_id text NOT NULL,
     refusal text,  -- NULL: it was good
     PRIMARY KEY (grant_id, run_id)
 );
+CREATE INDEX grant_uses_of_grant ON grant_uses (grant_id, at);
 
 CREATE TABLE schedules (
     id uuid PRIMARY KEY,

@@ -33,9 +33,11 @@ FOR NO KEY UPDATE
 -- name: list_schedules
 -- The schedules of a tenant that are not deleted, in the order of their ids.
 SELECT * FROM listed_schedules
-WHERE tenant_id = $1 AND deleted_at IS NULL AND ($2::uuid IS NULL OR id > $2)
+WHERE tenant_id = $1 AND deleted_at IS NULL
+  AND ($2::text IS NULL OR name = $2)
+  AND ($3::uuid IS NULL OR id > $3)
 ORDER BY id
-LIMIT $3
+LIMIT $4
 
 -- name: declared_schedules
 -- Those that have a name, which a file may declare.
@@ -224,15 +226,6 @@ FOR NO KEY UPDATE OF r
 -- name: note_started
 -- From here on the run is never started again.
 UPDATE schedule_runs SET started_at = cadenza_now() WHERE id = ANY ($1::uuid[])
-
--- name: log_grant_uses
--- Every use of a grant, also one that was refused.
-INSERT INTO grant_uses (grant_id, run_id, graph_id, refusal)
-SELECT g.id, used.run_id, used.graph_id, used.refusal
-FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[])
-    AS used (grant_id, run_id, graph_id, refusal)
-JOIN execution_grants AS g ON g.id = used.grant_id
-ON CONFLICT (grant_id, run_id) DO UPDATE SET refusal = excluded.refusal
 
 -- name: lock_schedules_of_runs
 -- Before their runs, as everywhere.

@@ -28,6 +28,8 @@ FROM (
     FROM endpoints AS e, jsonb_each_text(e.secret_headers) AS header
     UNION ALL
     SELECT secret FROM signing_keys
+    UNION ALL
+    SELECT sealed FROM virtual_keys WHERE sealed IS NOT NULL
 ) AS every
 GROUP BY key_id
 ORDER BY key_id
@@ -79,4 +81,26 @@ UPDATE signing_keys AS k
 SET secret = fresh.sealed
 FROM free, unnest($1::uuid[], $2::text[], $3::text[]) AS fresh (id, read, sealed)
 WHERE k.id = free.id AND k.id = fresh.id AND k.secret = fresh.read
+RETURNING k.id
+
+-- name: outdated_virtual_keys
+-- A batch of accounts' keys for providers, by id, that another master key than this one sealed.
+SELECT id, tenant_id, sealed
+FROM virtual_keys
+WHERE id > $2 AND split_part(sealed, ':', 2) <> $1
+ORDER BY id
+LIMIT $3
+
+-- name: replace_virtual_keys
+-- Write what was sealed anew, where it is still what was read.
+WITH free AS (
+    SELECT k.id
+    FROM virtual_keys AS k
+    WHERE k.id = ANY ($1::uuid[])
+    FOR NO KEY UPDATE SKIP LOCKED
+)
+UPDATE virtual_keys AS k
+SET sealed = fresh.sealed
+FROM free, unnest($1::uuid[], $2::text[], $3::text[]) AS fresh (id, read, sealed)
+WHERE k.id = free.id AND k.id = fresh.id AND k.sealed = fresh.read
 RETURNING k.id

@@ -1,0 +1,202 @@
+"""`cadenza accounts`, which pay for models, and `ledger verify`."""
+
+import csv
+import io
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cadenza.cli.apply import write_file
+from cadenza.cli.client import Api
+from cadenza.cli.commands import command, group
+from cadenza.cli.complete import Force, Limit
+from cadenza.cli.context import CliContext
+from cadenza.cli.errors import CommandError
+from cadenza.cli.instants import ago
+from cadenza.cli.lookup import MOST_LOOKED_AT, one_of
+from cadenza.cli.money import credits_text, dollars
+from cadenza.cli.output import Column, Output
+from cadenza.cli.provider_keys import add_key_commands
+from cadenza.cli.terminal_text import plain, quoted
+
+Item = dict[str, Any]
+TOP_UP = "top-up"
+USED = ("calls", "estimated_calls", "input_tokens", "output_tokens")
+CACHED = ("cache_read_tokens", "cache_write_tokens")
+GROUPS = "day, schedule, graph, model or account."
+AccountName = Annotated[str, typer.Argument(metavar="ACCOUNT", help="An account's name or id.")]
+cli = typer.Typer()
+accounts = group("accounts", "Accounts that pay for models: credits, usage, and provider keys.")
+cli.add_typer(accounts)
+ledger = group("ledger", "The ledger of accounts: proven to come to their balances.")
+cli.add_typer(ledger)
+
+
+@command(accounts, "list")
+def list_accounts(api: Api, out: Output, limit: Limit = 200) -> None:
+    """List accounts with their balances.
+
+    Example: cadenza accounts list
+    """
+    columns = [
+        Column("name", lambda account: account["name"]),
+        Column("credits", lambda account: f"{account['balance']:,}"),
+        Column("dollars", lambda account: dollars(account["balance"])),
+        Column("id", lambda account: account["id"], keep_whole=True),
+    ]
+    nothing = "No accounts. Make one: cadenza accounts create NAME"
+    out.rows(api.pages("/accounts", limit), columns, nothing)
+
+
+@command(accounts, "create")
+def create_account(
+    api: Api,
+    out: Output,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What it is for.")],
+) -> None:
+    """Create an account; it begins with no credits. For keys with the scope admin.
+
+    Example: cadenza accounts create research
+    """
+    account = api.create("/accounts", {"name": name})
+    next_step = f"cadenza accounts top-up {quoted(account['name'])} 5000000"
+    out.done(account, f"Created the account {account['name']}. Give it credits: {next_step}")
+
+
+@command(accounts, "show")
+def show_account(api: Api, out: Output, name: AccountName) -> None:
+    """Show one account with its balance.
+
+    Example: cadenza accounts show research
+    """
+    account = find_account(api, name)
+    lines = [
+        ("name", account["name"]),
+        ("balance", credits_text(account["balance"])),
+        ("created", out.times.when(account["created_at"])),
+        ("id", account["id"]),
+    ]
+    out.one(account, lines)
+
+
+@command(accounts, "top-up")
+def top_up(
+    api: Api,
+    out: Output,
+    context: CliContext,
+    name: AccountName,
+    credits: Annotated[  # noqa: A002
+        int, typer.Argument(metavar="CREDITS", help="Millionths of a dollar; a -5 after -- takes.")
+    ],
+    reason: Annotated[str, typer.Option(help="Why, for the ledger.")] = TOP_UP,
+    reference: Annotated[
+        str | None, typer.Option(help="Like an invoice's number: the same one counts once.")
+    ] = None,
+) -> None:
+    """Add credits to an account, or take some away. For keys with the scope admin.
+
+    Example: cadenza accounts top-up research 5000000 --reference invoice-2026-03
+    """
+    path = f"/accounts/{find_account(api, name)['id']}/credits"
+    known_as = reference or str(context.new_id())
+    entry = api.create(path, {"credits": credits, "reason": reason, "reference": known_as})
+    out.done(entry, f"The balance is {credits_text(entry['balance'])}.")
+
+
+@command(accounts, "ledger")
+def show_ledger(api: Api, out: Output, name: AccountName, limit: Limit = 30) -> None:
+    """List what an account was given and has spent, the newest first.
+
+    Example: cadenza accounts ledger research --limit 100
+    """
+    columns = [
+        Column("when", lambda entry: out.times.relative(entry["at"])),
+        Column("credits", lambda entry: f"{entry['credits']:+,}"),
+        Column("balance", lambda entry: f"{entry['balance']:,}"),
+        Column("dollars", lambda entry: dollars(entry["balance"])),
+        Column("reason", lambda entry: entry["reason"]),
+        Column("reference", lambda entry: entry["reference"]),
+    ]
+    path = f"/accounts/{find_account(api, name)['id']}/ledger"
+    out.rows(api.pages(path, limit), columns, "Nothing was given, and nothing spent.")
+
+
+@command(accounts, "usage")
+def show_usage(
+    api: Api,
+    out: Output,
+    context: CliContext,
+    name: AccountName,
+    by: Annotated[str, typer.Option(help=GROUPS)] = "day",
+    since: Annotated[str | None, typer.Option(help="An instant, or like 30d ago.")] = None,
+    until: Annotated[str | None, typer.Option(help="An instant, or like 1d ago.")] = None,
+    file: Annotated[Path | None, typer.Option("--csv", help="Write a CSV file.")] = None,
+    force: Force = False,
+) -> None:
+    """Show calls, tokens and credits by day, schedule, graph or model.
+
+    Example: cadenza accounts usage research --by graph --since 30d --csv usage.csv
+    """
+    path = f"/accounts/{find_account(api, name)['id']}/usage"
+    span = {"from": ago(context, "--since", since), "to": ago(context, "--until", until)}
+    rows: list[Item] = api.get(path, {"group_by": by, **span})["items"]
+    if file is not None:
+        write_file(file, _as_csv(by, rows), force=force)
+        out.done({"file": str(file), "rows": len(rows)}, f"Wrote {len(rows)} rows to {file}.")
+        return
+    columns = [
+        Column(by, lambda row: row["group"] or "–"),
+        Column("calls", lambda row: f"{row['calls']:,}"),
+        Column("input", lambda row: f"{row['input_tokens']:,}"),
+        Column("output", lambda row: f"{row['output_tokens']:,}"),
+        Column("credits", lambda row: f"{row['credits']:,}"),
+        Column("dollars", lambda row: dollars(row["credits"])),
+    ]
+    out.rows(rows, columns, "No calls in that time.")
+
+
+def _as_csv(by: str, rows: list[Item]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([by, *USED, *CACHED, "credits", "dollars"])
+    for row in rows:
+        counts = [row[name] for name in (*USED, *CACHED, "credits")]
+        amount = dollars(row["credits"]).replace("$", "").replace(",", "")
+        writer.writerow([plain(row["group"] or ""), *counts, amount])
+    return text.getvalue()
+
+
+@command(ledger, "verify")
+def verify_ledger(
+    api: Api,
+    out: Output,
+    name: Annotated[
+        str | None, typer.Argument(metavar="[ACCOUNT]", help="Only this one; all of them.")
+    ] = None,
+) -> None:
+    """Prove that every balance is the sum of its ledger; ends with 1 where one is not.
+
+    Example: cadenza ledger verify
+    """
+    listed = [find_account(api, name)] if name else api.pages("/accounts", MOST_LOOKED_AT)
+    checks = [api.get(f"/accounts/{account['id']}/ledger/verify") for account in listed]
+    columns = [
+        Column("account", lambda check: check["account_name"]),
+        Column("entries", lambda check: f"{check['entries']:,}"),
+        Column("balance", lambda check: f"{check['balance']:,}"),
+        Column("ledger", lambda check: f"{check['total']:,}"),
+        Column("", lambda check: "right" if check["is_right"] else "; ".join(check["problems"])),
+    ]
+    out.rows(checks, columns, "No accounts.")
+    wrong = [plain(check["account_name"]) for check in checks if not check["is_right"]]
+    if wrong:
+        raise CommandError(f"The ledger does not come to the balance: {', '.join(wrong)}.")
+
+
+def find_account(api: Api, name: str) -> Item:
+    known = api.pages("/accounts", MOST_LOOKED_AT)
+    return one_of(known, "account", name, "cadenza accounts list")
+
+
+add_key_commands(accounts, find_account)

@@ -1,0 +1,94 @@
+"""`cadenza grants`: graphs run on somebody's behalf, at an account's cost."""
+
+from typing import Annotated, Any
+
+import typer
+
+from cadenza.cli.accounts import find_account
+from cadenza.cli.client import Api
+from cadenza.cli.commands import command, group
+from cadenza.cli.complete import Limit
+from cadenza.cli.context import CliContext
+from cadenza.cli.instants import from_now
+from cadenza.cli.output import Column, Output
+
+EXECUTE = "graph:execute:"
+GrantId = Annotated[str, typer.Argument(metavar="GRANT", help="A grant's id.")]
+cli = group("grants", "Grants: let scheduled graphs run on your behalf, at an account's cost.")
+
+
+@command(cli, "list")
+def list_grants(api: Api, out: Output, limit: Limit = 50) -> None:
+    """List the tenant's grants, the newest first.
+
+    Example: cadenza grants list
+    """
+    columns = [
+        Column("graphs", _graphs),
+        Column("state", lambda grant: grant["state"]),
+        Column("expires", lambda grant: out.times.relative(grant["expires_at"], "never")),
+        Column("id", lambda grant: grant["id"], keep_whole=True),
+    ]
+    nothing = "No grants. Make one: cadenza grants create --account ACCOUNT --graph GRAPH"
+    out.rows(api.pages("/grants", limit), columns, nothing)
+
+
+@command(cli, "create")
+def create_grant(
+    api: Api,
+    out: Output,
+    context: CliContext,
+    account: Annotated[str, typer.Option(help="Who pays: an account's name or id.")],
+    graph: Annotated[list[str], typer.Option(help="A graph's id, or * for all; several.")],
+    expires: Annotated[str | None, typer.Option(help="An instant, or like 90d from now.")] = None,
+) -> None:
+    """Let graphs run on your behalf, and an account pay for it.
+
+    Example: cadenza grants create --account research --graph langgraph:poet --expires 90d
+    """
+    body: dict[str, Any] = {
+        "account_id": find_account(api, account)["id"],
+        "scopes": [f"{EXECUTE}{name}" for name in graph],
+        "expires_at": from_now(context, "--expires", expires),
+    }
+    grant = api.create("/grants", body)
+    out.done(grant, f"{grant['id']}\nGranted: {_graphs(grant)}.")
+
+
+@command(cli, "show")
+def show_grant(api: Api, out: Output, grant: GrantId) -> None:
+    """Show one grant with its last uses.
+
+    Example: cadenza grants show 01a1ece2-aff1-7cb8-9d11-39087edb9677
+    """
+    times, shown = out.times, api.get(f"/grants/{grant}")
+    uses = [
+        f"{times.relative(use['at'])}  {use['graph_id']}  {use['refusal'] or 'good'}"
+        for use in shown["uses"]
+    ]
+    lines = [
+        ("graphs", _graphs(shown)),
+        ("state", shown["state"]),
+        ("account", shown["account_id"]),
+        ("user", shown["user_id"]),
+        ("schedule", shown["schedule_id"]),
+        ("created", times.when(shown["created_at"])),
+        ("expires", times.when(shown["expires_at"], "never")),
+        ("revoked", times.when(shown["revoked_at"], "")),
+        ("last uses", "\n".join(uses) or "none"),
+    ]
+    out.one(shown, lines)
+
+
+@command(cli, "revoke")
+def revoke_grant(api: Api, out: Output, grant: GrantId) -> None:
+    """Take a grant back: no run starts under it from now on.
+
+    Example: cadenza grants revoke 01a1ece2-aff1-7cb8-9d11-39087edb9677
+    """
+    revoked = api.post(f"/grants/{grant}/revoke")
+    out.done(revoked, f"Revoked the grant for {_graphs(revoked)}.")
+
+
+def _graphs(grant: dict[str, Any]) -> str:
+    return ", ".join(scope.removeprefix(EXECUTE) for scope in grant["scopes"])
