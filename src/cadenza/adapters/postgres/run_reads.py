@@ -107,13 +107,12 @@ async def _scan(
     steps: Sequence[int],
     whose: str = "tenant",
 ) -> SearchResult[ListedRun]:
-    only_failed = bool(search.statuses) and _FAILED.issuperset(search.statuses)
-    filters = (list(search.statuses) or None, list(search.sources) or None, search.is_manual)
+    runs = "failed_runs" if search.statuses and _FAILED.issuperset(search.statuses) else "runs"
     return await scan(
         connection,
-        f"scan_runs_of_{whose}",
+        f"scan_{runs}_of_{whose}",
         (tenant_id, endpoint_ids, search.from_at),
-        (*filters, only_failed),
+        (list(search.statuses) or None, list(search.sources) or None, search.is_manual),
         start=_start(search),
         steps=steps,
         limit=search.limit,

@@ -5,8 +5,7 @@
 -- begins with how many keys were read and where that led to, so that the next step can go on there.
 --   $1 tenant  $2 endpoints  $3 from  $4, $5 slot and id of the last one before
 --   $6 how many keys  $7 how many runs  $8 statuses  $9 sources  $10 whether asked for by a person
---   $11 whether only runs that did not end well are wanted, which have a table of their own; a
---   source that is not wanted is not even begun
+-- Failed runs have statements of their own: one statement over both tables took twice as long.
 -- The upper end is given twice: the slot alone leaves out whole days, slot and id end the page.
 
 -- name: newest_runs_of_tenant
@@ -51,31 +50,14 @@ WITH scanned AS MATERIALIZED (
            AND ($8::text[] IS NULL OR r.status = ANY ($8))
            AND ($9::text[] IS NULL OR r.source = ANY ($9))
            AND ($10::boolean IS NULL OR r.is_manual = $10) AS is_wanted
-    FROM (
-        (
-            SELECT id, endpoint_id, slot_at, status, source, is_manual
-            FROM runs
-            WHERE NOT $11::boolean AND tenant_id = $1
-              AND slot_at >= coalesce($3::timestamptz, '-infinity')
-              AND slot_at <= coalesce($4::timestamptz, 'infinity')
-              AND (slot_at, id) < (coalesce($4::timestamptz, 'infinity'),
-                                   coalesce($5::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
-            ORDER BY slot_at DESC, id DESC
-            LIMIT $6
-        )
-        UNION ALL
-        (
-            SELECT id, endpoint_id, slot_at, status, source, is_manual
-            FROM failed_runs
-            WHERE $11 AND tenant_id = $1
-              AND slot_at >= coalesce($3::timestamptz, '-infinity')
-              AND slot_at <= coalesce($4::timestamptz, 'infinity')
-              AND (slot_at, id) < (coalesce($4::timestamptz, 'infinity'),
-                                   coalesce($5::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
-            ORDER BY slot_at DESC, id DESC
-            LIMIT $6
-        )
-    ) AS r
+    FROM runs AS r
+    WHERE r.tenant_id = $1
+      AND r.slot_at >= coalesce($3::timestamptz, '-infinity')
+      AND r.slot_at <= coalesce($4::timestamptz, 'infinity')
+      AND (r.slot_at, r.id) < (coalesce($4::timestamptz, 'infinity'),
+                               coalesce($5::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+    ORDER BY r.slot_at DESC, r.id DESC
+    LIMIT $6
 ),
 reached AS (
     SELECT (SELECT count(*) FROM scanned) AS scanned, slot_at AS reached_at, id AS reached_id
@@ -92,35 +74,86 @@ ORDER BY run.slot_at DESC, run.id DESC
 -- name: scan_runs_of_endpoints
 -- The same for a few endpoints, each read by its key.
 WITH scanned AS MATERIALIZED (
-    SELECT r.id, r.endpoint_id, r.slot_at,
-           ($8::text[] IS NULL OR r.status = ANY ($8))
-           AND ($9::text[] IS NULL OR r.source = ANY ($9))
-           AND ($10::boolean IS NULL OR r.is_manual = $10) AS is_wanted
+    SELECT r.*
     FROM unnest($2::uuid[]) AS own (id)
     CROSS JOIN LATERAL (
-        (
-            SELECT id, endpoint_id, slot_at, status, source, is_manual
-            FROM runs
-            WHERE NOT $11::boolean AND tenant_id = $1 AND endpoint_id = own.id
-              AND slot_at >= coalesce($3::timestamptz, '-infinity')
-              AND slot_at <= coalesce($4::timestamptz, 'infinity')
-              AND (slot_at, id) < (coalesce($4::timestamptz, 'infinity'),
+        SELECT r.id, r.endpoint_id, r.slot_at,
+               ($8::text[] IS NULL OR r.status = ANY ($8))
+               AND ($9::text[] IS NULL OR r.source = ANY ($9))
+               AND ($10::boolean IS NULL OR r.is_manual = $10) AS is_wanted
+        FROM runs AS r
+        WHERE r.tenant_id = $1
+          AND r.endpoint_id = own.id
+          AND r.slot_at >= coalesce($3::timestamptz, '-infinity')
+          AND r.slot_at <= coalesce($4::timestamptz, 'infinity')
+          AND (r.slot_at, r.id) < (coalesce($4::timestamptz, 'infinity'),
                                    coalesce($5::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
-            ORDER BY slot_at DESC
-            LIMIT $6
-        )
-        UNION ALL
-        (
-            SELECT id, endpoint_id, slot_at, status, source, is_manual
-            FROM failed_runs
-            WHERE $11 AND tenant_id = $1 AND endpoint_id = own.id
-              AND slot_at >= coalesce($3::timestamptz, '-infinity')
-              AND slot_at <= coalesce($4::timestamptz, 'infinity')
-              AND (slot_at, id) < (coalesce($4::timestamptz, 'infinity'),
+        ORDER BY r.slot_at DESC
+        LIMIT $6
+    ) AS r
+    ORDER BY r.slot_at DESC, r.id DESC
+    LIMIT $6
+),
+reached AS (
+    SELECT (SELECT count(*) FROM scanned) AS scanned, slot_at AS reached_at, id AS reached_id
+    FROM scanned ORDER BY slot_at, id LIMIT 1
+),
+wanted AS (SELECT * FROM scanned WHERE is_wanted ORDER BY slot_at DESC, id DESC LIMIT $7)
+SELECT reached.*, run.*
+FROM reached
+LEFT JOIN (
+    wanted CROSS JOIN LATERAL listed_run(wanted.endpoint_id, wanted.slot_at) AS run
+) ON true
+ORDER BY run.slot_at DESC, run.id DESC
+
+-- name: scan_failed_runs_of_tenant
+-- Among the next so many runs of a tenant that did not end well: those that are wanted.
+WITH scanned AS MATERIALIZED (
+    SELECT r.id, r.endpoint_id, r.slot_at,
+           ($2::uuid[] IS NULL OR r.endpoint_id = ANY ($2))
+           AND ($8::text[] IS NULL OR r.status = ANY ($8))
+           AND ($9::text[] IS NULL OR r.source = ANY ($9))
+           AND ($10::boolean IS NULL OR r.is_manual = $10) AS is_wanted
+    FROM failed_runs AS r
+    WHERE r.tenant_id = $1
+      AND r.slot_at >= coalesce($3::timestamptz, '-infinity')
+      AND r.slot_at <= coalesce($4::timestamptz, 'infinity')
+      AND (r.slot_at, r.id) < (coalesce($4::timestamptz, 'infinity'),
+                               coalesce($5::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+    ORDER BY r.slot_at DESC, r.id DESC
+    LIMIT $6
+),
+reached AS (
+    SELECT (SELECT count(*) FROM scanned) AS scanned, slot_at AS reached_at, id AS reached_id
+    FROM scanned ORDER BY slot_at, id LIMIT 1
+),
+wanted AS (SELECT * FROM scanned WHERE is_wanted ORDER BY slot_at DESC, id DESC LIMIT $7)
+SELECT reached.*, run.*
+FROM reached
+LEFT JOIN (
+    wanted CROSS JOIN LATERAL listed_run(wanted.endpoint_id, wanted.slot_at) AS run
+) ON true
+ORDER BY run.slot_at DESC, run.id DESC
+
+-- name: scan_failed_runs_of_endpoints
+-- The same for a few endpoints, each read by its key.
+WITH scanned AS MATERIALIZED (
+    SELECT r.*
+    FROM unnest($2::uuid[]) AS own (id)
+    CROSS JOIN LATERAL (
+        SELECT r.id, r.endpoint_id, r.slot_at,
+               ($8::text[] IS NULL OR r.status = ANY ($8))
+               AND ($9::text[] IS NULL OR r.source = ANY ($9))
+               AND ($10::boolean IS NULL OR r.is_manual = $10) AS is_wanted
+        FROM failed_runs AS r
+        WHERE r.tenant_id = $1
+          AND r.endpoint_id = own.id
+          AND r.slot_at >= coalesce($3::timestamptz, '-infinity')
+          AND r.slot_at <= coalesce($4::timestamptz, 'infinity')
+          AND (r.slot_at, r.id) < (coalesce($4::timestamptz, 'infinity'),
                                    coalesce($5::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
-            ORDER BY slot_at DESC
-            LIMIT $6
-        )
+        ORDER BY r.slot_at DESC
+        LIMIT $6
     ) AS r
     ORDER BY r.slot_at DESC, r.id DESC
     LIMIT $6
