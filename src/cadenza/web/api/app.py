@@ -16,11 +16,8 @@ from cadenza.web.api import (
     probes,
     records,
     runs,
-    signing_keys,
     steering,
-    suggestions,
     tenants,
-    usage,
 )
 from cadenza.web.api.dependencies import Dependencies
 from cadenza.web.api.middleware import RequestMiddleware
@@ -34,15 +31,13 @@ RESOURCES = (
     outlook.routes,
     jobs.routes,
     records.routes,
-    usage.routes,
     tenants.routes,
     probes.routes,
     steering.routes,
-    suggestions.routes,
+    records.suggestion_routes,
     keys.routes,
-    keys.me_routes,
     manifest.routes,
-    signing_keys.routes,
+    keys.signing_routes,
     events.routes,
 )
 

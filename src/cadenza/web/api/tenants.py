@@ -1,4 +1,4 @@
-"""Tenants and users: made by the installation's admin; each tenant sees itself."""
+"""Tenants and users: made by the installation's admin; each tenant sees itself and its usage."""
 
 from uuid import UUID
 
@@ -18,11 +18,14 @@ from cadenza.web.api.schemas.accounts import (
     UserResponse,
     UsersResponse,
     created_key_response,
-    tenant_response,
-    user_response,
-    users_response,
 )
 from cadenza.web.api.schemas.pages import Page, page_response
+from cadenza.web.api.schemas.usage import (
+    QuotaResponse,
+    UsageResponse,
+    quota_response,
+    usage_response,
+)
 
 routes = router("Tenants")
 
@@ -42,7 +45,7 @@ async def create_tenant(
     tenants = dependencies.tenants
     tenant_id, replayed = await tenants.create(body.name, body.retention_days, record)
     mark_replayed(response, replayed)
-    return tenant_response(await dependencies.reads.tenants.get_tenant(tenant_id))
+    return TenantResponse.model_validate(await dependencies.reads.tenants.get_tenant(tenant_id))
 
 
 @routes.get("/tenants")
@@ -51,12 +54,14 @@ async def list_tenants(
 ) -> Page[TenantResponse]:
     after = read_cursor(cursor)
     tenants = await dependencies.reads.tenants.list_tenants(after[1] if after else None, limit + 1)
-    return page_response(tenants, limit, tenant_response, lambda row: write_cursor("", row.id))
+    return page_response(
+        tenants, limit, TenantResponse.model_validate, lambda row: write_cursor("", row.id)
+    )
 
 
 @routes.get("/tenants/{tenant_id}")
 async def get_tenant(tenant_id: UUID, dependencies: InstallationDependencies) -> TenantResponse:
-    return tenant_response(await dependencies.reads.tenants.get_tenant(tenant_id))
+    return TenantResponse.model_validate(await dependencies.reads.tenants.get_tenant(tenant_id))
 
 
 @routes.delete("/tenants/{tenant_id}")
@@ -82,7 +87,7 @@ async def create_user(
     record = idempotency_record(request, key, body)
     user, replayed = await dependencies.tenants.create_user(tenant_id, body.name, record)
     mark_replayed(response, replayed)
-    return user_response(user)
+    return UserResponse.model_validate(user)
 
 
 @routes.get("/tenants/{tenant_id}/users")
@@ -90,7 +95,8 @@ async def list_users_of_tenant(
     tenant_id: UUID, dependencies: InstallationDependencies
 ) -> UsersResponse:
     await dependencies.reads.tenants.get_tenant(tenant_id)
-    return users_response(await dependencies.reads.tenants.list_users(tenant_id))
+    users = await dependencies.reads.tenants.list_users(tenant_id)
+    return UsersResponse.model_validate({"items": users})
 
 
 @routes.delete("/tenants/{tenant_id}/users/{user_id}")
@@ -116,7 +122,9 @@ async def create_key_for_user(
 
 @routes.get("/tenant")
 async def get_own_tenant(caller: Reader, dependencies: ApiDependencies) -> TenantResponse:
-    return tenant_response(await dependencies.reads.tenants.get_tenant(caller.tenant_id))
+    return TenantResponse.model_validate(
+        await dependencies.reads.tenants.get_tenant(caller.tenant_id)
+    )
 
 
 @routes.patch("/tenant")
@@ -125,9 +133,24 @@ async def change_own_tenant(
 ) -> TenantResponse:
     fields = body.model_dump(exclude_unset=True)
     change = TenantChange(fields, body.rules_mode, body.llm_mode)
-    return tenant_response(await dependencies.tenants.change(caller, change))
+    return TenantResponse.model_validate(await dependencies.tenants.change(caller, change))
 
 
 @routes.get("/users")
 async def list_users(caller: Reader, dependencies: ApiDependencies) -> UsersResponse:
-    return users_response(await dependencies.reads.tenants.list_users(caller.tenant_id))
+    users = await dependencies.reads.tenants.list_users(caller.tenant_id)
+    return UsersResponse.model_validate({"items": users})
+
+
+@routes.get("/tenant/usage")
+async def get_usage(caller: Reader, dependencies: ApiDependencies) -> UsageResponse:
+    """Runs by how they ended, and what there is."""
+    usage = await dependencies.reads.usage.usage(caller.tenant_id)
+    _, allowance = await dependencies.reads.usage.quota(caller.tenant_id)
+    return usage_response(usage, allowance)
+
+
+@routes.get("/tenant/quota")
+async def get_quota(caller: Reader, dependencies: ApiDependencies) -> QuotaResponse:
+    """Tokens and money for analysis this month, and since when there is not enough."""
+    return quota_response(*await dependencies.reads.usage.quota(caller.tenant_id))

@@ -1,13 +1,12 @@
 """Tenants, users, API keys and signing keys, as they are sent."""
 
-from collections.abc import Sequence
 from datetime import datetime
+from typing import Annotated
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import AliasPath, Field
 
-from cadenza.domain.access import ApiKey, Caller, Scope, Tenant, User
-from cadenza.domain.signing import SigningKey
+from cadenza.domain.access import ApiKey, Scope
 from cadenza.web.api.schemas.base import ResponseSchema
 
 
@@ -16,8 +15,8 @@ class TenantResponse(ResponseSchema):
     name: str
     created_at: datetime
     retention_days: int | None
-    rules_mode: str
-    llm_mode: str
+    rules_mode: Annotated[str, Field(validation_alias=AliasPath("modes", "rules"))]
+    llm_mode: Annotated[str, Field(validation_alias=AliasPath("modes", "llm"))]
 
 
 class UserResponse(ResponseSchema):
@@ -70,63 +69,18 @@ class SigningKeyResponse(ResponseSchema):
 
 
 class CreatedSigningKeyResponse(SigningKeyResponse):
-    secret: str = Field(description="`whsec_…`, for receivers. Shown this once.")
+    secret: Annotated[
+        str,
+        Field(
+            validation_alias=AliasPath("secret", "value"),
+            description="`whsec_…`, for receivers. Shown this once.",
+        ),
+    ]
 
 
 class SigningKeysResponse(ResponseSchema):
     items: list[SigningKeyResponse]
 
 
-def tenant_response(tenant: Tenant) -> TenantResponse:
-    return TenantResponse(
-        id=tenant.id,
-        name=tenant.name,
-        created_at=tenant.created_at,
-        retention_days=tenant.retention_days,
-        rules_mode=tenant.modes.rules,
-        llm_mode=tenant.modes.llm,
-    )
-
-
-def user_response(user: User) -> UserResponse:
-    return UserResponse.model_validate(user)
-
-
-def users_response(users: Sequence[User]) -> UsersResponse:
-    return UsersResponse(items=[user_response(user) for user in users])
-
-
-def key_response(key: ApiKey) -> KeyResponse:
-    return KeyResponse.model_validate(key)
-
-
 def created_key_response(key: ApiKey, token: str) -> CreatedKeyResponse:
-    return CreatedKeyResponse(**dict(key_response(key)), key=token)
-
-
-def keys_response(keys: Sequence[ApiKey]) -> KeysResponse:
-    return KeysResponse(items=[key_response(key) for key in keys])
-
-
-def me_response(caller: Caller, tenant: Tenant) -> MeResponse:
-    return MeResponse(
-        tenant_id=tenant.id,
-        tenant_name=tenant.name,
-        user_id=caller.user_id,
-        user_name=caller.user_name,
-        key_id=caller.key_id,
-        scopes=list(caller.scopes),
-    )
-
-
-def signing_keys_response(keys: Sequence[SigningKey]) -> SigningKeysResponse:
-    return SigningKeysResponse(items=[SigningKeyResponse.model_validate(key) for key in keys])
-
-
-def created_signing_key_response(key: SigningKey) -> CreatedSigningKeyResponse:
-    return CreatedSigningKeyResponse(
-        id=key.id,
-        created_at=key.created_at,
-        retires_at=key.retires_at,
-        secret=key.secret.value,
-    )
+    return CreatedKeyResponse(**dict(KeyResponse.model_validate(key)), key=token)

@@ -1,7 +1,9 @@
 """The audit log, and a job's timeline, as they are sent."""
 
 from datetime import datetime
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import AliasPath, Field
 
 from cadenza.application.ports.records import AuditRecord
 from cadenza.application.ports.run_search import ListedRun
@@ -12,7 +14,7 @@ from cadenza.web.api.schemas.sessions import SessionResponse, session_response
 
 
 class AuditEntryResponse(ResponseSchema):
-    id: int
+    id: Annotated[int, Field(validation_alias=AliasPath("id", "int"))]
     at: datetime
     actor: str
     action: str
@@ -28,21 +30,12 @@ class TimelineEntryResponse(ResponseSchema):
     session: SessionResponse | None = None
 
 
-def audit_entry_response(record: AuditRecord) -> AuditEntryResponse:
-    return AuditEntryResponse(
-        id=record.id.int,
-        at=record.at,
-        actor=record.actor,
-        action=record.action,
-        subject=record.subject,
-        data=record.data,
-    )
-
-
 def timeline_entry_response(entry: Entry) -> TimelineEntryResponse:
     at, _ = place_of(entry)
     if isinstance(entry, ListedRun):
         return TimelineEntryResponse(at=at, kind="run", run=run_response(entry))
     if isinstance(entry, AuditRecord):
-        return TimelineEntryResponse(at=at, kind="act", act=audit_entry_response(entry))
+        return TimelineEntryResponse(
+            at=at, kind="act", act=AuditEntryResponse.model_validate(entry)
+        )
     return TimelineEntryResponse(at=at, kind="session", session=session_response(entry))
