@@ -42,7 +42,7 @@ async def create_endpoint(
     response: Response,
     caller: Operator,
     dependencies: ApiDependencies,
-    key: IdempotencyKey,
+    key: IdempotencyKey = None,
 ) -> EndpointDetailResponse:
     record = idempotency_record(request, key, body)
     definition = read_endpoint(body)

@@ -36,7 +36,7 @@ async def create_job(
     response: Response,
     caller: Operator,
     dependencies: ApiDependencies,
-    key: IdempotencyKey,
+    key: IdempotencyKey = None,
 ) -> JobResponse:
     record = idempotency_record(request, key, body)
     created = await dependencies.jobs.create(caller, read_job_fields(body), record)

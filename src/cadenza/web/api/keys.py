@@ -30,7 +30,7 @@ async def create_key(
     request: Request,
     caller: Admin,
     dependencies: ApiDependencies,
-    idempotency_key: IdempotencyKey,
+    idempotency_key: IdempotencyKey = None,
 ) -> CreatedKeyResponse:
     """The key itself is in this answer, and never again."""
     wanted = NewKey(body.name, body.scopes, body.user_id or caller.user_id, body.expires_at)

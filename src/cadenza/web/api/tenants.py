@@ -39,7 +39,7 @@ async def create_tenant(
     request: Request,
     response: Response,
     dependencies: InstallationDependencies,
-    key: IdempotencyKey,
+    key: IdempotencyKey = None,
 ) -> TenantResponse:
     record = idempotency_record(request, key, body)
     tenants = dependencies.tenants
@@ -82,7 +82,7 @@ async def create_user(
     request: Request,
     response: Response,
     dependencies: InstallationDependencies,
-    key: IdempotencyKey,
+    key: IdempotencyKey = None,
 ) -> UserResponse:
     record = idempotency_record(request, key, body)
     user, replayed = await dependencies.tenants.create_user(tenant_id, body.name, record)

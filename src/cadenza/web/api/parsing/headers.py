@@ -40,21 +40,16 @@ async def _if_match(
 IfMatch = Annotated[frozenset[int] | None, Depends(_if_match)]
 
 
-async def _idempotency_key(
-    idempotency_key: Annotated[
-        str | None,
-        Header(
-            min_length=1,
-            max_length=200,
-            pattern=r"^[\x21-\x7e]+$",
-            description="The same key with the same body creates once, for a day.",
-        ),
-    ] = None,
-) -> str | None:
-    return idempotency_key
-
-
-IdempotencyKey = Annotated[str | None, Depends(_idempotency_key)]
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        alias="idempotency-key",
+        min_length=1,
+        max_length=200,
+        pattern=r"^[\x21-\x7e]+$",
+        description="The same key with the same body creates once, for a day.",
+    ),
+]
 LastEventId = Annotated[
     str | None, Header(max_length=60, description="Where a stream that broke off had come to.")
 ]

@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import Field
 
 from cadenza.application.ports.catalogue import StoredEndpoint
-from cadenza.domain.endpoint import Baseline, CronLine, Every
+from cadenza.domain.endpoint import Baseline, CronLine, Every, fresh_hints
 from cadenza.domain.hint import Hint, IntervalHint, Pause
 from cadenza.domain.instants import milliseconds
 from cadenza.domain.preview import Upcoming
@@ -112,12 +112,8 @@ def endpoint_response(stored: StoredEndpoint) -> EndpointResponse:
 def endpoint_detail_response(
     stored: StoredEndpoint, upcoming: Sequence[Upcoming], warnings: list[str]
 ) -> EndpointDetailResponse:
-    next_runs = upcoming_run_responses(upcoming)
+    next_runs = [UpcomingRunResponse.model_validate(run) for run in upcoming]
     return EndpointDetailResponse(**_fields(stored), next_runs=next_runs, warnings=warnings)
-
-
-def upcoming_run_responses(upcoming: Sequence[Upcoming]) -> list[UpcomingRunResponse]:
-    return [UpcomingRunResponse(at=run.at, source=run.source) for run in upcoming]
 
 
 def _fields(stored: StoredEndpoint) -> dict[str, Any]:
@@ -141,7 +137,7 @@ def _fields(stored: StoredEndpoint) -> dict[str, Any]:
         "running": endpoint.in_flight,
         "failure_count": endpoint.failure_count,
         "not_before_at": endpoint.not_before_at,
-        "hints": _hints(stored),
+        "hints": [_hint(hint) for hint in fresh_hints(endpoint, stored.read_at) if hint],
         "pauses": _pauses(stored),
     }
 
@@ -175,12 +171,6 @@ def _target(target: Target) -> TargetResponse:
         success_statuses=list(target.success_statuses),
         success_when=target.success_when,
     )
-
-
-def _hints(stored: StoredEndpoint) -> list[HintResponse]:
-    endpoint = stored.endpoint
-    hints = (endpoint.interval_hint, endpoint.one_shot_hint)
-    return [_hint(hint) for hint in hints if hint is not None and hint.expires_at > stored.read_at]
 
 
 def _hint(hint: Hint) -> HintResponse:

@@ -10,7 +10,7 @@ from pydantic import Field
 from cadenza.domain.explanation import Explanation
 from cadenza.domain.preview import Upcoming
 from cadenza.web.api.schemas.base import ResponseSchema, null_if_endless
-from cadenza.web.api.schemas.endpoints import UpcomingRunResponse, upcoming_run_responses
+from cadenza.web.api.schemas.endpoints import UpcomingRunResponse
 
 
 class ExplanationResponse(ResponseSchema):
@@ -58,6 +58,6 @@ def preview_response(
     return PreviewResponse(
         endpoint_id=endpoint_id,
         at=at,
-        planned=upcoming_run_responses(planned),
-        baseline=upcoming_run_responses(baseline),
+        planned=[UpcomingRunResponse.model_validate(run) for run in planned],
+        baseline=[UpcomingRunResponse.model_validate(run) for run in baseline],
     )

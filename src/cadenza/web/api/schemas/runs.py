@@ -1,10 +1,10 @@
 """Runs and an endpoint's health, as they are sent."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Annotated, Any
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 from typing_extensions import TypedDict  # before Python 3.12, pydantic knows no other
 
 from cadenza.application.ports.run_search import ListedRun, RunInFull
@@ -13,6 +13,8 @@ from cadenza.domain.instants import milliseconds
 from cadenza.domain.plan import Source
 from cadenza.domain.run import Run, RunStatus
 from cadenza.web.api.schemas.base import ResponseSchema
+
+HOUR = timedelta(hours=1)
 
 
 class RunResponse(TypedDict):
@@ -68,7 +70,9 @@ class RunDetailResponse(RunResponse):
 
 
 class HealthWindowResponse(ResponseSchema):
-    hours: int
+    hours: Annotated[
+        int, BeforeValidator(lambda length: length // HOUR), Field(validation_alias="length")
+    ]
     runs: int
     successes: int
     success_rate: float | None = Field(description="From 0 to 1; null where nothing ran.")
@@ -119,15 +123,7 @@ def health_response(endpoint_id: UUID, health: Health) -> HealthResponse:
     mean = health.mean_duration
     return HealthResponse(
         endpoint_id=endpoint_id,
-        windows=[
-            HealthWindowResponse(
-                hours=int(window.length.total_seconds()) // 3600,
-                runs=window.runs,
-                successes=window.successes,
-                success_rate=window.success_rate,
-            )
-            for window in health.windows
-        ],
+        windows=[HealthWindowResponse.model_validate(window) for window in health.windows],
         mean_duration_ms=None if mean is None else mean.total_seconds() * 1000,
         failure_streak=health.failure_streak,
     )
