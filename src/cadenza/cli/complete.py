@@ -67,6 +67,8 @@ OfEndpoint = Annotated[
         autocompletion=endpoint_names,
     ),
 ]
+Since = Annotated[str | None, typer.Option("--since", help="An instant, or like 2h ago.")]
+Until = Annotated[str | None, typer.Option(help="An instant, or like 2h from now.")]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=100_000, help="How many at most.")]
 ManifestFile = Annotated[
     Path,

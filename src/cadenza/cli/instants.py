@@ -1,6 +1,7 @@
 """Instants as they are written on a command line: in ISO 8601, or as a duration from now."""
 
-from datetime import datetime, timedelta
+from contextlib import suppress
+from datetime import datetime
 
 from cadenza.cli.context import CliContext
 from cadenza.cli.errors import usage
@@ -22,8 +23,8 @@ def ago(context: CliContext, option: str, text: str | None) -> str | None:
 def _instant(context: CliContext, option: str, text: str | None, sign: int) -> str | None:
     if text is None:
         return None
-    if (duration := _duration(text)) is not None:
-        return iso(context.now() + sign * duration)
+    with suppress(ValueError):
+        return iso(context.now() + sign * parse_duration(text))
     try:
         read = datetime.fromisoformat(text)
         # Without a zone it is what the person's own clock shows.
@@ -31,10 +32,3 @@ def _instant(context: CliContext, option: str, text: str | None, sign: int) -> s
     except (ValueError, OverflowError) as error:
         example = "an instant like 2026-03-01T12:00 or 2026-03-01T12:00:00Z, or from now, like 2h"
         raise usage(f"{option}: {plain(text)!r} is not {example}") from error
-
-
-def _duration(text: str) -> timedelta | None:
-    try:
-        return parse_duration(text)
-    except ValueError:
-        return None

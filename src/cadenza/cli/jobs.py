@@ -6,7 +6,7 @@ import typer
 
 from cadenza.cli.client import Api
 from cadenza.cli.commands import command, group
-from cadenza.cli.complete import JobName, Limit
+from cadenza.cli.complete import JobName, Limit, Until
 from cadenza.cli.context import CliContext
 from cadenza.cli.descriptions import job_state, run_result, source
 from cadenza.cli.errors import usage
@@ -115,7 +115,7 @@ def pause_job(
     out: Output,
     context: CliContext,
     name: JobName,
-    until: Annotated[str | None, typer.Option(help="An instant, or like 2h from now.")] = None,
+    until: Until = None,
     reason: Annotated[str, typer.Option(help="Why.")] = "",
 ) -> None:
     """Hold back all endpoints of a job, until an instant or until it is resumed.

@@ -45,8 +45,12 @@ def register(app: typer.Typer, with_secrets: WithSecrets) -> None:
 
         Example: cadenza secrets rotate --json
         """
-        on_progress = _no_progress if as_json else _show_progress
-        rotated = with_secrets(lambda secrets: rotate_secrets(secrets, on_progress), _warn)
+
+        def show_progress(done: int, total: int) -> None:
+            if not as_json:
+                _warn(f"{done} of {total} values encrypted …")
+
+        rotated = with_secrets(lambda secrets: rotate_secrets(secrets, show_progress), _warn)
         if as_json:
             typer.echo(json.dumps(_rotation_record(rotated)))
         else:
@@ -145,11 +149,3 @@ def _show_holdings(held: Holdings) -> None:
 
 def _warn(message: str) -> None:
     typer.echo(message, err=True)
-
-
-def _show_progress(done: int, total: int) -> None:
-    _warn(f"{done} of {total} values encrypted …")
-
-
-def _no_progress(_done: int, _total: int) -> None:
-    pass

@@ -7,7 +7,7 @@ import typer
 
 from cadenza.cli.client import Api
 from cadenza.cli.commands import command, group
-from cadenza.cli.complete import Limit, OfEndpoint, OfJob
+from cadenza.cli.complete import Limit, OfEndpoint, OfJob, Since
 from cadenza.cli.context import CliContext
 from cadenza.cli.instants import ago
 from cadenza.cli.lookup import EndpointNames, find_endpoint, find_job
@@ -36,7 +36,7 @@ def list_sessions(
     job: OfJob = None,
     brain: Annotated[str | None, typer.Option(help="Like rules.")] = None,
     search: Annotated[str | None, typer.Option(help="A piece of the reasoning.")] = None,
-    since: Annotated[str | None, typer.Option(help="An instant, or like 2h ago.")] = None,
+    since: Since = None,
     limit: Limit = 20,
 ) -> None:
     """List the planner's sessions, the newest first.
