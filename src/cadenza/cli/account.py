@@ -7,8 +7,6 @@ import typer
 from cadenza.cli.client import Api
 from cadenza.cli.commands import command, group
 from cadenza.cli.complete import Limit, Since
-from cadenza.cli.context import CliContext
-from cadenza.cli.instants import ago
 from cadenza.cli.output import Column, Output
 from cadenza.cli.terminal_text import json_text, shortened
 
@@ -85,7 +83,6 @@ def quota(api: Api, out: Output) -> None:
 def list_audit(
     api: Api,
     out: Output,
-    context: CliContext,
     actor: Annotated[str | None, typer.Option(help="A piece of who did it.")] = None,
     action: Annotated[str | None, typer.Option(help="Like endpoint.pause.")] = None,
     subject: Annotated[str | None, typer.Option(help="The id of what it was done to.")] = None,
@@ -103,6 +100,6 @@ def list_audit(
         Column("to", lambda entry: entry["subject"], keep_whole=True),
         Column("with", lambda entry: shortened(json_text(entry["data"]), 100)),
     ]
-    from_at = ago(context, "--since", since)
+    from_at = out.times.ago("--since", since)
     query = {"actor": actor, "action": action, "subject": subject, "from": from_at}
     out.rows(api.pages("/audit", limit, query), columns, "Nobody did anything that fits.")

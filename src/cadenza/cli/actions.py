@@ -11,7 +11,6 @@ from cadenza.cli.complete import EndpointName, Until
 from cadenza.cli.context import CliContext
 from cadenza.cli.descriptions import endpoint_state, next_run
 from cadenza.cli.errors import CommandError, usage
-from cadenza.cli.instants import from_now
 from cadenza.cli.lookup import find_endpoint, full_name
 from cadenza.cli.output import Output
 from cadenza.cli.runs import print_run
@@ -56,7 +55,6 @@ def run(
 def pause(
     api: Api,
     out: Output,
-    context: CliContext,
     name: EndpointName,
     until: Until = None,
     reason: Reason = "",
@@ -65,7 +63,7 @@ def pause(
 
     Example: cadenza pause shop/queue --until 2h --reason "maintenance"
     """
-    body = {"until": from_now(context, "--until", until), "reason": reason}
+    body = {"until": out.times.from_now("--until", until), "reason": reason}
     paused = api.post(f"/endpoints/{find_endpoint(api, name)['id']}/pause", body)
     out.done(paused, f"{full_name(paused)} is {endpoint_state(paused, out.times)}.")
 
@@ -158,7 +156,6 @@ def interval(
 def one_shot(
     api: Api,
     out: Output,
-    context: CliContext,
     name: EndpointName,
     at: Annotated[str | None, typer.Option(help="At an instant.")] = None,
     within: Annotated[str | None, typer.Option("--in", help="From now, like 10m.")] = None,
@@ -171,7 +168,7 @@ def one_shot(
     """
     if (at is None) == (within is None):
         raise usage("Give --at or --in, one of the two.")
-    body = {"at": from_now(context, "--at", at), "in": within, "ttl": ttl, "reason": reason}
+    body = {"at": out.times.from_now("--at", at), "in": within, "ttl": ttl, "reason": reason}
     fields = {field: value for field, value in body.items() if value is not None}
     _hint(api, out, name, "one-shot", fields)
 

@@ -12,7 +12,6 @@ from cadenza.application.rule_trial import Answered, Tried, try_rules
 from cadenza.cli.client import Api
 from cadenza.cli.context import CliContext
 from cadenza.cli.errors import CommandError, usage
-from cadenza.cli.instants import ago
 from cadenza.cli.output import Column, Output
 from cadenza.cli.recorded_answers import read_answers, stored_answers
 from cadenza.cli.terminal_text import plain
@@ -65,7 +64,7 @@ def run_rules(
             names = [only] if only else [endpoint.name for endpoint in job.endpoints]
             with out.working(f"Reading the answers of {job.name}"):
                 answers = list(
-                    stored_answers(api, job, names, ago(context, "--since", since), limit)
+                    stored_answers(api, job, names, out.times.ago("--since", since), limit)
                 )
         records += _records(job, answers, expressions)
     out.rows(records, COLUMNS, NO_RULES)

@@ -8,9 +8,7 @@ import typer
 from cadenza.cli.client import Api
 from cadenza.cli.commands import command, group
 from cadenza.cli.complete import Limit, OfEndpoint, OfJob, Since
-from cadenza.cli.context import CliContext
 from cadenza.cli.descriptions import run_result, source
-from cadenza.cli.instants import ago
 from cadenza.cli.lookup import EndpointNames, find_endpoint, find_job
 from cadenza.cli.output import Column, Output
 from cadenza.cli.terminal_text import shortened, text_of
@@ -26,7 +24,6 @@ cli = group("runs", "Runs: what ran, how it ended, and why it ran then.")
 def list_runs(
     api: Api,
     out: Output,
-    context: CliContext,
     endpoint: OfEndpoint = None,
     job: OfJob = None,
     status: Annotated[list[RunStatus] | None, typer.Option(help="Several.")] = None,
@@ -44,8 +41,8 @@ def list_runs(
         "job_id": find_job(api, job)["id"] if job else None,
         "status": status or None,
         "source": source or None,
-        "from": ago(context, "--since", since),
-        "to": ago(context, "--to", to),
+        "from": out.times.ago("--since", since),
+        "to": out.times.ago("--to", to),
     }
     nothing = "No run fits." if any(query.values()) else NO_RUNS
     out.rows(api.pages("/runs", limit, query), run_columns(out, EndpointNames(api)), nothing)
