@@ -11,7 +11,6 @@ from cadenza.web.api import (
     jobs,
     keys,
     manifest,
-    outlook,
     probes,
     records,
     runs,
@@ -27,7 +26,7 @@ from cadenza.web.api.routes import with_problem_schema
 RESOURCES = (
     runs.routes,
     endpoints.routes,
-    outlook.routes,
+    endpoints.outlook_routes,
     jobs.routes,
     records.routes,
     tenants.routes,

@@ -1,9 +1,9 @@
-"""Endpoints: created, listed, changed, archived, tested."""
+"""Endpoints: created, listed, changed, archived, tested; and what lies ahead of them."""
 
 from functools import partial
 from uuid import UUID
 
-from fastapi import Request, Response
+from fastapi import Response
 
 from cadenza.application.ports.catalogue import EndpointSearch, StoredEndpoint
 from cadenza.domain.endpoint import EndpointOrder
@@ -13,41 +13,38 @@ from cadenza.web.api.access import ApiDependencies, Operator, Reader
 from cadenza.web.api.dependencies import Dependencies
 from cadenza.web.api.parsing.bodies import EndpointMergePatch, EndpointPatch, NewEndpoint
 from cadenza.web.api.parsing.cursors import read_endpoint_cursor, write_endpoint_cursor
-from cadenza.web.api.parsing.headers import (
-    IdempotencyKey,
-    IfMatch,
-    idempotency_record,
-    mark_replayed,
-    tag,
-)
-from cadenza.web.api.parsing.query import Cursor, Limit, Named, Order, Searched, State
+from cadenza.web.api.parsing.headers import Idempotency, IfMatch, tag
+from cadenza.web.api.parsing.query import Count, Cursor, Limit, Named, Order, Searched, State
 from cadenza.web.api.routes import router
 from cadenza.web.api.schemas.endpoints import (
     EndpointDetailResponse,
     EndpointResponse,
+    ExplanationResponse,
+    PreviewResponse,
     TestCallResponse,
     endpoint_detail_response,
     endpoint_response,
+    explanation_response,
+    preview_response,
 )
 from cadenza.web.api.schemas.pages import Page, page_response
 
 routes = router("Endpoints")
+outlook_routes = router("Outlook", "/endpoints/{endpoint_id}")
 
 
 @routes.post("/jobs/{job_id}/endpoints", status_code=201)
 async def create_endpoint(
     job_id: UUID,
     body: NewEndpoint,
-    request: Request,
     response: Response,
     caller: Operator,
     dependencies: ApiDependencies,
-    key: IdempotencyKey = None,
+    idempotency: Idempotency,
 ) -> EndpointDetailResponse:
-    record = idempotency_record(request, key, body)
-    definition = read_endpoint(body)
+    definition, record = read_endpoint(body), idempotency.record(body)
     created = await dependencies.endpoints.create(caller, job_id, definition, record)
-    mark_replayed(response, created.replayed)
+    idempotency.mark(created.replayed)
     return _with_outlook(dependencies, response, created.stored)
 
 
@@ -123,3 +120,26 @@ async def test_endpoint(
         duration_ms=milliseconds(took),
         body=outcome.body,
     )
+
+
+@outlook_routes.get("/explain")
+async def explain_next_run(
+    endpoint_id: UUID, caller: Reader, dependencies: ApiDependencies
+) -> ExplanationResponse:
+    """Why it runs next when it does, what was considered, and what would change it."""
+    stored, explanation = await dependencies.outlook.explain(caller.tenant_id, endpoint_id)
+    return explanation_response(endpoint_id, stored.read_at, explanation)
+
+
+@outlook_routes.get("/preview")
+async def preview(
+    endpoint_id: UUID,
+    caller: Reader,
+    dependencies: ApiDependencies,
+    count: Count = 10,
+) -> PreviewResponse:
+    """The next runs, if each of them goes well and takes no time."""
+    stored, planned, baseline = await dependencies.outlook.preview(
+        caller.tenant_id, endpoint_id, count
+    )
+    return preview_response(endpoint_id, stored.read_at, planned, baseline)

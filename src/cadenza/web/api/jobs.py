@@ -3,7 +3,7 @@
 from functools import partial
 from uuid import UUID
 
-from fastapi import Request, Response
+from fastapi import Response
 
 from cadenza.application.ports.catalogue import JobSearch, StoredJob
 from cadenza.application.rule_fit import misfits_of_jobs
@@ -14,13 +14,7 @@ from cadenza.web.api.access import ApiDependencies, Operator, Reader
 from cadenza.web.api.dependencies import Dependencies
 from cadenza.web.api.parsing.bodies import JobMergePatch, JobPatch, PauseBody
 from cadenza.web.api.parsing.cursors import read_cursor, write_cursor
-from cadenza.web.api.parsing.headers import (
-    IdempotencyKey,
-    IfMatch,
-    idempotency_record,
-    mark_replayed,
-    tag,
-)
+from cadenza.web.api.parsing.headers import Idempotency, IfMatch, tag
 from cadenza.web.api.parsing.query import Archived, Cursor, Limit, Named, Searched
 from cadenza.web.api.routes import router
 from cadenza.web.api.schemas.jobs import ChangedJobResponse, JobResponse, job_response
@@ -32,15 +26,14 @@ routes = router("Jobs", "/jobs")
 @routes.post("", status_code=201)
 async def create_job(
     body: JobFields,
-    request: Request,
     response: Response,
     caller: Operator,
     dependencies: ApiDependencies,
-    key: IdempotencyKey = None,
+    idempotency: Idempotency,
 ) -> JobResponse:
-    record = idempotency_record(request, key, body)
-    created = await dependencies.jobs.create(caller, read_job_fields(body), record)
-    mark_replayed(response, created.replayed)
+    fields, record = read_job_fields(body), idempotency.record(body)
+    created = await dependencies.jobs.create(caller, fields, record)
+    idempotency.mark(created.replayed)
     return _job(dependencies, response, created.stored)
 
 

@@ -3,12 +3,10 @@ keys, with which receivers verify that a call is ours."""
 
 from uuid import UUID
 
-from fastapi import Request
-
 from cadenza.application.accounts import NewKey
 from cadenza.web.api.access import Admin, ApiDependencies, Reader
 from cadenza.web.api.parsing.bodies import KeyBody, KeyRotationBody, SigningKeyBody
-from cadenza.web.api.parsing.headers import IdempotencyKey, idempotency_record
+from cadenza.web.api.parsing.headers import Idempotency
 from cadenza.web.api.routes import router
 from cadenza.web.api.schemas.accounts import (
     CreatedKeyResponse,
@@ -27,15 +25,14 @@ signing_routes = router("Signing keys", "/signing-keys")
 @routes.post("/keys", status_code=201)
 async def create_key(
     body: KeyBody,
-    request: Request,
     caller: Admin,
     dependencies: ApiDependencies,
-    idempotency_key: IdempotencyKey = None,
+    idempotency: Idempotency,
 ) -> CreatedKeyResponse:
     """The key itself is in this answer, and never again."""
     wanted = NewKey(body.name, body.scopes, body.user_id or caller.user_id, body.expires_at)
-    record = idempotency_record(request, idempotency_key, body)
-    return created_key_response(*await dependencies.keys.create(caller, wanted, record))
+    created = await dependencies.keys.create(caller, wanted, idempotency.record(body))
+    return created_key_response(*created)
 
 
 @routes.get("/keys")

@@ -22,20 +22,18 @@ from cadenza.web.api.parsing.query import (
     check_order,
 )
 from cadenza.web.api.routes import router
-from cadenza.web.api.schemas.audit import (
-    AuditEntryResponse,
-    TimelineEntryResponse,
-    timeline_entry_response,
-)
 from cadenza.web.api.schemas.pages import TimePage, time_page_response
-from cadenza.web.api.schemas.sessions import (
+from cadenza.web.api.schemas.records import (
     AcceptedSuggestionResponse,
+    AuditEntryResponse,
     SessionDetailResponse,
     SessionResponse,
     SessionRunsResponse,
     SuggestionsResponse,
+    TimelineEntryResponse,
     session_detail_response,
     session_response,
+    timeline_entry_response,
 )
 
 routes = router("Records")

@@ -36,16 +36,9 @@ async def list_runs(
 ) -> TimePage[RunResponse]:
     """Newest slot first, without what they answered."""
     check_order(from_at, to)
+    statuses, sources, after = tuple(status or ()), tuple(source or ()), read_time_cursor(cursor)
     criteria = RunSearch(
-        endpoint_id=endpoint_id,
-        job_id=job_id,
-        statuses=tuple(status or ()),
-        sources=tuple(source or ()),
-        is_manual=is_manual,
-        from_at=from_at,
-        to_at=to,
-        after=read_time_cursor(cursor),
-        limit=limit,
+        endpoint_id, job_id, statuses, sources, is_manual, from_at, to, after, limit
     )
     runs = await dependencies.reads.runs.search_runs(caller.tenant_id, criteria)
     return time_page_response(runs, run_response)

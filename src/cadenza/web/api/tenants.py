@@ -2,30 +2,26 @@
 
 from uuid import UUID
 
-from fastapi import Request, Response
-
 from cadenza.application.accounts import NewKey, TenantChange
 from cadenza.web.api.access import Admin, ApiDependencies, InstallationDependencies, Reader
 from cadenza.web.api.parsing.bodies import FirstKeyBody, TenantBody, TenantPatchBody, UserBody
 from cadenza.web.api.parsing.cursors import read_cursor, write_cursor
-from cadenza.web.api.parsing.headers import IdempotencyKey, idempotency_record, mark_replayed
+from cadenza.web.api.parsing.headers import Idempotency
 from cadenza.web.api.parsing.query import Confirm, Cursor, Limit
 from cadenza.web.api.routes import router
 from cadenza.web.api.schemas.accounts import (
     CreatedKeyResponse,
     DeletedResponse,
+    QuotaResponse,
     TenantResponse,
+    UsageResponse,
     UserResponse,
     UsersResponse,
     created_key_response,
-)
-from cadenza.web.api.schemas.pages import Page, page_response
-from cadenza.web.api.schemas.usage import (
-    QuotaResponse,
-    UsageResponse,
     quota_response,
     usage_response,
 )
+from cadenza.web.api.schemas.pages import Page, page_response
 
 routes = router("Tenants")
 
@@ -36,15 +32,13 @@ routes = router("Tenants")
 @routes.post("/tenants", status_code=201)
 async def create_tenant(
     body: TenantBody,
-    request: Request,
-    response: Response,
     dependencies: InstallationDependencies,
-    key: IdempotencyKey = None,
+    idempotency: Idempotency,
 ) -> TenantResponse:
-    record = idempotency_record(request, key, body)
-    tenants = dependencies.tenants
-    tenant_id, replayed = await tenants.create(body.name, body.retention_days, record)
-    mark_replayed(response, replayed)
+    tenant_id, replayed = await dependencies.tenants.create(
+        body.name, body.retention_days, idempotency.record(body)
+    )
+    idempotency.mark(replayed)
     return TenantResponse.model_validate(await dependencies.reads.tenants.get_tenant(tenant_id))
 
 
@@ -79,14 +73,12 @@ async def delete_tenant(
 async def create_user(
     tenant_id: UUID,
     body: UserBody,
-    request: Request,
-    response: Response,
     dependencies: InstallationDependencies,
-    key: IdempotencyKey = None,
+    idempotency: Idempotency,
 ) -> UserResponse:
-    record = idempotency_record(request, key, body)
+    record = idempotency.record(body)
     user, replayed = await dependencies.tenants.create_user(tenant_id, body.name, record)
-    mark_replayed(response, replayed)
+    idempotency.mark(replayed)
     return UserResponse.model_validate(user)
 
 

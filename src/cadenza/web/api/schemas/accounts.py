@@ -1,12 +1,13 @@
-"""Tenants, users, API keys and signing keys, as they are sent."""
+"""Tenants with what they use, users, API keys and signing keys, as they are sent."""
 
 from datetime import datetime
-from typing import Annotated
 from uuid import UUID
 
 from pydantic import AliasPath, Field
 
+from cadenza.application.ports.usage import RunCounts, Usage
 from cadenza.domain.access import ApiKey, Scope
+from cadenza.domain.quota import Allowance
 from cadenza.web.api.schemas.base import ResponseSchema
 
 
@@ -15,8 +16,8 @@ class TenantResponse(ResponseSchema):
     name: str
     created_at: datetime
     retention_days: int | None
-    rules_mode: Annotated[str, Field(validation_alias=AliasPath("modes", "rules"))]
-    llm_mode: Annotated[str, Field(validation_alias=AliasPath("modes", "llm"))]
+    rules_mode: str = Field(validation_alias=AliasPath("modes", "rules"))
+    llm_mode: str = Field(validation_alias=AliasPath("modes", "llm"))
 
 
 class UserResponse(ResponseSchema):
@@ -69,18 +70,78 @@ class SigningKeyResponse(ResponseSchema):
 
 
 class CreatedSigningKeyResponse(SigningKeyResponse):
-    secret: Annotated[
-        str,
-        Field(
-            validation_alias=AliasPath("secret", "value"),
-            description="`whsec_…`, for receivers. Shown this once.",
-        ),
-    ]
+    secret: str = Field(
+        validation_alias=AliasPath("secret", "value"),
+        description="`whsec_…`, for receivers. Shown this once.",
+    )
 
 
 class SigningKeysResponse(ResponseSchema):
     items: list[SigningKeyResponse]
 
 
+class RunCountsResponse(ResponseSchema):
+    since: datetime = Field(description="They are counted by five minutes.")
+    running: int = Field(description="At this moment.")
+    success: int
+    failure: int
+    timeout: int
+    cancelled: int
+
+
+class UsageResponse(ResponseSchema):
+    jobs: int
+    endpoints: int
+    last_hour: RunCountsResponse
+    last_day: RunCountsResponse
+    tokens_this_month: int
+
+
+class QuotaResponse(ResponseSchema):
+    month: str = Field(examples=["2026-03"])
+    token_limit: int | None = Field(description="null: no limit has been set.")
+    used: int
+    reserved: int = Field(description="Set aside for sessions that are under way.")
+    left: int | None
+    cost_limit: float | None = Field(description="In money; null: no limit has been set.")
+    cost_used: float
+    cost_reserved: float
+    cost_left: float | None
+    refused_at: datetime | None = Field(
+        description="Since when sessions are refused, for what one may use is not left. Runs go on"
+        " by their baseline, and the rules brain costs nothing. null: they are held."
+    )
+
+
 def created_key_response(key: ApiKey, token: str) -> CreatedKeyResponse:
     return CreatedKeyResponse(**dict(KeyResponse.model_validate(key)), key=token)
+
+
+def usage_response(usage: Usage, allowance: Allowance) -> UsageResponse:
+    return UsageResponse(
+        jobs=usage.jobs,
+        endpoints=usage.endpoints,
+        last_hour=_counts(usage.last_hour),
+        last_day=_counts(usage.last_day),
+        tokens_this_month=allowance.used,
+    )
+
+
+def quota_response(month: str, allowance: Allowance) -> QuotaResponse:
+    return QuotaResponse(
+        month=month,
+        token_limit=allowance.limit,
+        used=allowance.used,
+        reserved=allowance.reserved,
+        left=allowance.left,
+        cost_limit=allowance.cost_limit,
+        cost_used=allowance.cost_used,
+        cost_reserved=allowance.cost_reserved,
+        cost_left=allowance.cost_left,
+        refused_at=allowance.refused_at,
+    )
+
+
+def _counts(counts: RunCounts) -> RunCountsResponse:
+    by_status = {status.value: count for status, count in counts.by_status.items()}
+    return RunCountsResponse(since=counts.since_at, **by_status)

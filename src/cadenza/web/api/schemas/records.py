@@ -1,16 +1,20 @@
-"""The planner's sessions, the runs they led to, and suggestions that wait for a person."""
+"""The planner's sessions with their suggestions and runs, the audit log and a job's timeline."""
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Any, Literal
 from uuid import UUID
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import AliasPath, Field, ValidationInfo, field_validator
 
+from cadenza.application.ports.records import AuditRecord
+from cadenza.application.ports.run_search import ListedRun
 from cadenza.application.ports.suggestions import LedTo
+from cadenza.application.timeline import Entry, place_of
 from cadenza.domain.instants import milliseconds
 from cadenza.domain.session import Session, SessionEnd
 from cadenza.web.api.schemas.base import ResponseSchema
+from cadenza.web.api.schemas.runs import RunResponse, run_response
 
 
 class ToolCallResponse(ResponseSchema):
@@ -19,10 +23,9 @@ class ToolCallResponse(ResponseSchema):
     result: dict[str, Any]
     took_effect: bool
     suggested: bool = Field(description="It would have taken effect, and waits for a person.")
-    open_until: Annotated[
-        datetime | None,
-        Field(validation_alias="holds_until", description="How long a suggestion can be accepted."),
-    ]
+    open_until: datetime | None = Field(
+        validation_alias="holds_until", description="How long a suggestion can be accepted."
+    )
     accepted_by: str | None
 
     @field_validator("open_until")
@@ -34,7 +37,7 @@ class ToolCallResponse(ResponseSchema):
 class SessionRunResponse(ResponseSchema):
     run_id: UUID
     endpoint_id: UUID
-    endpoint: Annotated[str, Field(validation_alias="endpoint_name")]
+    endpoint: str = Field(validation_alias="endpoint_name")
     slot_at: datetime
     source: str
     status: str
@@ -72,14 +75,13 @@ class SuggestionResponse(ResponseSchema):
     session_id: UUID
     call: int
     endpoint_id: UUID
-    endpoint: Annotated[str, Field(validation_alias="endpoint_name")]
+    endpoint: str = Field(validation_alias="endpoint_name")
     brain: str
     tool: str
     arguments: Any
-    would: Annotated[
-        dict[str, Any],
-        Field(validation_alias="result", description="What would have taken effect."),
-    ]
+    would: dict[str, Any] = Field(
+        validation_alias="result", description="What would have taken effect."
+    )
     reasoning: str
     suggested_at: datetime
     open_until: datetime
@@ -93,6 +95,23 @@ class AcceptedSuggestionResponse(ResponseSchema):
     session_id: UUID
     call: int
     effect: dict[str, Any]
+
+
+class AuditEntryResponse(ResponseSchema):
+    id: int = Field(validation_alias=AliasPath("id", "int"))
+    at: datetime
+    actor: str
+    action: str
+    subject: str
+    data: dict[str, Any]
+
+
+class TimelineEntryResponse(ResponseSchema):
+    at: datetime
+    kind: Literal["run", "act", "session"]
+    run: RunResponse | None = None
+    act: AuditEntryResponse | None = None
+    session: SessionResponse | None = None
 
 
 def session_response(session: Session) -> SessionResponse:
@@ -120,3 +139,14 @@ def session_detail_response(session: Session, runs: Sequence[LedTo]) -> SessionD
         warnings=list(session.warnings),
         runs=[SessionRunResponse.model_validate(run) for run in runs],
     )
+
+
+def timeline_entry_response(entry: Entry) -> TimelineEntryResponse:
+    at, _ = place_of(entry)
+    if isinstance(entry, ListedRun):
+        return TimelineEntryResponse(at=at, kind="run", run=run_response(entry))
+    if isinstance(entry, AuditRecord):
+        return TimelineEntryResponse(
+            at=at, kind="act", act=AuditEntryResponse.model_validate(entry)
+        )
+    return TimelineEntryResponse(at=at, kind="session", session=session_response(entry))
