@@ -45,10 +45,8 @@ def run(
     if wait:
         _wait_for_run(api, out, context, full_name(endpoint), asked)
         return
-    out.done(
-        asked,
-        f"{full_name(endpoint)} runs now. See it: cadenza runs list --endpoint {quoted(name)}",
-    )
+    message = f"{full_name(endpoint)} runs now. See it:"
+    out.done(asked, f"{message} cadenza runs list --endpoint {quoted(name)}")
 
 
 @command(cli, "pause")

@@ -4,6 +4,7 @@ import http.client
 import json
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, Literal
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlencode, urlsplit
@@ -29,7 +30,7 @@ class Api:
         self.server = server
         self._new_id = new_id
         self._timeout = timeout
-        self._opener = _opener(_host_of(server.url))
+        self._opener = _opener(server.url)
 
     def get(self, path: str, query: Query | None = None) -> Any:
         return self._ask("GET", path, query=query)
@@ -156,16 +157,10 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
         """The key would go with it, to wherever it leads."""
 
 
-def _opener(host: str) -> urllib.request.OpenerDirector:
-    proxies = [urllib.request.ProxyHandler({})] if host in _LOOPBACK else []
-    return urllib.request.build_opener(_NoRedirects, *proxies)
-
-
-def _host_of(url: str) -> str:
-    try:
+def _opener(url: str) -> urllib.request.OpenerDirector:
+    with suppress(ValueError):
         parts = urlsplit(url)
         if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
-            return parts.hostname
-    except ValueError:
-        pass
+            proxies = [urllib.request.ProxyHandler({})] if parts.hostname in _LOOPBACK else []
+            return urllib.request.build_opener(_NoRedirects, *proxies)
     raise usage(f"{url!r} is no address of a server: write it like http://127.0.0.1:8080")

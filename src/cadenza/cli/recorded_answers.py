@@ -66,9 +66,8 @@ def _fields(file: Path, number: int, line: str) -> dict[str, Any]:
     if not isinstance(read, dict) or "body" not in read:
         raise usage(f"{file}:{number}: a body is missing; expected {EXAMPLE}")
     fields = cast("dict[str, Any]", read)
-    if "at" in fields:
-        fields = {**fields, "finished_at": fields["at"], "slot_at": fields["at"]}
-    return fields
+    at = fields.get("at")
+    return {**fields, "finished_at": at, "slot_at": at} if "at" in fields else fields
 
 
 def _answered(name: str, run: dict[str, Any]) -> Answered:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Annotated, Any, Protocol, TypeVar
 
 import typer
@@ -20,6 +21,7 @@ from cadenza.cli.commands import group
 
 MOST_UNREADABLE = 20
 T = TypeVar("T")
+_warn = partial(typer.echo, err=True)
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -145,7 +147,3 @@ def _show_holdings(held: Holdings) -> None:
             f"Secrets under a missing key cannot be used. Put the key into {held.where}, after the "
             "first one, or enter those secrets again."
         )
-
-
-def _warn(message: str) -> None:
-    typer.echo(message, err=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from uuid import UUID
 
 from fastapi import Request
@@ -26,6 +27,7 @@ from cadenza.application.ports.signing_keys import SigningKeys
 from cadenza.application.ports.store import Store
 from cadenza.application.ports.suggestions import SuggestionReads
 from cadenza.application.ports.usage import Readiness, UsageReads
+from cadenza.application.rule_fit import misfits_of_jobs
 from cadenza.application.signing_keys import SigningKeyRotation
 from cadenza.application.steering import Steering
 from cadenza.application.suggestions import Suggestions
@@ -93,6 +95,9 @@ class Dependencies:
         self.signing_keys = SigningKeyRotation(store, new_id)
         self.suggestions = Suggestions(
             store, stores.suggestions, stores.analysis_queue, clock, cron
+        )
+        self.misfits_of = partial(
+            misfits_of_jobs, stored=stores.latest_answers, expressions=around.expressions
         )
 
 

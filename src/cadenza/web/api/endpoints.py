@@ -1,5 +1,6 @@
 """Endpoints: created, listed, changed, archived, tested; and what lies ahead of them."""
 
+from dataclasses import asdict
 from functools import partial
 from uuid import UUID
 
@@ -22,10 +23,10 @@ from cadenza.web.api.schemas.endpoints import (
     ExplanationResponse,
     PreviewResponse,
     TestCallResponse,
+    UpcomingRunResponse,
     endpoint_detail_response,
     endpoint_response,
     explanation_response,
-    preview_response,
 )
 from cadenza.web.api.schemas.pages import Page, page_response
 
@@ -112,14 +113,7 @@ async def test_endpoint(
 ) -> TestCallResponse:
     """Call the target once, now. It is no run, and counts for nothing."""
     outcome, took = await dependencies.endpoint_test.call(caller, endpoint_id)
-    return TestCallResponse(
-        status=outcome.status,
-        status_code=outcome.status_code,
-        error_kind=outcome.error_kind,
-        error_message=outcome.error_message,
-        duration_ms=milliseconds(took),
-        body=outcome.body,
-    )
+    return TestCallResponse(duration_ms=milliseconds(took), **asdict(outcome))
 
 
 @outlook_routes.get("/explain")
@@ -142,4 +136,9 @@ async def preview(
     stored, planned, baseline = await dependencies.outlook.preview(
         caller.tenant_id, endpoint_id, count
     )
-    return preview_response(endpoint_id, stored.read_at, planned, baseline)
+    return PreviewResponse(
+        endpoint_id=endpoint_id,
+        at=stored.read_at,
+        planned=[UpcomingRunResponse.model_validate(run) for run in planned],
+        baseline=[UpcomingRunResponse.model_validate(run) for run in baseline],
+    )

@@ -6,7 +6,6 @@ from uuid import UUID
 from fastapi import Response
 
 from cadenza.application.ports.catalogue import JobSearch, StoredJob
-from cadenza.application.rule_fit import misfits_of_jobs
 from cadenza.domain.definition import declared
 from cadenza.manifest.models import JobFields
 from cadenza.manifest.reading import read_job_fields
@@ -76,12 +75,7 @@ async def change_job(
     seen: IfMatch,
 ) -> ChangedJobResponse:
     stored = await dependencies.jobs.change(caller, job_id, JobMergePatch(body), seen)
-    misfits = await misfits_of_jobs(
-        caller.tenant_id,
-        [declared(stored.job)],
-        dependencies.reads.latest_answers,
-        dependencies.around.expressions,
-    )
+    misfits = await dependencies.misfits_of(caller.tenant_id, [declared(stored.job)])
     changed = _job(dependencies, response, stored)
     return ChangedJobResponse(**dict(changed), warnings=[text for _, text in misfits])
 

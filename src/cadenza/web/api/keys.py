@@ -1,6 +1,7 @@
 """API keys of the caller's tenant: created (shown once), listed, rotated, revoked; and its signing
 keys, with which receivers verify that a call is ours."""
 
+from dataclasses import asdict
 from uuid import UUID
 
 from cadenza.application.accounts import NewKey
@@ -60,14 +61,7 @@ async def revoke_key(key_id: UUID, caller: Admin, dependencies: ApiDependencies)
 async def me(caller: Reader, dependencies: ApiDependencies) -> MeResponse:
     """Who you are, by your key."""
     tenant = await dependencies.reads.tenants.get_tenant(caller.tenant_id)
-    return MeResponse(
-        tenant_id=tenant.id,
-        tenant_name=tenant.name,
-        user_id=caller.user_id,
-        user_name=caller.user_name,
-        key_id=caller.key_id,
-        scopes=list(caller.scopes),
-    )
+    return MeResponse(tenant_name=tenant.name, **asdict(caller))
 
 
 @signing_routes.get("")

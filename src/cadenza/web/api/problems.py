@@ -129,7 +129,9 @@ def _field_problem(error: InvalidInput) -> FieldProblem:
 async def _on_our_error(request: Request, error: Exception) -> Response:
     for kind, status, name, title in _KINDS:
         if isinstance(error, kind):
-            fields, headers = _fields(error), getattr(error, "headers", None)
+            alone = [error] if isinstance(error, InvalidInput) else []
+            fields = error.problems if isinstance(error, InvalidFields) else alone
+            headers = getattr(error, "headers", None)
             return problem_response(request, status, name, title, str(error), fields, headers)
     # What only the installation's admin can mend (a lost key, a database that is away) is logged.
     _log.error("api.trouble", error=str(error), path=request.url.path)
@@ -139,12 +141,6 @@ async def _on_our_error(request: Request, error: Exception) -> Response:
         title, detail = "The database does not answer", "try again in a moment"
         headers = {"Retry-After": "1"}
     return problem_response(request, 503, "unavailable", title, detail, headers=headers)
-
-
-def _fields(error: Exception) -> Sequence[InvalidInput]:
-    if isinstance(error, InvalidInput):
-        return (error,)
-    return error.problems if isinstance(error, InvalidFields) else ()
 
 
 async def _on_invalid_request(request: Request, error: Exception) -> Response:

@@ -10,9 +10,9 @@ from cadenza.web.api.routes import router
 from cadenza.web.api.schemas.pages import TimePage, time_page_response
 from cadenza.web.api.schemas.runs import (
     HealthResponse,
+    HealthWindowResponse,
     RunDetailResponse,
     RunResponse,
-    health_response,
     run_detail_response,
     run_response,
 )
@@ -55,4 +55,10 @@ async def get_health(
 ) -> HealthResponse:
     """How its runs ended over the last hour, four hours and day."""
     health = await dependencies.reads.runs.health_of(caller.tenant_id, endpoint_id)
-    return health_response(endpoint_id, health)
+    mean = health.mean_duration
+    return HealthResponse(
+        endpoint_id=endpoint_id,
+        windows=[HealthWindowResponse.model_validate(window) for window in health.windows],
+        mean_duration_ms=None if mean is None else mean.total_seconds() * 1000,
+        failure_streak=health.failure_streak,
+    )

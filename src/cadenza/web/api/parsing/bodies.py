@@ -20,7 +20,7 @@ from cadenza.manifest.durations import format_duration, parse_duration
 from cadenza.manifest.models import Document, Duration, EndpointDocument, JobFields, Name
 from cadenza.manifest.reading import errors_of, merged, read_endpoint, read_job_fields
 from cadenza.manifest.writing import endpoint_document, job_document
-from cadenza.web.api.parsing.instants import Instant
+from cadenza.web.api.parsing.query import Instant
 
 Model = TypeVar("Model", bound=BaseModel)
 Reason = Annotated[str, Field(max_length=500)]

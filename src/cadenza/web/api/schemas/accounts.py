@@ -1,5 +1,6 @@
 """Tenants with what they use, users, API keys and signing keys, as they are sent."""
 
+from dataclasses import asdict
 from datetime import datetime
 from uuid import UUID
 
@@ -99,7 +100,9 @@ class UsageResponse(ResponseSchema):
 
 class QuotaResponse(ResponseSchema):
     month: str = Field(examples=["2026-03"])
-    token_limit: int | None = Field(description="null: no limit has been set.")
+    token_limit: int | None = Field(
+        validation_alias="limit", description="null: no limit has been set."
+    )
     used: int
     reserved: int = Field(description="Set aside for sessions that are under way.")
     left: int | None
@@ -128,18 +131,8 @@ def usage_response(usage: Usage, allowance: Allowance) -> UsageResponse:
 
 
 def quota_response(month: str, allowance: Allowance) -> QuotaResponse:
-    return QuotaResponse(
-        month=month,
-        token_limit=allowance.limit,
-        used=allowance.used,
-        reserved=allowance.reserved,
-        left=allowance.left,
-        cost_limit=allowance.cost_limit,
-        cost_used=allowance.cost_used,
-        cost_reserved=allowance.cost_reserved,
-        cost_left=allowance.cost_left,
-        refused_at=allowance.refused_at,
-    )
+    left, cost_left = allowance.left, allowance.cost_left
+    return QuotaResponse(month=month, left=left, cost_left=cost_left, **asdict(allowance))
 
 
 def _counts(counts: RunCounts) -> RunCountsResponse:

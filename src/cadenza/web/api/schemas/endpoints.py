@@ -156,17 +156,6 @@ def explanation_response(
     )
 
 
-def preview_response(
-    endpoint_id: UUID, at: datetime, planned: Sequence[Upcoming], baseline: Sequence[Upcoming]
-) -> PreviewResponse:
-    return PreviewResponse(
-        endpoint_id=endpoint_id,
-        at=at,
-        planned=[UpcomingRunResponse.model_validate(run) for run in planned],
-        baseline=[UpcomingRunResponse.model_validate(run) for run in baseline],
-    )
-
-
 def _fields(stored: StoredEndpoint) -> dict[str, Any]:
     endpoint = stored.endpoint
     least, most = endpoint.min_interval, endpoint.max_interval

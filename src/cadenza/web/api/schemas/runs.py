@@ -8,7 +8,6 @@ from pydantic import BeforeValidator, Field
 from typing_extensions import TypedDict  # before Python 3.12, pydantic knows no other
 
 from cadenza.application.ports.run_search import ListedRun, RunInFull
-from cadenza.domain.health import Health
 from cadenza.domain.instants import milliseconds
 from cadenza.domain.plan import Source
 from cadenza.domain.run import Run, RunStatus
@@ -116,14 +115,4 @@ def run_detail_response(stored: RunInFull) -> RunDetailResponse:
         plan=run.plan,
         lost_attempts=[LostAttemptResponse.model_validate(row) for row in stored.lost_attempts],
         late_results=[LateResultResponse.model_validate(row) for row in stored.late_results],
-    )
-
-
-def health_response(endpoint_id: UUID, health: Health) -> HealthResponse:
-    mean = health.mean_duration
-    return HealthResponse(
-        endpoint_id=endpoint_id,
-        windows=[HealthWindowResponse.model_validate(window) for window in health.windows],
-        mean_duration_ms=None if mean is None else mean.total_seconds() * 1000,
-        failure_streak=health.failure_streak,
     )
