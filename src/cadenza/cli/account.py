@@ -1,12 +1,18 @@
-"""`cadenza whoami`, `usage` and `quota`: the tenant behind the key."""
+"""`cadenza whoami`, `usage`, `quota` and `audit`: the tenant behind the key."""
+
+from typing import Annotated
 
 import typer
 
 from cadenza.cli.client import Api
-from cadenza.cli.commands import command
-from cadenza.cli.output import Output
+from cadenza.cli.commands import command, group
+from cadenza.cli.complete import Limit, Since
+from cadenza.cli.output import Column, Output
+from cadenza.cli.terminal_text import json_text, shortened
 
 cli = typer.Typer()
+audit = group("audit", "The audit log: who did what.")
+cli.add_typer(audit)
 
 
 @command(cli, "whoami")
@@ -71,3 +77,29 @@ def quota(api: Api, out: Output) -> None:
         why = "too little is left for a session; the baseline goes on"
         lines.append(("refused", f"since {budget['refused_at']}: {why}"))
     out.one(budget, lines)
+
+
+@command(audit, "list")
+def list_audit(
+    api: Api,
+    out: Output,
+    actor: Annotated[str | None, typer.Option(help="A piece of who did it.")] = None,
+    action: Annotated[str | None, typer.Option(help="Like endpoint.pause.")] = None,
+    subject: Annotated[str | None, typer.Option(help="The id of what it was done to.")] = None,
+    since: Since = None,
+    limit: Limit = 30,
+) -> None:
+    """List who did what, the newest first; for keys with the scope admin.
+
+    Example: cadenza audit list --action endpoint.pause --since 1d
+    """
+    columns = [
+        Column("when", lambda entry: out.times.when(entry["at"])),
+        Column("who", lambda entry: entry["actor"]),
+        Column("did", lambda entry: entry["action"]),
+        Column("to", lambda entry: entry["subject"], keep_whole=True),
+        Column("with", lambda entry: shortened(json_text(entry["data"]), 100)),
+    ]
+    from_at = out.times.ago("--since", since)
+    query = {"actor": actor, "action": action, "subject": subject, "from": from_at}
+    out.rows(api.pages("/audit", limit, query), columns, "Nobody did anything that fits.")

@@ -13,7 +13,6 @@ from cadenza.cli.commands import command, group
 from cadenza.cli.complete import Force, Limit
 from cadenza.cli.context import CliContext
 from cadenza.cli.errors import CommandError
-from cadenza.cli.instants import ago
 from cadenza.cli.lookup import MOST_LOOKED_AT, one_of
 from cadenza.cli.money import credits_text, dollars
 from cadenza.cli.output import Column, Output
@@ -126,7 +125,6 @@ def show_ledger(api: Api, out: Output, name: AccountName, limit: Limit = 30) -> 
 def show_usage(
     api: Api,
     out: Output,
-    context: CliContext,
     name: AccountName,
     by: Annotated[str, typer.Option(help=GROUPS)] = "day",
     since: Annotated[str | None, typer.Option(help="An instant, or like 30d ago.")] = None,
@@ -139,7 +137,7 @@ def show_usage(
     Example: cadenza accounts usage research --by graph --since 30d --csv usage.csv
     """
     path = f"/accounts/{find_account(api, name)['id']}/usage"
-    span = {"from": ago(context, "--since", since), "to": ago(context, "--until", until)}
+    span = {"from": out.times.ago("--since", since), "to": out.times.ago("--until", until)}
     rows: list[Item] = api.get(path, {"group_by": by, **span})["items"]
     if file is not None:
         write_file(file, _as_csv(by, rows), force=force)

@@ -1,28 +1,31 @@
-"""The short verbs: what a person does to an endpoint, by its name."""
+"""The short verbs: what a person does to an endpoint, by its name; and `cadenza hint`, which bends
+its schedule for a while."""
 
 from typing import Annotated, Any
 
 import typer
 
 from cadenza.cli.client import Api
-from cadenza.cli.commands import command
-from cadenza.cli.complete import EndpointName
+from cadenza.cli.commands import command, group
+from cadenza.cli.complete import EndpointName, Until
 from cadenza.cli.context import CliContext
 from cadenza.cli.descriptions import endpoint_state, next_run
-from cadenza.cli.errors import CommandError
-from cadenza.cli.instants import from_now
+from cadenza.cli.errors import CommandError, usage
 from cadenza.cli.lookup import find_endpoint, full_name
 from cadenza.cli.output import Output
 from cadenza.cli.runs import print_run
-from cadenza.cli.terminal_text import json_text, quoted, shortened
+from cadenza.cli.terminal_text import quoted, shortened, text_of
 from cadenza.cli.times import duration_text
 from cadenza.domain.instants import TICK, from_iso, iso
 
 TEST_SECONDS = 660.0  # longer than a target may take
 Reason = Annotated[str, typer.Option(help="Why; it is shown with it.")]
+HintReason = Annotated[str, typer.Option(help="Why; it is shown with the hint.")]
 LOOK_SECONDS = 0.2
 NOT_STARTED = 30.0  # seconds after which nobody seems to work
 cli = typer.Typer()
+hints = group("hint", "Bend a schedule for a while: another interval, or one run.")
+cli.add_typer(hints)
 
 
 @command(cli, "run")
@@ -42,26 +45,23 @@ def run(
     if wait:
         _wait_for_run(api, out, context, full_name(endpoint), asked)
         return
-    out.done(
-        asked,
-        f"{full_name(endpoint)} runs now. See it: cadenza runs list --endpoint {quoted(name)}",
-    )
+    message = f"{full_name(endpoint)} runs now. See it:"
+    out.done(asked, f"{message} cadenza runs list --endpoint {quoted(name)}")
 
 
 @command(cli, "pause")
 def pause(
     api: Api,
     out: Output,
-    context: CliContext,
     name: EndpointName,
-    until: Annotated[str | None, typer.Option(help="An instant, or like 2h from now.")] = None,
+    until: Until = None,
     reason: Reason = "",
 ) -> None:
     """Hold an endpoint back, until an instant or until it is resumed.
 
     Example: cadenza pause shop/queue --until 2h --reason "maintenance"
     """
-    body = {"until": from_now(context, "--until", until), "reason": reason}
+    body = {"until": out.times.from_now("--until", until), "reason": reason}
     paused = api.post(f"/endpoints/{find_endpoint(api, name)['id']}/pause", body)
     out.done(paused, f"{full_name(paused)} is {endpoint_state(paused, out.times)}.")
 
@@ -98,13 +98,12 @@ def test(api: Api, out: Output, name: EndpointName) -> None:
     endpoint = find_endpoint(api, name)
     with out.working(f"Calling {full_name(endpoint)} …"):
         result = api.post(f"/endpoints/{endpoint['id']}/test", timeout=TEST_SECONDS)
-    body = result["body"]
     lines = [
         ("result", result["status"]),
         ("answered", result["status_code"]),
         ("error", " ".join(filter(None, (result["error_kind"], result["error_message"])))),
         ("took", duration_text(result["duration_ms"])),
-        ("body", shortened(body if isinstance(body, str) else json_text(body))),
+        ("body", shortened(text_of(result["body"]))),
     ]
     out.one(result, lines)
     if result["status"] != "success":
@@ -119,7 +118,9 @@ def _wait_for_run(
     query = {"endpoint_id": asked["endpoint_id"], "from": slot, "to": iso(from_iso(slot) + TICK)}
     waited = 0.0
     with out.working(f"Waiting for {name} …"):
-        while (run := next(api.pages("/runs", 1, query), None)) is None or not _ended(run):
+        while (run := next(api.pages("/runs", 1, query), None)) is None or run[
+            "status"
+        ] == "running":
             if run is None and waited > NOT_STARTED:
                 raise CommandError(
                     f"No worker has taken up the run of {name} for {NOT_STARTED:g} s. Does a "
@@ -132,5 +133,56 @@ def _wait_for_run(
         raise CommandError(f"{name}: the run ended as {run['status']}.")
 
 
-def _ended(run: dict[str, Any]) -> bool:
-    return run["status"] != "running"
+@command(hints, "interval")
+def interval(
+    api: Api,
+    out: Output,
+    name: EndpointName,
+    every: Annotated[str, typer.Argument(metavar="INTERVAL", help="Like 30s.")],
+    ttl: Annotated[str, typer.Option("--for", help="How long the hint lasts.")] = "1h",
+    reason: HintReason = "",
+) -> None:
+    """Run at another interval for a while, within the guardrails.
+
+    Example: cadenza hint interval shop/queue 30s --for 2h --reason "a sale"
+    """
+    body = {"interval": every, "ttl": ttl, "reason": reason}
+    _hint(api, out, name, "interval", body)
+
+
+@command(hints, "one-shot")
+def one_shot(
+    api: Api,
+    out: Output,
+    name: EndpointName,
+    at: Annotated[str | None, typer.Option(help="At an instant.")] = None,
+    within: Annotated[str | None, typer.Option("--in", help="From now, like 10m.")] = None,
+    ttl: Annotated[str, typer.Option("--for", help="How long after it the hint lasts.")] = "30m",
+    reason: HintReason = "",
+) -> None:
+    """Run once at an instant, if the baseline does not come first.
+
+    Example: cadenza hint one-shot shop/queue --in 10m
+    """
+    if (at is None) == (within is None):
+        raise usage("Give --at or --in, one of the two.")
+    body = {"at": out.times.from_now("--at", at), "in": within, "ttl": ttl, "reason": reason}
+    fields = {field: value for field, value in body.items() if value is not None}
+    _hint(api, out, name, "one-shot", fields)
+
+
+@command(hints, "clear")
+def clear(api: Api, out: Output, name: EndpointName) -> None:
+    """Drop both hints; the baseline returns at once.
+
+    Example: cadenza hint clear shop/queue
+    """
+    cleared = api.delete(f"/endpoints/{find_endpoint(api, name)['id']}/hints")
+    message = f"{full_name(cleared)} has no hints; next run {next_run(cleared, out.times)}."
+    out.done(cleared, message)
+
+
+def _hint(api: Api, out: Output, name: str, kind: str, body: dict[str, str]) -> None:
+    hinted = api.post(f"/endpoints/{find_endpoint(api, name)['id']}/hints/{kind}", body)
+    message = f"{full_name(hinted)} is hinted; next run {next_run(hinted, out.times)}."
+    out.done(hinted, f"{message} Why: cadenza explain {quoted(name)}")

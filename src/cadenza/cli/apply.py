@@ -41,7 +41,10 @@ def apply(
     wanted = _read(out, context, file)
     with out.working("Comparing …"):
         planned = _put(api, wanted, dry_run=True, prune=prune)
-    _show(out, planned)
+    if not out.as_json:
+        show_difference(planned["changes"])
+    for warning in planned["warnings"]:
+        out.note(f"Warning: {plain(warning['field'])}: {plain(warning['text'])}")
     if not planned["changes"]:
         out.done(planned, f"Nothing to change: {summary(planned, done=False)}.")
         return
@@ -91,13 +94,6 @@ def _with_names(message: str, wanted: dict[str, Any]) -> str:
         return job["name"] if endpoint is None else f"{job['name']}/{endpoint['name']}"
 
     return _PATH.sub(name, message)
-
-
-def _show(out: Output, planned: dict[str, Any]) -> None:
-    if not out.as_json:
-        show_difference(planned["changes"])
-    for warning in planned["warnings"]:
-        out.note(f"Warning: {plain(warning['field'])}: {plain(warning['text'])}")
 
 
 def _ask(planned: dict[str, Any], *, yes: bool) -> None:

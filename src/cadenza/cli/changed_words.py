@@ -25,7 +25,8 @@ def changed_words(before: str, after: str, width: int) -> Iterator[str]:
         tail = shortened(tail, room // 2) if room > 1 else ""
         room -= len(tail)
         head = plain("".join(old[max(old_start - room, 0) : old_start]))
-        yield f"{_end_of(head, room)}{words}{tail}"
+        head = head if len(head) <= room else f"…{head[len(head) - room + 1 :]}"
+        yield f"{head}{words}{tail}"
 
 
 def _places(old: Sequence[str], new: Sequence[str]) -> list[_Span]:
@@ -70,7 +71,3 @@ def _marked(removed: str, added: str, width: int) -> str:
     return " ".join(
         text for text in (removed and f"[-{removed}-]", added and f"{{+{added}+}}") if text
     )
-
-
-def _end_of(text: str, longest: int) -> str:
-    return text if len(text) <= longest else f"…{text[len(text) - longest + 1 :]}"

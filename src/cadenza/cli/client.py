@@ -4,6 +4,7 @@ import http.client
 import json
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, Literal
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlencode, urlsplit
@@ -29,7 +30,7 @@ class Api:
         self.server = server
         self._new_id = new_id
         self._timeout = timeout
-        self._opener = _opener(_host_of(server.url))
+        self._opener = _opener(server.url)
 
     def get(self, path: str, query: Query | None = None) -> Any:
         return self._ask("GET", path, query=query)
@@ -90,7 +91,8 @@ class Api:
             try:
                 return self._answer(request, timeout)
             except (URLError, *_CUT) as error:
-                if not (_was_cut(error) and (once or method == "GET")):
+                was_cut = isinstance(getattr(error, "reason", error), _CUT)
+                if not (was_cut and (once or method == "GET")):
                     raise
                 return self._answer(request, timeout)
         except HTTPError as error:
@@ -107,21 +109,20 @@ class Api:
         headers: Mapping[str, str],
     ) -> urllib.request.Request:
         parameters = {
-            name: _written(value) for name, value in (query or {}).items() if value is not None
+            name: str(value).lower() if isinstance(value, bool) else value
+            for name, value in (query or {}).items()
+            if value is not None
         }
-        url = f"{self.server.url}/api/v1{path}" + (
-            f"?{urlencode(parameters, doseq=True)}" if parameters else ""
-        )
-        content = None if body is None else json.dumps(body).encode()
-        headers_sent = {
-            "Authorization": f"Bearer {self._key()}",
-            "Accept": "application/json",
-            **headers,
-        }
-        if content is not None:
-            headers_sent["Content-Type"] = "application/json"
+        url = f"{self.server.url}/api/v1{path}"
+        if parameters:
+            url += f"?{urlencode(parameters, doseq=True)}"
+        authorised = {"Authorization": f"Bearer {self._key()}", "Accept": "application/json"}
         # The scheme was checked: urllib would open files too.
-        return urllib.request.Request(url, content, headers_sent, method=method)  # noqa: S310
+        request = urllib.request.Request(url, headers={**authorised, **headers}, method=method)  # noqa: S310
+        if body is not None:
+            request.data = json.dumps(body).encode()
+            request.add_header("Content-Type", "application/json")
+        return request
 
     def _answer(self, request: urllib.request.Request, timeout: float | None) -> Any:
         with self._opener.open(request, timeout=timeout or self._timeout) as answer:
@@ -156,25 +157,10 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
         """The key would go with it, to wherever it leads."""
 
 
-def _opener(host: str) -> urllib.request.OpenerDirector:
-    proxies = [urllib.request.ProxyHandler({})] if host in _LOOPBACK else []
-    return urllib.request.build_opener(_NoRedirects, *proxies)
-
-
-def _host_of(url: str) -> str:
-    try:
+def _opener(url: str) -> urllib.request.OpenerDirector:
+    with suppress(ValueError):
         parts = urlsplit(url)
         if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
-            return parts.hostname
-    except ValueError:
-        pass
+            proxies = [urllib.request.ProxyHandler({})] if parts.hostname in _LOOPBACK else []
+            return urllib.request.build_opener(_NoRedirects, *proxies)
     raise usage(f"{url!r} is no address of a server: write it like http://127.0.0.1:8080")
-
-
-def _was_cut(error: Exception) -> bool:
-    reason = error.reason if isinstance(error, URLError) else error
-    return isinstance(reason, _CUT)
-
-
-def _written(value: object) -> object:
-    return str(value).lower() if isinstance(value, bool) else value

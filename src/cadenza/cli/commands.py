@@ -65,23 +65,18 @@ def _over_api(function: Callable[..., None], *, is_read_in_logs: bool) -> Callab
     parameters = inspect.signature(function, eval_str=True).parameters.values()
     kinds: dict[str, Any] = {parameter.name: parameter.annotation for parameter in parameters}
     injected = {name: kind for name, kind in kinds.items() if kind in _INJECTED}
+    others = [parameter for parameter in parameters if parameter.name not in injected]
     records: dict[str, Any] = {
-        name: kind for name, kind in kinds.items() if name not in injected and is_dataclass(kind)
+        other.name: other.annotation for other in others if is_dataclass(other.annotation)
     }
-    own = [
-        option
-        for parameter in parameters
-        if parameter.name not in injected
-        for option in _options(parameter)
-    ]
+    own = [option for parameter in others for option in _options(parameter)]
 
     def called(ctx: typer.Context, **options: Any) -> None:
         server, key, as_json = (options.pop(name) for name in _COMMON)
         context: CliContext = ctx.obj
-        output = Output(
-            Times(context.now(), context.local),
-            as_json=_wants_json(as_json, is_read_in_logs=is_read_in_logs),
-        )
+        if as_json is None:
+            as_json = not (is_read_in_logs or sys.stdout.isatty())
+        output = Output(Times(context.now(), context.local), as_json=as_json)
         built: dict[type, Callable[[], object]] = {
             CliContext: lambda: context,
             Output: lambda: output,
@@ -98,12 +93,6 @@ def _over_api(function: Callable[..., None], *, is_read_in_logs: bool) -> Callab
     _set_signature(called, own)
     called.__doc__ = (function.func if isinstance(function, partial) else function).__doc__
     return called
-
-
-def _wants_json(asked: bool | None, *, is_read_in_logs: bool) -> bool:
-    if asked is not None:
-        return asked
-    return not (is_read_in_logs or sys.stdout.isatty())
 
 
 def _options(parameter: inspect.Parameter) -> list[inspect.Parameter]:

@@ -16,18 +16,17 @@ OFFERED = 200
 
 
 def job_names(ctx: typer.Context, incomplete: str) -> list[str]:
-    def ask(api: Api) -> Iterator[str]:
-        query = {"search": incomplete or None}
-        return (str(job["name"]) for job in api.pages("/jobs", OFFERED, query))
-
-    return _offered(ctx, incomplete, ask)
+    query = {"search": incomplete or None}
+    return _offered(
+        ctx, incomplete, lambda api: (job["name"] for job in api.pages("/jobs", OFFERED, query))
+    )
 
 
 def endpoint_names(ctx: typer.Context, incomplete: str) -> list[str]:
     def ask(api: Api) -> Iterator[str]:
         job, slash, _ = incomplete.partition("/")
         query = {"job_id": find_job(api, job)["id"]} if slash else {}
-        return (full_name(endpoint) for endpoint in api.pages("/endpoints", OFFERED, query))
+        return map(full_name, api.pages("/endpoints", OFFERED, query))
 
     return _offered(ctx, incomplete, ask)
 
@@ -67,6 +66,8 @@ OfEndpoint = Annotated[
         autocompletion=endpoint_names,
     ),
 ]
+Since = Annotated[str | None, typer.Option("--since", help="An instant, or like 2h ago.")]
+Until = Annotated[str | None, typer.Option(help="An instant, or like 2h from now.")]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=100_000, help="How many at most.")]
 ManifestFile = Annotated[
     Path,

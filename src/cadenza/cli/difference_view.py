@@ -6,7 +6,7 @@ from typing import Any
 import typer
 
 from cadenza.cli.changed_words import changed_words
-from cadenza.cli.terminal_text import json_text, plain, shortened
+from cadenza.cli.terminal_text import plain, shortened, text_of
 
 WIDTH = 80  # of a line, which is what a terminal has at least
 MOST_PLACES = 8  # where one text differs from another
@@ -23,7 +23,9 @@ _WORDS = {
 def show_difference(changes: Sequence[dict[str, Any]]) -> None:
     for change in changes:
         colour = _COLOURS.get(change["act"])
-        heading = f"{_SIGNS.get(change['act'], '?')} {_name(change)}"
+        job, endpoint = change["job"], change["endpoint"]
+        name = f"job {job}" if endpoint is None else f"{job}/{endpoint}"
+        heading = f"{_SIGNS.get(change['act'], '?')} {name}"
         typer.echo(typer.style(plain(heading), fg=colour, bold=True))
         for field in change["fields"]:
             for line in field_lines(field):
@@ -46,23 +48,14 @@ def field_lines(change: dict[str, Any]) -> Iterator[str]:
         gone = " → (gone)" if after is None else ""
         room = max(WIDTH - len(name) - len(gone) - 1, WIDTH // 2)
         value = after if before is None else before
-        yield f"{name} {shortened(plain(_text(value)), room)}{gone}"
+        yield f"{name} {shortened(plain(text_of(value)), room)}{gone}"
         return
-    line = f"{name} {plain(_text(before))} → {plain(_text(after))}"
+    line = f"{name} {plain(text_of(before))} → {plain(text_of(after))}"
     if len(line) <= WIDTH:
         yield line
         return
-    places = list(changed_words(_text(before), _text(after), WIDTH - 8))
+    places = list(changed_words(text_of(before), text_of(after), WIDTH - 8))
     yield name
     yield from (f"        {place}" for place in places[:MOST_PLACES])
     if (more := len(places) - MOST_PLACES) > 0:
         yield f"        and in {more} more places"
-
-
-def _name(change: dict[str, Any]) -> str:
-    job, endpoint = change["job"], change["endpoint"]
-    return f"job {job}" if endpoint is None else f"{job}/{endpoint}"
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json_text(value)

@@ -103,15 +103,12 @@ def _secrets(
                 f"--secret-header {header}: a secret written here would stay in your history. "
                 f"Write {header}='${{VARIABLE}}' in single quotes, or {header} alone to be asked."
             )
+        elif not (secret := environment.get(variable[1], "").strip()):
+            problem = f"the variable {variable[1]} is not set, or empty."
+            raise usage(f"--secret-header {plain(name)}: {problem}")
         else:
-            secrets[name] = _from(environment, name, variable[1])
+            secrets[name] = secret
     return secrets or None
-
-
-def _from(environment: Mapping[str, str], name: str, variable: str) -> str:
-    if value := environment.get(variable, "").strip():
-        return value
-    raise usage(f"--secret-header {plain(name)}: the variable {variable} is not set, or empty.")
 
 
 def _body(option: str | None) -> str | None:

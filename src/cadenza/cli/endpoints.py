@@ -1,6 +1,6 @@
 """`cadenza endpoints`: what is called, and when."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -9,12 +9,21 @@ from cadenza.cli.client import Api
 from cadenza.cli.commands import command, group
 from cadenza.cli.complete import EndpointName, Limit, OfJob, job_names
 from cadenza.cli.context import CliContext
-from cadenza.cli.descriptions import baseline, endpoint_state, next_run, target
+from cadenza.cli.descriptions import (
+    baseline,
+    endpoint_state,
+    guardrails,
+    hint,
+    next_run,
+    source,
+    target,
+    until,
+)
 from cadenza.cli.endpoint_fields import EndpointFields
-from cadenza.cli.endpoint_view import print_endpoint, print_health, print_upcoming
 from cadenza.cli.errors import usage
 from cadenza.cli.lookup import find_endpoint, find_job, full_name, job_and_name
 from cadenza.cli.output import Column, Output
+from cadenza.cli.times import duration_text
 
 NO_ENDPOINTS = (
     "No endpoints yet. Create one:\n"
@@ -58,7 +67,33 @@ def show_endpoint(api: Api, out: Output, name: EndpointName) -> None:
 
     Example: cadenza endpoints show shop/queue
     """
-    print_endpoint(out, api.get(f"/endpoints/{find_endpoint(api, name)['id']}"))
+    endpoint = api.get(f"/endpoints/{find_endpoint(api, name)['id']}")
+    times, called = out.times, endpoint["target"]
+    pauses = [
+        f"by {pause['by']} {until(pause['until'], times)}"
+        + (f": {pause['reason']}" if pause["reason"] else "")
+        for pause in endpoint["pauses"]
+    ]
+    lines = [
+        ("endpoint", full_name(endpoint)),
+        ("id", endpoint["id"]),
+        ("state", endpoint_state(endpoint, times)),
+        ("target", target(endpoint)),
+        ("headers", "\n".join(f"{name}: {value}" for name, value in called["headers"].items())),
+        ("secret headers", ", ".join(called["secret_headers"])),
+        ("body", called["body"]),
+        ("success when", called["success_when"]),
+        ("timeout", duration_text(called["timeout_ms"])),
+        ("baseline", baseline(endpoint)),
+        ("guardrails", guardrails(endpoint)),
+        ("hints", "\n".join(hint(item, times) for item in endpoint["hints"])),
+        ("paused", "\n".join(pauses)),
+        ("last run", times.when(endpoint["last_run_at"], "never")),
+        ("next run", next_run(endpoint, times)),
+        ("then", _following(out, endpoint)),
+    ]
+    out.one(endpoint, lines)
+    _warn(out, endpoint)
 
 
 @command(cli, "create")
@@ -83,7 +118,7 @@ def create_endpoint(
     wanted = {"name": own_name, **fields.document(context.environment)}
     created = api.create(f"/jobs/{job['id']}/endpoints", wanted)
     out.done(created, f"Created {full_name(created)}.")
-    print_upcoming(out, created)
+    _print_upcoming(out, created)
 
 
 @command(cli, "edit")
@@ -106,7 +141,7 @@ def edit_endpoint(
         raise usage("Nothing to change: cadenza endpoints edit --help shows what there is.")
     changed = api.patch(f"/endpoints/{find_endpoint(api, name)['id']}", change)
     out.done(changed, f"Changed {full_name(changed)}.")
-    print_upcoming(out, changed)
+    _print_upcoming(out, changed)
 
 
 @command(cli, "archive")
@@ -126,7 +161,20 @@ def health(api: Api, out: Output, name: EndpointName) -> None:
     Example: cadenza endpoints health shop/queue
     """
     endpoint = find_endpoint(api, name)
-    print_health(out, full_name(endpoint), api.get(f"/endpoints/{endpoint['id']}/health"))
+    health = api.get(f"/endpoints/{endpoint['id']}/health")
+    lines = [
+        ("endpoint", full_name(endpoint)),
+        *((f"last {window['hours']} h", _window(window)) for window in health["windows"]),
+        ("mean duration", duration_text(health["mean_duration_ms"])),
+        ("failures in a row", health["failure_streak"]),
+    ]
+    out.one(health, lines)
+
+
+def _window(window: dict[str, Any]) -> str:
+    if window["success_rate"] is None:
+        return "no runs"
+    return f"{window['success_rate']:.1%} of {window['runs']:,} runs succeeded"
 
 
 @command(cli, "reset-failures")
@@ -137,3 +185,21 @@ def reset_failures(api: Api, out: Output, name: EndpointName) -> None:
     """
     reset = api.post(f"/endpoints/{find_endpoint(api, name)['id']}/reset-failures")
     out.done(reset, f"{full_name(reset)} runs next {next_run(reset, out.times)}.")
+
+
+def _print_upcoming(out: Output, endpoint: dict[str, Any]) -> None:
+    """After a change: when it runs next, and where baseline and guardrails fight each other."""
+    if not out.as_json:
+        upcoming = _following(out, endpoint) or "It runs when it is asked to: cadenza run NAME"
+        out.done(endpoint, f"Next runs:\n{upcoming}" if endpoint["next_runs"] else upcoming)
+    _warn(out, endpoint)
+
+
+def _following(out: Output, endpoint: dict[str, Any]) -> str:
+    runs = endpoint["next_runs"]
+    return "\n".join(f"{out.times.when(run['at'])}  {source(run['source'])}" for run in runs)
+
+
+def _warn(out: Output, endpoint: dict[str, Any]) -> None:
+    for warning in endpoint["warnings"]:
+        out.note(f"Warning: {warning}")

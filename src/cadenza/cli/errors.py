@@ -52,12 +52,9 @@ class ApiError(CommandError):
     def __init__(self, status: int, problem: dict[str, Any], message: str) -> None:
         self.status = status
         self.problem = problem
-        super().__init__(message, _code(status))
-
-
-def _code(status: int) -> ExitCode:
-    """A server that is in trouble cannot answer; that is not a refusal."""
-    return ExitCode.UNREACHABLE if status >= 500 else _CODES.get(status, ExitCode.REFUSED)
+        # A server that is in trouble cannot answer; that is not a refusal.
+        code = ExitCode.UNREACHABLE if status >= 500 else _CODES.get(status, ExitCode.REFUSED)
+        super().__init__(message, code)
 
 
 def error_of(error: HTTPError, server: Server) -> CommandError:
@@ -89,14 +86,11 @@ def _message(status: int, problem: dict[str, Any], server: Server) -> str:
     errors = cast("list[dict[str, Any]]", problem.get("errors") or [])
     if not errors:
         return f"{title}: {detail}" if detail and detail != title else title
-    lines = [f"  {_field(error)}" for error in errors[:MOST_ERRORS]]
+    fields = [f"{error['field']}: {error['value']}: {error['fix']}" for error in errors]
+    lines = [f"  {shortened(plain(field))}" for field in fields[:MOST_ERRORS]]
     if (more := len(errors) - MOST_ERRORS) > 0:
         lines.append(f"  and {more} more")
     return "\n".join([f"{title}:", *lines])
-
-
-def _field(error: dict[str, Any]) -> str:
-    return shortened(plain(f"{error['field']}: {error['value']}: {error['fix']}"))
 
 
 def unreachable(error: Exception, server: Server) -> CommandError:

@@ -8,8 +8,6 @@ from cadenza.cli.accounts import find_account
 from cadenza.cli.client import Api
 from cadenza.cli.commands import command, group
 from cadenza.cli.complete import Limit
-from cadenza.cli.context import CliContext
-from cadenza.cli.instants import from_now
 from cadenza.cli.output import Column, Output
 
 EXECUTE = "graph:execute:"
@@ -37,7 +35,6 @@ def list_grants(api: Api, out: Output, limit: Limit = 50) -> None:
 def create_grant(
     api: Api,
     out: Output,
-    context: CliContext,
     account: Annotated[str, typer.Option(help="Who pays: an account's name or id.")],
     graph: Annotated[list[str], typer.Option(help="A graph's id, or * for all; several.")],
     expires: Annotated[str | None, typer.Option(help="An instant, or like 90d from now.")] = None,
@@ -49,7 +46,7 @@ def create_grant(
     body: dict[str, Any] = {
         "account_id": find_account(api, account)["id"],
         "scopes": [f"{EXECUTE}{name}" for name in graph],
-        "expires_at": from_now(context, "--expires", expires),
+        "expires_at": out.times.from_now("--expires", expires),
     }
     grant = api.create("/grants", body)
     out.done(grant, f"{grant['id']}\nGranted: {_graphs(grant)}.")

@@ -41,18 +41,15 @@ def crontab(
     context: CliContext = ctx.obj
     checks = context.checks()
     _check_timezone(timezone, checks)
-    converted = convert(_read(file), checks, system=system, timezone=timezone)
+    try:
+        text, _ = read_text(or_stdin(file))
+    except Unreadable as error:
+        raise InstallationError(str(error)) from error
+    converted = convert(text, checks, system=system, timezone=timezone)
     _put(converted, output, force=force, as_json=as_json)
     for note in () if as_json else converted.notes:
         typer.echo(str(note), err=True)
     raise typer.Exit(0 if converted.documents else 1)
-
-
-def _read(file: Path) -> str:
-    try:
-        return read_text(or_stdin(file))[0]
-    except Unreadable as error:
-        raise InstallationError(str(error)) from error
 
 
 def _check_timezone(timezone: str | None, checks: Checks) -> None:

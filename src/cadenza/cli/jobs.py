@@ -6,11 +6,9 @@ import typer
 
 from cadenza.cli.client import Api
 from cadenza.cli.commands import command, group
-from cadenza.cli.complete import JobName, Limit
-from cadenza.cli.context import CliContext
+from cadenza.cli.complete import JobName, Limit, Until
 from cadenza.cli.descriptions import job_state, run_result, source
 from cadenza.cli.errors import usage
-from cadenza.cli.instants import from_now
 from cadenza.cli.lookup import find_job
 from cadenza.cli.output import Column, Output
 from cadenza.cli.terminal_text import quoted
@@ -113,16 +111,15 @@ def edit_job(
 def pause_job(
     api: Api,
     out: Output,
-    context: CliContext,
     name: JobName,
-    until: Annotated[str | None, typer.Option(help="An instant, or like 2h from now.")] = None,
+    until: Until = None,
     reason: Annotated[str, typer.Option(help="Why.")] = "",
 ) -> None:
     """Hold back all endpoints of a job, until an instant or until it is resumed.
 
     Example: cadenza jobs pause shop --until 2h --reason "moving house"
     """
-    body = {"until": from_now(context, "--until", until), "reason": reason}
+    body = {"until": out.times.from_now("--until", until), "reason": reason}
     job = api.post(f"/jobs/{find_job(api, name)['id']}/pause", body)
     out.done(job, f"The job {job['name']} is {job_state(job, out.times)}.")
 

@@ -6,8 +6,6 @@ import typer
 
 from cadenza.cli.client import Api
 from cadenza.cli.commands import command, group
-from cadenza.cli.context import CliContext
-from cadenza.cli.instants import from_now
 from cadenza.cli.lookup import one_of
 from cadenza.cli.output import Column, Output
 from cadenza.domain.access import Scope
@@ -43,7 +41,6 @@ def list_keys(api: Api, out: Output) -> None:
 def create_key(
     api: Api,
     out: Output,
-    context: CliContext,
     name: Annotated[str, typer.Argument(metavar="NAME", help="What it is for.")],
     scope: Annotated[list[Scope] | None, typer.Option(help="read unless given; several.")] = None,
     expires: Annotated[str | None, typer.Option(help="An instant, or like 30d from now.")] = None,
@@ -55,7 +52,7 @@ def create_key(
     """
     body: dict[str, Any] = {"name": name, "scopes": scope or [Scope.READ]}
     if expires is not None:
-        body["expires_at"] = from_now(context, "--expires", expires)
+        body["expires_at"] = out.times.from_now("--expires", expires)
     if user is not None:
         users = api.get("/users")["items"]
         body["user_id"] = one_of(users, "user", user, "cadenza keys users")["id"]

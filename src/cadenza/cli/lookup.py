@@ -25,16 +25,9 @@ class EndpointNames:
 
     def of(self, endpoint_id: str) -> str:
         if endpoint_id not in self._known:
-            self._known[endpoint_id] = self._ask(endpoint_id)
+            endpoint = _by_id(self._api, "/endpoints", endpoint_id)
+            self._known[endpoint_id] = full_name(endpoint) if endpoint else endpoint_id
         return self._known[endpoint_id]
-
-    def _ask(self, endpoint_id: str) -> str:
-        try:
-            return full_name(self._api.get(f"/endpoints/{endpoint_id}"))
-        except ApiError as error:
-            if error.status == 404:
-                return endpoint_id
-            raise
 
 
 def find_job(api: Api, name: str) -> Item:
@@ -46,17 +39,17 @@ def find_job(api: Api, name: str) -> Item:
 
 
 def find_endpoint(api: Api, name: str) -> Item:
-    if "/" in name:
-        return _in_job(api, name)
-    if (endpoint := _by_id(api, "/endpoints", name)) is not None:
+    job, slash, own_name = name.partition("/")
+    query: Item = {"job_id": find_job(api, job)["id"]} if slash else {}
+    if not slash and (endpoint := _by_id(api, "/endpoints", name)) is not None:
         return endpoint
-    several = list(_named(api, "/endpoints", name, {}))
-    if len(several) == 1:
-        return several[0]
-    if several:
-        candidates = _listed(full_name(endpoint) for endpoint in several)
+    several = list(_named(api, "/endpoints", own_name if slash else name, query))
+    if len(several) > 1:
+        candidates = _listed(map(full_name, several))
         raise usage(f"Several endpoints are named {plain(name)!r}. Which one? {candidates}")
-    known = map(full_name, api.pages("/endpoints", MOST_LOOKED_AT))
+    if several:
+        return several[0]
+    known = map(full_name, api.pages("/endpoints", MOST_LOOKED_AT, query))
     raise _unknown("endpoint", name, known, "cadenza endpoints list")
 
 
@@ -88,16 +81,6 @@ def one_of(items: Iterable[Item], kind: str, name: str, command: str) -> Item:
     if matching:
         return matching[0]
     raise _unknown(kind, name, (item["name"] for item in listed), command)
-
-
-def _in_job(api: Api, name: str) -> Item:
-    job_name, _, own = name.partition("/")
-    job = find_job(api, job_name)
-    endpoint = next(_named(api, "/endpoints", own, {"job_id": job["id"]}), None)
-    if endpoint is not None:
-        return endpoint
-    of_job = api.pages("/endpoints", MOST_LOOKED_AT, {"job_id": job["id"]})
-    raise _unknown("endpoint", name, map(full_name, of_job), "cadenza endpoints list")
 
 
 def _named(api: Api, path: str, name: str, query: Item) -> Iterator[Item]:

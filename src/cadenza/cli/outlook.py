@@ -27,16 +27,12 @@ def explain(api: Api, out: Output, name: EndpointName) -> None:
     """
     endpoint = find_endpoint(api, name)
     explanation = api.get(f"/endpoints/{endpoint['id']}/explain")
-    out.done(explanation, "\n".join(_sentences(full_name(endpoint), explanation, out.times)))
-
-
-def _sentences(name: str, explanation: dict[str, Any], times: Times) -> list[str]:
-    lines = [name, f"  {_in_zone(explanation['summary'], times)}"]
+    lines = [full_name(endpoint), f"  {_in_zone(explanation['summary'], out.times)}"]
     for title, field in (("How it was chosen:", "because"), ("Good to know:", "would_change")):
         if explanation[field]:
             lines += ["", title]
-            lines += (f"  {_in_zone(sentence, times)}" for sentence in explanation[field])
-    return lines
+            lines += (f"  {_in_zone(sentence, out.times)}" for sentence in explanation[field])
+    out.done(explanation, "\n".join(lines))
 
 
 def _in_zone(sentence: str, times: Times) -> str:

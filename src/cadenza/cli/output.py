@@ -39,12 +39,10 @@ class Output:
         if self.as_json:
             for item in items:
                 typer.echo(json_text(item))
-            return
-        rows = list(items)
-        if not rows:
+        elif rows := list(items):
+            self._table(rows, columns)
+        else:
             typer.echo(empty)
-            return
-        self._table(rows, columns)
 
     def one(self, item: Item, lines: Sequence[tuple[str, object]]) -> None:
         """Names and values, one below the other; what is empty is left out."""

@@ -43,13 +43,16 @@ def read_answers(file: Path, only: str | None, job: JobDefinition, now: datetime
     except Unreadable as error:
         raise CommandError(str(error)) from error
     lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    single = job.endpoints if len(job.endpoints) == 1 else ()
     answers: list[Answered] = []
     for index, (number, line) in enumerate(lines):
         fields = _fields(file, number, line)
         at = now - (len(lines) - 1 - index) * _MINUTE
-        name = str(fields.get("endpoint") or only or _only_endpoint(file, number, job))
+        name = fields.get("endpoint") or only or (single and single[0].name)
+        if not name:
+            raise usage(f"{file}:{number}: say whose answer it is: expected {EXAMPLE}")
         try:
-            answers.append(_answered(name, {"finished_at": at.isoformat(), **fields}))
+            answers.append(_answered(str(name), {"finished_at": at.isoformat(), **fields}))
         except (ValueError, TypeError) as error:
             raise usage(f"{file}:{number}: {plain(str(error))}; expected {EXAMPLE}") from error
     return [answer for answer in answers if only in (None, answer.endpoint)]
@@ -63,15 +66,8 @@ def _fields(file: Path, number: int, line: str) -> dict[str, Any]:
     if not isinstance(read, dict) or "body" not in read:
         raise usage(f"{file}:{number}: a body is missing; expected {EXAMPLE}")
     fields = cast("dict[str, Any]", read)
-    if "at" in fields:
-        fields = {**fields, "finished_at": fields["at"], "slot_at": fields["at"]}
-    return fields
-
-
-def _only_endpoint(file: Path, number: int, job: JobDefinition) -> str:
-    if len(job.endpoints) != 1:
-        raise usage(f"{file}:{number}: say whose answer it is: expected {EXAMPLE}")
-    return job.endpoints[0].name
+    at = fields.get("at")
+    return {**fields, "finished_at": at, "slot_at": at} if "at" in fields else fields
 
 
 def _answered(name: str, run: dict[str, Any]) -> Answered:

@@ -1,5 +1,6 @@
 """`cadenza rules test`: what declared rules would have done with answers of the past."""
 
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,11 +9,10 @@ import typer
 
 from cadenza.application.ports.expressions import Expressions
 from cadenza.application.rule_judging import NOT_SO
-from cadenza.application.rule_trial import Answered, Tried, try_rules
+from cadenza.application.rule_trial import Answered, try_rules
 from cadenza.cli.client import Api
 from cadenza.cli.context import CliContext
 from cadenza.cli.errors import CommandError, usage
-from cadenza.cli.instants import ago
 from cadenza.cli.output import Column, Output
 from cadenza.cli.recorded_answers import read_answers, stored_answers
 from cadenza.cli.terminal_text import plain
@@ -21,6 +21,7 @@ from cadenza.domain.instants import iso
 from cadenza.manifest.files import read_manifest
 from cadenza.manifest.rules import rule_document
 
+NO_ANSWER = Counter({"there is no answer that it reads": 0})
 NO_RULES = "The file declares no rules. How to write them: docs/how-to/write-rules.md"
 
 
@@ -65,7 +66,7 @@ def run_rules(
             names = [only] if only else [endpoint.name for endpoint in job.endpoints]
             with out.working(f"Reading the answers of {job.name}"):
                 answers = list(
-                    stored_answers(api, job, names, ago(context, "--since", since), limit)
+                    stored_answers(api, job, names, out.times.ago("--since", since), limit)
                 )
         records += _records(job, answers, expressions)
     out.rows(records, COLUMNS, NO_RULES)
@@ -102,18 +103,13 @@ def _records(
             "answers": tried.judged,
             "held": tried.held,
             "fired": [{"at": iso(at), "endpoint": by} for at, by in tried.fired],
-            "why_not": _counted(tried),
-            "no_yes_or_no": [
-                {"reason": reason, "answers": count}
-                for reason, count in tried.troubles.most_common(5)
-            ],
+            "why_not": _counted(tried.why_not if tried.judged else NO_ANSWER),
+            "no_yes_or_no": _counted(tried.troubles),
         }
 
 
-def _counted(tried: Tried) -> list[dict[str, Any]]:
-    if tried.judged == 0:
-        return [{"reason": "there is no answer that it reads", "answers": 0}]
-    return [{"reason": why, "answers": count} for why, count in tried.why_not.most_common(5)]
+def _counted(reasons: Counter[str]) -> list[dict[str, Any]]:
+    return [{"reason": reason, "answers": count} for reason, count in reasons.most_common(5)]
 
 
 def _fired(record: dict[str, Any]) -> str:

@@ -7,19 +7,15 @@ import typer
 
 from cadenza.cli.client import Api
 from cadenza.cli.commands import command, group
-from cadenza.cli.complete import Limit, OfEndpoint, OfJob
-from cadenza.cli.context import CliContext
+from cadenza.cli.complete import Limit, OfEndpoint, OfJob, Since
 from cadenza.cli.descriptions import run_result, source
-from cadenza.cli.instants import ago
 from cadenza.cli.lookup import EndpointNames, find_endpoint, find_job
 from cadenza.cli.output import Column, Output
-from cadenza.cli.terminal_text import json_text, shortened
+from cadenza.cli.terminal_text import shortened, text_of
 from cadenza.cli.times import duration_text
 from cadenza.domain.plan import Source
 from cadenza.domain.run import RunStatus
 
-Since = Annotated[str | None, typer.Option("--since", help="An instant, or like 2h ago.")]
-To = Annotated[str | None, typer.Option("--to", help="Before an instant, or like 1h ago.")]
 NO_RUNS = "No runs yet. Run one now: cadenza run ENDPOINT, or wait: cadenza tail"
 cli = group("runs", "Runs: what ran, how it ended, and why it ran then.")
 
@@ -28,13 +24,12 @@ cli = group("runs", "Runs: what ran, how it ended, and why it ran then.")
 def list_runs(
     api: Api,
     out: Output,
-    context: CliContext,
     endpoint: OfEndpoint = None,
     job: OfJob = None,
     status: Annotated[list[RunStatus] | None, typer.Option(help="Several.")] = None,
     source: Annotated[list[Source] | None, typer.Option(help="Why it ran; several.")] = None,
     since: Since = None,
-    to: To = None,
+    to: Annotated[str | None, typer.Option(help="Before an instant, or like 1h ago.")] = None,
     limit: Limit = 20,
 ) -> None:
     """List runs, the newest first.
@@ -46,8 +41,8 @@ def list_runs(
         "job_id": find_job(api, job)["id"] if job else None,
         "status": status or None,
         "source": source or None,
-        "from": ago(context, "--since", since),
-        "to": ago(context, "--to", to),
+        "from": out.times.ago("--since", since),
+        "to": out.times.ago("--to", to),
     }
     nothing = "No run fits." if any(query.values()) else NO_RUNS
     out.rows(api.pages("/runs", limit, query), run_columns(out, EndpointNames(api)), nothing)
@@ -101,9 +96,6 @@ def print_run(out: Output, run: dict[str, Any], name: str) -> None:
         ("lost attempts", "\n".join(lost)),
         ("late results", len(run["late_results"]) or ""),
         ("slots skipped", skipped),
-        (
-            "body",
-            "" if body is None else shortened(body if isinstance(body, str) else json_text(body)),
-        ),
+        ("body", "" if body is None else shortened(text_of(body))),
     ]
     out.one(run, lines)

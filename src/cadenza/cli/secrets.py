@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Annotated, Any, Protocol, TypeVar
 
 import typer
@@ -20,6 +21,7 @@ from cadenza.cli.commands import group
 
 MOST_UNREADABLE = 20
 T = TypeVar("T")
+_warn = partial(typer.echo, err=True)
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -45,8 +47,12 @@ def register(app: typer.Typer, with_secrets: WithSecrets) -> None:
 
         Example: cadenza secrets rotate --json
         """
-        on_progress = _no_progress if as_json else _show_progress
-        rotated = with_secrets(lambda secrets: rotate_secrets(secrets, on_progress), _warn)
+
+        def show_progress(done: int, total: int) -> None:
+            if not as_json:
+                _warn(f"{done} of {total} values encrypted …")
+
+        rotated = with_secrets(lambda secrets: rotate_secrets(secrets, show_progress), _warn)
         if as_json:
             typer.echo(json.dumps(_rotation_record(rotated)))
         else:
@@ -141,15 +147,3 @@ def _show_holdings(held: Holdings) -> None:
             f"Secrets under a missing key cannot be used. Put the key into {held.where}, after the "
             "first one, or enter those secrets again."
         )
-
-
-def _warn(message: str) -> None:
-    typer.echo(message, err=True)
-
-
-def _show_progress(done: int, total: int) -> None:
-    _warn(f"{done} of {total} values encrypted …")
-
-
-def _no_progress(_done: int, _total: int) -> None:
-    pass

@@ -7,9 +7,7 @@ import typer
 
 from cadenza.cli.client import Api
 from cadenza.cli.commands import command, group
-from cadenza.cli.complete import Limit, OfEndpoint, OfJob
-from cadenza.cli.context import CliContext
-from cadenza.cli.instants import ago
+from cadenza.cli.complete import Limit, OfEndpoint, OfJob, Since
 from cadenza.cli.lookup import EndpointNames, find_endpoint, find_job
 from cadenza.cli.output import Column, Output
 from cadenza.cli.terminal_text import json_text, shortened
@@ -31,12 +29,11 @@ cli = group("sessions", "Sessions: what the planner did or wanted, and why.")
 def list_sessions(
     api: Api,
     out: Output,
-    context: CliContext,
     endpoint: OfEndpoint = None,
     job: OfJob = None,
     brain: Annotated[str | None, typer.Option(help="Like rules.")] = None,
     search: Annotated[str | None, typer.Option(help="A piece of the reasoning.")] = None,
-    since: Annotated[str | None, typer.Option(help="An instant, or like 2h ago.")] = None,
+    since: Since = None,
     limit: Limit = 20,
 ) -> None:
     """List the planner's sessions, the newest first.
@@ -58,7 +55,7 @@ def list_sessions(
         "job_id": find_job(api, job)["id"] if job else None,
         "brain": brain,
         "search": search,
-        "from": ago(context, "--since", since),
+        "from": out.times.ago("--since", since),
     }
     out.rows(api.pages("/sessions", limit, query), columns, NO_SESSIONS)
 

@@ -33,6 +33,11 @@ def shortened(text: str, longest: int = _LONGEST) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
+def text_of(value: Any) -> str:
+    """A text as it is, and anything else as JSON."""
+    return value if isinstance(value, str) else json_text(value)
+
+
 def json_text(value: Any) -> str:
     """JSON that reads back as the same value, and is as harmless."""
     return _DANGEROUS.sub(_json, json.dumps(value, ensure_ascii=False))

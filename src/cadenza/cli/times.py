@@ -1,10 +1,14 @@
-"""Instants and durations as a person reads them: by their own clock, and from now."""
+"""Instants and durations as a person reads and writes them: by their own clock, and from now."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from cadenza.domain.instants import humanize
+from cadenza.cli.errors import usage
+from cadenza.cli.terminal_text import plain
+from cadenza.domain.instants import humanize, iso
+from cadenza.manifest.durations import parse_duration
 
 _STEPS = ((90, 1, "s"), (90 * 60, 60, "min"), (36 * 3600, 3600, "h"))
 _DAY = 86_400
@@ -28,6 +32,29 @@ class Times:
         """The time of day, with the day where it is another one than today."""
         at, today = self.local(_read(instant)), self.local(self.now)
         return f"{at:%H:%M:%S}" if at.date() == today.date() else f"{at:%Y-%m-%d %H:%M:%S}"
+
+    def from_now(self, option: str, text: str | None) -> str | None:
+        """An option that is an instant; `2h` is in two hours."""
+        return self._instant(option, text, 1)
+
+    def ago(self, option: str, text: str | None) -> str | None:
+        """An option that is an instant; `2h` is two hours ago."""
+        return self._instant(option, text, -1)
+
+    def _instant(self, option: str, text: str | None, sign: int) -> str | None:
+        if text is None:
+            return None
+        with suppress(ValueError):
+            return iso(self.now + sign * parse_duration(text))
+        try:
+            read = datetime.fromisoformat(text)
+            # Without a zone it is what the person's own clock shows.
+            return iso(read if read.tzinfo else read.astimezone())
+        except (ValueError, OverflowError) as error:
+            example = (
+                "an instant like 2026-03-01T12:00 or 2026-03-01T12:00:00Z, or from now, like 2h"
+            )
+            raise usage(f"{option}: {plain(text)!r} is not {example}") from error
 
 
 def relative(instant: datetime, now: datetime) -> str:

@@ -85,16 +85,12 @@ def _show(manifest: Manifest) -> None:
         typer.echo(f"{_counted(count, 'problem')}; nothing can be applied.", err=True)
         return
     if sys.stdout.isatty():
-        _show_table(manifest)
+        table = Table("job", "endpoints")
+        for job in manifest.jobs[:MOST_SHOWN]:
+            table.add_row(job.name, ", ".join(endpoint.name for endpoint in job.endpoints))
+        Console().print(table)
     jobs, endpoints = len(manifest.jobs), sum(len(job.endpoints) for job in manifest.jobs)
     typer.echo(f"Valid: {_counted(jobs, 'job')}, {_counted(endpoints, 'endpoint')}.")
-
-
-def _show_table(manifest: Manifest) -> None:
-    table = Table("job", "endpoints")
-    for job in manifest.jobs[:MOST_SHOWN]:
-        table.add_row(job.name, ", ".join(endpoint.name for endpoint in job.endpoints))
-    Console().print(table)
 
 
 def _counted(count: int, what: str) -> str:

@@ -15,7 +15,6 @@ from cadenza.cli.client import Api
 from cadenza.cli.commands import command
 from cadenza.cli.context import CliContext
 from cadenza.cli.errors import CommandError, usage
-from cadenza.cli.instants import ago
 from cadenza.cli.output import Output
 from cadenza.cli.recorded_answers import read_answers, stored_answers
 from cadenza.cli.terminal_text import plain
@@ -86,7 +85,7 @@ def replay(
         if responses is not None:
             answers = read_answers(responses, None, wanted, context.now())
         else:
-            at = ago(context, "--since", since)
+            at = out.times.ago("--since", since)
             answers = list(stored_answers(api, wanted, names, at, limit))
     histories = {
         name: History([answer.response for answer in answers if answer.endpoint == name])

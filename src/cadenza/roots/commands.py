@@ -31,7 +31,7 @@ _PANELS = {
         ),
         "pause": ("cli.actions", "Hold an endpoint back, until an instant or until it is resumed."),
         "resume": ("cli.actions", "Let a paused endpoint go on; a pause of its job stays."),
-        "hint": ("cli.hint", "Bend a schedule for a while: another interval, or one run."),
+        "hint": ("cli.actions", "Bend a schedule for a while: another interval, or one run."),
         "analyse": ("cli.actions", "Ask the planner to look at an endpoint, as soon as it can."),
     },
     "Schedules as code": {
@@ -74,7 +74,7 @@ _PANELS = {
             "cli.account",
             "Show how many tokens, and how much money, are left for analysis this month.",
         ),
-        "audit": ("cli.audit", "The audit log: who did what."),
+        "audit": ("cli.account", "The audit log: who did what."),
         "tenants": ("cli.tenants", "Tenants and their users, with the admin's key."),
     },
     "Models and money": {

@@ -1,10 +1,9 @@
 """The application: every resource's routes, and what belongs to all of them."""
 
 from importlib.metadata import version
-from typing import Any
 
 from fastapi import FastAPI
-from starlette.routing import BaseRoute, Route
+from starlette.routing import Route
 
 from cadenza.web.api import (
     billing,
@@ -14,38 +13,32 @@ from cadenza.web.api import (
     jobs,
     keys,
     manifest,
-    outlook,
     probes,
     records,
     runs,
     schedules,
-    signing_keys,
     steering,
-    suggestions,
     tenants,
-    usage,
 )
 from cadenza.web.api.dependencies import Dependencies
 from cadenza.web.api.middleware import RequestMiddleware
 from cadenza.web.api.problems import handle_problems
-from cadenza.web.api.routes import add_problem_schema
+from cadenza.web.api.routes import with_problem_schema
 
 # A request is matched against one route after the other: what is asked for most comes first.
 RESOURCES = (
     runs.routes,
     endpoints.routes,
-    outlook.routes,
+    endpoints.outlook_routes,
     jobs.routes,
     records.routes,
-    usage.routes,
     tenants.routes,
     probes.routes,
     steering.routes,
-    suggestions.routes,
+    records.suggestion_routes,
     keys.routes,
-    keys.me_routes,
     manifest.routes,
-    signing_keys.routes,
+    keys.signing_routes,
     billing.routes,
     grants.routes,
     schedules.routes,
@@ -67,24 +60,11 @@ def create_app(dependencies: Dependencies) -> FastAPI:
     app.state.dependencies = dependencies
     # include_router would have every request matched twice, in a context that no route needs.
     routes = [route for resource in RESOURCES for route in resource.routes]
-    app.router.routes.extend(sorted(routes, key=_is_write))
+    app.router.routes.extend(
+        sorted(routes, key=lambda route: isinstance(route, Route) and route.methods != {"GET"})
+    )
     handle_problems(app)
     app.add_middleware(RequestMiddleware, new_id=dependencies.around.new_id)
-    _complete_schema(app)
-    return app
-
-
-def _is_write(route: BaseRoute) -> bool:
-    return isinstance(route, Route) and route.methods != {"GET"}
-
-
-def _complete_schema(app: FastAPI) -> None:
     generate = app.openapi
-
-    def openapi() -> dict[str, Any]:
-        if app.openapi_schema is None:
-            add_problem_schema(generate())
-        assert app.openapi_schema is not None
-        return app.openapi_schema
-
-    app.openapi = openapi  # type: ignore[method-assign]
+    app.openapi = lambda: app.openapi_schema or with_problem_schema(generate())  # type: ignore[method-assign]
+    return app

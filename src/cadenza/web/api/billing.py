@@ -3,7 +3,7 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import Query, Request, Response
+from fastapi import Query, Response
 
 from cadenza.application.ports.billing import UsageGroup, UsageSearch
 from cadenza.web.api.access import Admin, ApiDependencies, Reader
@@ -14,7 +14,7 @@ from cadenza.web.api.parsing.cursors import (
     write_cursor,
     write_time_cursor,
 )
-from cadenza.web.api.parsing.headers import IdempotencyKey, idempotency_record, mark_replayed
+from cadenza.web.api.parsing.headers import Idempotency
 from cadenza.web.api.parsing.query import Cursor, From, Limit, Named, To, check_order
 from cadenza.web.api.routes import router
 from cadenza.web.api.schemas.billing import (
@@ -38,16 +38,14 @@ GroupBy = Annotated[UsageGroup, Query(description="Days are those of UTC.")]
 @routes.post("", status_code=201)
 async def create_account(
     body: AccountBody,
-    request: Request,
-    response: Response,
     caller: Admin,
     dependencies: ApiDependencies,
-    key: IdempotencyKey,
+    idempotency: Idempotency,
 ) -> AccountResponse:
     """It begins with no credits."""
-    record = idempotency_record(request, key, body)
+    record = idempotency.record(body)
     account, replayed = await dependencies.accounts.create(caller, body.name, record)
-    mark_replayed(response, replayed)
+    idempotency.mark(replayed)
     return AccountResponse.model_validate(account)
 
 
@@ -89,7 +87,8 @@ async def add_credits(
 ) -> LedgerEntryResponse:
     """Add credits, or take some away; the same reference counts once."""
     entry, replayed = await dependencies.accounts.adjust(caller, account_id, body.parsed())
-    mark_replayed(response, replayed)
+    if replayed:
+        response.headers["Idempotent-Replayed"] = "true"
     return LedgerEntryResponse.model_validate(entry)
 
 
@@ -156,18 +155,16 @@ async def list_virtual_keys(
 async def create_virtual_key(
     account_id: UUID,
     body: VirtualKeyBody,
-    request: Request,
-    response: Response,
     caller: Admin,
     dependencies: ApiDependencies,
-    idempotency_key: IdempotencyKey,
+    idempotency: Idempotency,
 ) -> VirtualKeyResponse:
     """How the account reaches a provider. The key is encrypted, and never shown again."""
-    record = idempotency_record(request, idempotency_key, body)
+    record = idempotency.record(body)
     key, replayed = await dependencies.virtual_keys.create(
         caller, account_id, body.parsed(), record
     )
-    mark_replayed(response, replayed)
+    idempotency.mark(replayed)
     return VirtualKeyResponse.model_validate(key)
 
 

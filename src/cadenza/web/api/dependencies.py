@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from uuid import UUID
 
 from fastapi import Request
@@ -31,6 +32,7 @@ from cadenza.application.ports.signing_keys import SigningKeys
 from cadenza.application.ports.store import Store
 from cadenza.application.ports.suggestions import SuggestionReads
 from cadenza.application.ports.usage import Readiness, UsageReads
+from cadenza.application.rule_fit import misfits_of_jobs
 from cadenza.application.schedule_changes import ScheduleChanges
 from cadenza.application.schedules import Schedules
 from cadenza.application.steering import Steering
@@ -108,6 +110,9 @@ class Dependencies:
         self.schedules = Schedules(store, stores.schedules, stores.billing, changes, cron, new_id)
         self.suggestions = Suggestions(
             store, stores.suggestions, stores.analysis_queue, clock, cron
+        )
+        self.misfits_of = partial(
+            misfits_of_jobs, stored=stores.latest_answers, expressions=around.expressions
         )
 
 

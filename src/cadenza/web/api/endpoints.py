@@ -1,9 +1,10 @@
-"""Endpoints: created, listed, changed, archived, tested."""
+"""Endpoints: created, listed, changed, archived, tested; and what lies ahead of them."""
 
+from dataclasses import asdict
 from functools import partial
 from uuid import UUID
 
-from fastapi import Request, Response
+from fastapi import Response
 
 from cadenza.application.ports.catalogue import EndpointSearch, StoredEndpoint
 from cadenza.domain.endpoint import EndpointOrder
@@ -13,41 +14,38 @@ from cadenza.web.api.access import ApiDependencies, Operator, Reader
 from cadenza.web.api.dependencies import Dependencies
 from cadenza.web.api.parsing.bodies import EndpointMergePatch, EndpointPatch, NewEndpoint
 from cadenza.web.api.parsing.cursors import read_endpoint_cursor, write_endpoint_cursor
-from cadenza.web.api.parsing.headers import (
-    IdempotencyKey,
-    IfMatch,
-    idempotency_record,
-    mark_replayed,
-    tag,
-)
-from cadenza.web.api.parsing.query import Cursor, Limit, Named, Order, Searched, State
+from cadenza.web.api.parsing.headers import Idempotency, IfMatch, tag
+from cadenza.web.api.parsing.query import Count, Cursor, Limit, Named, Order, Searched, State
 from cadenza.web.api.routes import router
 from cadenza.web.api.schemas.endpoints import (
     EndpointDetailResponse,
     EndpointResponse,
+    ExplanationResponse,
+    PreviewResponse,
     TestCallResponse,
+    UpcomingRunResponse,
     endpoint_detail_response,
     endpoint_response,
+    explanation_response,
 )
 from cadenza.web.api.schemas.pages import Page, page_response
 
 routes = router("Endpoints")
+outlook_routes = router("Outlook", "/endpoints/{endpoint_id}")
 
 
 @routes.post("/jobs/{job_id}/endpoints", status_code=201)
 async def create_endpoint(
     job_id: UUID,
     body: NewEndpoint,
-    request: Request,
     response: Response,
     caller: Operator,
     dependencies: ApiDependencies,
-    key: IdempotencyKey,
+    idempotency: Idempotency,
 ) -> EndpointDetailResponse:
-    record = idempotency_record(request, key, body)
-    create = dependencies.endpoints.create
-    endpoint, replayed = await create(caller, job_id, read_endpoint(body), record)
-    mark_replayed(response, replayed)
+    definition, record = read_endpoint(body), idempotency.record(body)
+    endpoint, replayed = await dependencies.endpoints.create(caller, job_id, definition, record)
+    idempotency.mark(replayed)
     return _with_outlook(dependencies, response, endpoint)
 
 
@@ -115,11 +113,32 @@ async def test_endpoint(
 ) -> TestCallResponse:
     """Call the target once, now. It is no run, and counts for nothing."""
     outcome, took = await dependencies.endpoint_test.call(caller, endpoint_id)
-    return TestCallResponse(
-        status=outcome.status,
-        status_code=outcome.status_code,
-        error_kind=outcome.error_kind,
-        error_message=outcome.error_message,
-        duration_ms=milliseconds(took),
-        body=outcome.body,
+    return TestCallResponse(duration_ms=milliseconds(took), **asdict(outcome))
+
+
+@outlook_routes.get("/explain")
+async def explain_next_run(
+    endpoint_id: UUID, caller: Reader, dependencies: ApiDependencies
+) -> ExplanationResponse:
+    """Why it runs next when it does, what was considered, and what would change it."""
+    stored, explanation = await dependencies.outlook.explain(caller.tenant_id, endpoint_id)
+    return explanation_response(endpoint_id, stored.read_at, explanation)
+
+
+@outlook_routes.get("/preview")
+async def preview(
+    endpoint_id: UUID,
+    caller: Reader,
+    dependencies: ApiDependencies,
+    count: Count = 10,
+) -> PreviewResponse:
+    """The next runs, if each of them goes well and takes no time."""
+    stored, planned, baseline = await dependencies.outlook.preview(
+        caller.tenant_id, endpoint_id, count
+    )
+    return PreviewResponse(
+        endpoint_id=endpoint_id,
+        at=stored.read_at,
+        planned=[UpcomingRunResponse.model_validate(run) for run in planned],
+        baseline=[UpcomingRunResponse.model_validate(run) for run in baseline],
     )

@@ -3,12 +3,10 @@
 from functools import partial
 from uuid import UUID
 
-from fastapi import Request, Response
-
 from cadenza.web.api.access import ApiDependencies, Operator, Reader
 from cadenza.web.api.parsing.billing_bodies import GrantBody
 from cadenza.web.api.parsing.cursors import read_time_cursor, write_time_cursor
-from cadenza.web.api.parsing.headers import IdempotencyKey, idempotency_record, mark_replayed
+from cadenza.web.api.parsing.headers import Idempotency
 from cadenza.web.api.parsing.query import Cursor, Limit
 from cadenza.web.api.routes import router
 from cadenza.web.api.schemas.grants import (
@@ -26,16 +24,14 @@ LAST_USES = 20
 @routes.post("", status_code=201)
 async def create_grant(
     body: GrantBody,
-    request: Request,
-    response: Response,
     caller: Operator,
     dependencies: ApiDependencies,
-    key: IdempotencyKey,
+    idempotency: Idempotency,
 ) -> GrantResponse:
     """In your own name."""
-    record = idempotency_record(request, key, body)
+    record = idempotency.record(body)
     grant, replayed = await dependencies.grants.create(caller, body.parsed(), record)
-    mark_replayed(response, replayed)
+    idempotency.mark(replayed)
     return grant_response(grant, dependencies.around.clock.now())
 
 

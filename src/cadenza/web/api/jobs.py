@@ -3,10 +3,9 @@
 from functools import partial
 from uuid import UUID
 
-from fastapi import Request, Response
+from fastapi import Response
 
 from cadenza.application.ports.catalogue import JobSearch, StoredJob
-from cadenza.application.rule_fit import misfits_of_jobs
 from cadenza.domain.definition import declared
 from cadenza.manifest.models import JobFields
 from cadenza.manifest.reading import read_job_fields
@@ -14,13 +13,7 @@ from cadenza.web.api.access import ApiDependencies, Operator, Reader
 from cadenza.web.api.dependencies import Dependencies
 from cadenza.web.api.parsing.bodies import JobMergePatch, JobPatch, PauseBody
 from cadenza.web.api.parsing.cursors import read_cursor, write_cursor
-from cadenza.web.api.parsing.headers import (
-    IdempotencyKey,
-    IfMatch,
-    idempotency_record,
-    mark_replayed,
-    tag,
-)
+from cadenza.web.api.parsing.headers import Idempotency, IfMatch, tag
 from cadenza.web.api.parsing.query import Archived, Cursor, Limit, Named, Searched
 from cadenza.web.api.routes import router
 from cadenza.web.api.schemas.jobs import ChangedJobResponse, JobResponse, job_response
@@ -32,15 +25,14 @@ routes = router("Jobs", "/jobs")
 @routes.post("", status_code=201)
 async def create_job(
     body: JobFields,
-    request: Request,
     response: Response,
     caller: Operator,
     dependencies: ApiDependencies,
-    key: IdempotencyKey,
+    idempotency: Idempotency,
 ) -> JobResponse:
-    record = idempotency_record(request, key, body)
-    job, replayed = await dependencies.jobs.create(caller, read_job_fields(body), record)
-    mark_replayed(response, replayed)
+    fields, record = read_job_fields(body), idempotency.record(body)
+    job, replayed = await dependencies.jobs.create(caller, fields, record)
+    idempotency.mark(replayed)
     return _job(dependencies, response, job)
 
 
@@ -83,12 +75,7 @@ async def change_job(
     seen: IfMatch,
 ) -> ChangedJobResponse:
     stored = await dependencies.jobs.change(caller, job_id, JobMergePatch(body), seen)
-    misfits = await misfits_of_jobs(
-        caller.tenant_id,
-        [declared(stored.job)],
-        dependencies.reads.latest_answers,
-        dependencies.around.expressions,
-    )
+    misfits = await dependencies.misfits_of(caller.tenant_id, [declared(stored.job)])
     changed = _job(dependencies, response, stored)
     return ChangedJobResponse(**dict(changed), warnings=[text for _, text in misfits])
 

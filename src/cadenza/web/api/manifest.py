@@ -2,7 +2,6 @@
 
 import asyncio
 
-from cadenza.application.rule_fit import misfits_of_jobs
 from cadenza.domain.errors import InvalidFields
 from cadenza.manifest.checking import Checked, Checks, check_documents
 from cadenza.manifest.models import JobDocument, ManifestDocument
@@ -27,12 +26,7 @@ async def apply_manifest(
     """All of it, or, where anything is wrong, nothing."""
     # A thousand crons take a while: in a thread, so that others are served meanwhile.
     checked = await asyncio.to_thread(_checked, body, dependencies)
-    misfits = await misfits_of_jobs(
-        caller.tenant_id,
-        checked.jobs,
-        dependencies.reads.latest_answers,
-        dependencies.around.expressions,
-    )
+    misfits = await dependencies.misfits_of(caller.tenant_id, checked.jobs)
     manifests = dependencies.manifests
     write = manifests.compare if dry_run else manifests.apply
     changes = await write(caller, checked.jobs, prune=prune)

@@ -57,22 +57,18 @@ class RequestMiddleware:
         try:
             _check_head(scope)
             await self._app(scope, _limited(scope, receive), send_with_headers)
-        except TooLarge as error:
-            if started:
-                raise
-            answer = problem_response(
-                Request(scope), error.status, "too-large", "Too large", str(error)
-            )
-            await answer(scope, receive, send_with_headers)
         except ClientDisconnect:
             _log.info("api.left", path=scope["path"], request_id=request_id)  # nobody to answer
-        except Exception:
-            _log.exception("api.failed", path=scope["path"], request_id=request_id)
+        except Exception as error:
+            if isinstance(error, TooLarge):
+                problem = (error.status, "too-large", "Too large", str(error))
+            else:
+                _log.exception("api.failed", path=scope["path"], request_id=request_id)
+                title = "Something went wrong on our side"
+                problem = (500, "internal", title, f"it has been logged under {request_id}")
             if started:
                 raise
-            title = "Something went wrong on our side"
-            detail = f"it has been logged under {request_id}"
-            answer = problem_response(Request(scope), 500, "internal", title, detail)
+            answer = problem_response(Request(scope), *problem)
             await answer(scope, receive, send_with_headers)
 
     def _request_id(self, scope: Scope) -> str:

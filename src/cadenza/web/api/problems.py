@@ -1,7 +1,7 @@
 """Errors as problem details (RFC 9457): what was wrong, where, and what to do about it."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import pydantic_core
 import structlog
@@ -10,6 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Match, Route
 
 from cadenza.domain.errors import (
     AlreadyThere,
@@ -52,6 +53,8 @@ class Problem(BaseModel):
 class Unauthorised(CadenzaError):
     """No key, or one that opens nothing."""
 
+    headers: ClassVar = {"WWW-Authenticate": 'Bearer realm="cadenza"'}
+
 
 class TooManyRequests(CadenzaError):
     """Over the rate limit."""
@@ -65,19 +68,15 @@ class Gone(CadenzaError):
     """What was asked for is no longer kept."""
 
 
-class Malformed(CadenzaError):
+class Malformed(InvalidInput):
     """A request that cannot be read at all."""
-
-    def __init__(self, problem: InvalidInput) -> None:
-        self.problem = problem
-        super().__init__(str(problem))
 
 
 _KINDS: tuple[tuple[type[CadenzaError], int, str, str], ...] = (
     (AlreadyThere, 409, "already-there", "It exists already"),
+    (Malformed, 400, "malformed", "The request cannot be read"),
     (InvalidInput, 422, "invalid-input", "A value is not valid"),
     (InvalidFields, 422, "invalid-input", "Some values are not valid"),
-    (Malformed, 400, "malformed", "The request cannot be read"),
     (Unauthorised, 401, "unauthorised", "A valid API key is needed"),
     (NotAllowed, 403, "not-allowed", "The key may not do this"),
     (NotFound, 404, "not-found", "There is no such thing"),
@@ -132,7 +131,9 @@ def _field_problem(error: InvalidInput) -> FieldProblem:
 async def _on_our_error(request: Request, error: Exception) -> Response:
     for kind, status, name, title in _KINDS:
         if isinstance(error, kind):
-            fields, headers = _fields(error), _headers(error)
+            alone = [error] if isinstance(error, InvalidInput) else []
+            fields = error.problems if isinstance(error, InvalidFields) else alone
+            headers = getattr(error, "headers", None)
             return problem_response(request, status, name, title, str(error), fields, headers)
     # What only the installation's admin can mend (a lost key, a database that is away) is logged.
     _log.error("api.trouble", error=str(error), path=request.url.path)
@@ -144,37 +145,12 @@ async def _on_our_error(request: Request, error: Exception) -> Response:
     return problem_response(request, 503, "unavailable", title, detail, headers=headers)
 
 
-def _fields(error: CadenzaError | Exception) -> Sequence[InvalidInput]:
-    if isinstance(error, InvalidInput):
-        return (error,)
-    if isinstance(error, Malformed):
-        return (error.problem,)
-    return error.problems if isinstance(error, InvalidFields) else ()
-
-
-def _headers(error: Exception) -> dict[str, str] | None:
-    if isinstance(error, TooManyRequests):
-        return error.headers
-    if isinstance(error, Unauthorised):
-        return {"WWW-Authenticate": 'Bearer realm="cadenza"'}
-    return None
-
-
 async def _on_invalid_request(request: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestValidationError)
-    problems = _request_problems(error)
-    detail = "; ".join(str(problem) for problem in problems[:5])
-    title = "Some values are not valid"
-    return problem_response(request, 422, "invalid-input", title, detail, problems)
-
-
-def _request_problems(error: RequestValidationError) -> list[InvalidInput]:
     """Fields of the body by their own path; parameters by their name."""
-    lines: list[Any] = []
-    for line in error.errors():
-        path = tuple(line["loc"])  # begins with `body`, `query` or the like
-        lines.append({**line, "loc": path[1:] if len(path) > 1 else path})
-    return field_errors(lines)
+    assert isinstance(error, RequestValidationError)
+    # A path begins with `body`, `query` or the like.
+    lines: list[Any] = [{**line, "loc": line["loc"][1:] or line["loc"]} for line in error.errors()]
+    return await _on_our_error(request, InvalidFields(field_errors(lines)))
 
 
 async def _on_http_error(request: Request, error: Exception) -> Response:
@@ -189,17 +165,6 @@ async def _on_http_error(request: Request, error: Exception) -> Response:
 
 def _methods_of(request: Request) -> list[str]:
     """All that the path takes; the router knows only those of the first route that matches."""
-    requested = request.url.path.split("/")
-    paths: dict[str, dict[str, Any]] = request.app.openapi()["paths"]
-    return sorted(
-        method.upper()
-        for path, methods in paths.items()
-        if _matches(path.split("/"), requested)
-        for method in methods
-    )
-
-
-def _matches(path: list[str], requested: list[str]) -> bool:
-    return len(path) == len(requested) and all(
-        part == name or part.startswith("{") for part, name in zip(path, requested, strict=True)
-    )
+    routes: list[Route] = request.app.routes
+    matching = [route for route in routes if route.matches(request.scope)[0] is not Match.NONE]
+    return sorted(method for route in matching for method in route.methods or ())

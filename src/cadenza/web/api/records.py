@@ -1,16 +1,19 @@
-"""What is recorded besides runs: the planner's sessions, the audit log, a job's timeline."""
+"""What is recorded besides runs: the planner's sessions with what they suggest, the audit log, a
+job's timeline."""
 
 from uuid import UUID
 
 from cadenza.application.ports.records import AuditSearch, SessionSearch
 from cadenza.application.ports.search_result import Span
 from cadenza.application.timeline import job_timeline
-from cadenza.web.api.access import Admin, ApiDependencies, Reader
+from cadenza.web.api.access import Admin, ApiDependencies, Operator, Reader
+from cadenza.web.api.parsing.bodies import AcceptBody
 from cadenza.web.api.parsing.cursors import read_time_cursor
 from cadenza.web.api.parsing.query import (
     Action,
     Actor,
     Cursor,
+    Few,
     From,
     Limit,
     Searched,
@@ -20,21 +23,22 @@ from cadenza.web.api.parsing.query import (
     check_order,
 )
 from cadenza.web.api.routes import router
-from cadenza.web.api.schemas.audit import (
-    AuditEntryResponse,
-    TimelineEntryResponse,
-    audit_entry_response,
-    timeline_entry_response,
-)
 from cadenza.web.api.schemas.pages import TimePage, time_page_response
-from cadenza.web.api.schemas.sessions import (
+from cadenza.web.api.schemas.records import (
+    AcceptedSuggestionResponse,
+    AuditEntryResponse,
     SessionDetailResponse,
     SessionResponse,
+    SessionRunsResponse,
+    SuggestionsResponse,
+    TimelineEntryResponse,
     session_detail_response,
     session_response,
+    timeline_entry_response,
 )
 
 routes = router("Records")
+suggestion_routes = router("Suggestions")
 RUNS_OF_A_SESSION = 20
 
 
@@ -88,7 +92,7 @@ async def list_audit(
     after = read_time_cursor(cursor)
     criteria = AuditSearch(from_at, to, after, limit, actor, action, subjects)
     records = await dependencies.reads.records.search_audit(caller.tenant_id, criteria)
-    return time_page_response(records, audit_entry_response)
+    return time_page_response(records, AuditEntryResponse.model_validate)
 
 
 @routes.get("/jobs/{job_id}/timeline")
@@ -108,3 +112,31 @@ async def get_timeline(
     runs, records = dependencies.reads.runs, dependencies.reads.records
     entries = await job_timeline(runs, records, caller.tenant_id, job_id, span)
     return time_page_response(entries, timeline_entry_response)
+
+
+@suggestion_routes.get("/suggestions")
+async def list_suggestions(
+    caller: Reader, dependencies: ApiDependencies, limit: Few = 50
+) -> SuggestionsResponse:
+    """Those that can be accepted now, the newest first."""
+    suggestions = await dependencies.reads.suggestions.open_suggestions(caller.tenant_id, limit)
+    return SuggestionsResponse.model_validate({"items": suggestions})
+
+
+@suggestion_routes.post("/sessions/{session_id}/accept")
+async def accept(
+    session_id: UUID, body: AcceptBody, caller: Operator, dependencies: ApiDependencies
+) -> AcceptedSuggestionResponse:
+    """Do what was suggested, within the planner's bounds; 409 where it was accepted before."""
+    effect = await dependencies.suggestions.accept(caller, session_id, body.call)
+    return AcceptedSuggestionResponse(session_id=session_id, call=body.call, effect=effect)
+
+
+@suggestion_routes.get("/sessions/{session_id}/runs")
+async def runs_of_session(
+    session_id: UUID, caller: Reader, dependencies: ApiDependencies, limit: Few = 50
+) -> SessionRunsResponse:
+    """The runs whose slots its hints and pauses chose, the oldest first."""
+    suggestions = dependencies.reads.suggestions
+    runs = await suggestions.runs_of_session(caller.tenant_id, session_id, limit)
+    return SessionRunsResponse.model_validate({"items": runs})

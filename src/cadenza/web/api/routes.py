@@ -13,16 +13,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from cadenza.domain.errors import InvalidInput
 from cadenza.web.api.fast_path import FastRead, fast_read, takes_several
 from cadenza.web.api.parsing.strict_json import parse
-from cadenza.web.api.problems import MEDIA_TYPE, SEND_A_KEY, Malformed, Problem, Unauthorised
+from cadenza.web.api.problems import MEDIA_TYPE, SEND_A_KEY, Problem, Unauthorised
 
 
 class StrictRequest(Request):
     async def json(self) -> Any:
         if not hasattr(self, "_json"):
-            try:
-                self._json = parse(await self.body())
-            except InvalidInput as error:
-                raise Malformed(error) from error
+            self._json = parse(await self.body())
         return self._json
 
 
@@ -125,6 +122,7 @@ def router(tag: str, prefix: str = "") -> APIRouter:
     )
 
 
-def add_problem_schema(schema: dict[str, Any]) -> None:
+def with_problem_schema(schema: dict[str, Any]) -> dict[str, Any]:
     problem = Problem.model_json_schema(ref_template="#/components/schemas/{model}")
     schema["components"]["schemas"].update({**problem.pop("$defs"), "Problem": problem})
+    return schema

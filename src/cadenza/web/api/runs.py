@@ -10,9 +10,9 @@ from cadenza.web.api.routes import router
 from cadenza.web.api.schemas.pages import TimePage, time_page_response
 from cadenza.web.api.schemas.runs import (
     HealthResponse,
+    HealthWindowResponse,
     RunDetailResponse,
     RunResponse,
-    health_response,
     run_detail_response,
     run_response,
 )
@@ -36,16 +36,9 @@ async def list_runs(
 ) -> TimePage[RunResponse]:
     """Newest slot first, without what they answered."""
     check_order(from_at, to)
+    statuses, sources, after = tuple(status or ()), tuple(source or ()), read_time_cursor(cursor)
     criteria = RunSearch(
-        endpoint_id=endpoint_id,
-        job_id=job_id,
-        statuses=tuple(status or ()),
-        sources=tuple(source or ()),
-        is_manual=is_manual,
-        from_at=from_at,
-        to_at=to,
-        after=read_time_cursor(cursor),
-        limit=limit,
+        from_at, to, after, limit, endpoint_id, job_id, statuses, sources, is_manual
     )
     runs = await dependencies.reads.runs.search_runs(caller.tenant_id, criteria)
     return time_page_response(runs, run_response)
@@ -62,4 +55,10 @@ async def get_health(
 ) -> HealthResponse:
     """How its runs ended over the last hour, four hours and day."""
     health = await dependencies.reads.runs.health_of(caller.tenant_id, endpoint_id)
-    return health_response(endpoint_id, health)
+    mean = health.mean_duration
+    return HealthResponse(
+        endpoint_id=endpoint_id,
+        windows=[HealthWindowResponse.model_validate(window) for window in health.windows],
+        mean_duration_ms=None if mean is None else mean.total_seconds() * 1000,
+        failure_streak=health.failure_streak,
+    )

@@ -3,7 +3,7 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import Query, Request, Response
+from fastapi import Query, Response
 
 from cadenza.domain.schedule import Schedule
 from cadenza.domain.slot import SlotStatus
@@ -16,10 +16,8 @@ from cadenza.web.api.parsing.cursors import (
     write_time_cursor,
 )
 from cadenza.web.api.parsing.headers import (
-    IdempotencyKey,
+    Idempotency,
     IfMatch,
-    idempotency_record,
-    mark_replayed,
     tag,
 )
 from cadenza.web.api.parsing.query import Cursor, Limit, Named
@@ -54,16 +52,15 @@ After = Annotated[int, Query(ge=0, le=2**31 - 1, description="`next` of the even
 @routes.post("", status_code=201, responses=documented(402))
 async def create_schedule(
     body: NewScheduleBody,
-    request: Request,
     response: Response,
     caller: Operator,
     dependencies: ApiDependencies,
-    key: IdempotencyKey,
+    idempotency: Idempotency,
 ) -> ScheduleDetailResponse:
     """With its grant and its first slot, in one transaction."""
-    record = idempotency_record(request, key, body)
+    record = idempotency.record(body)
     schedule, replayed = await dependencies.schedules.create(caller, body.parsed(), record)
-    mark_replayed(response, replayed)
+    idempotency.mark(replayed)
     return _schedule(dependencies, response, schedule)
 
 

@@ -99,47 +99,37 @@ class Streams:
         self._woken.add(woken)
         try:
             yield _event("ready", {}, position, retry=RETRY_MS)
-            async for piece in self._pieces(wanted, position, key_in_force, woken):
-                yield piece
+            sent_at = checked_at = self._monotonic()
+            sent = position
+            while not self._ended:
+                was_woken = woken.is_set()
+                woken.clear()
+                now = self._monotonic()
+                if now - checked_at >= self.pace.check_key.total_seconds():
+                    checked_at = now
+                    if not await self._watch_on(wanted, key_in_force):
+                        yield _event("closed", {"reason": "the key is no longer valid"})
+                        return
+                events = await self._next(wanted, position)
+                position = events[-1].position if events else position
+                matches = [event for event in events if wanted.matches(event)]
+                if matches:
+                    sent_at, sent = now, matches[-1].position
+                    yield b"".join(map(_stored_event, matches))
+                elif now - sent_at >= self.pace.keep_alive.total_seconds():
+                    # With the position, so that a client whose filter matches rarely does not
+                    # resume from far behind.
+                    sent_at = now
+                    yield STILL_HERE if sent == position else _event("passed", {}, position)
+                    sent = position
+                if len(events) < BATCH and not self._ended:
+                    await asyncio.sleep(self.pace.at_least.total_seconds())
+                    # Woken for nothing: what it was may wait for an older transaction to end.
+                    early = self.pace.again if was_woken and not events else self.pace.poll
+                    await until_set(woken, at_most=early)
+            yield _event("closed", {"reason": "the server stops; connect again"})
         finally:
             self._woken.discard(woken)
-
-    async def _pieces(
-        self,
-        wanted: EventFilter,
-        position: Position,
-        key_in_force: Callable[[], Awaitable[bool]],
-        woken: asyncio.Event,
-    ) -> AsyncGenerator[bytes]:
-        sent_at = checked_at = self._monotonic()
-        sent = position
-        while not self._ended:
-            was_woken = woken.is_set()
-            woken.clear()
-            now = self._monotonic()
-            if now - checked_at >= self.pace.check_key.total_seconds():
-                checked_at = now
-                if not await self._watch_on(wanted, key_in_force):
-                    yield _event("closed", {"reason": "the key is no longer valid"})
-                    return
-            events = await self._next(wanted, position)
-            position = events[-1].position if events else position
-            matches = [event for event in events if wanted.matches(event)]
-            if matches:
-                sent_at, sent = now, matches[-1].position
-                yield b"".join(map(_stored_event, matches))
-            elif now - sent_at >= self.pace.keep_alive.total_seconds():
-                # With the position, so that a client whose filter matches rarely does not resume
-                # from far behind.
-                sent_at = now
-                yield STILL_HERE if sent == position else _event("passed", {}, position)
-                sent = position
-            if len(events) < BATCH and not self._ended:
-                await asyncio.sleep(self.pace.at_least.total_seconds())
-                # Woken for nothing: what it was may wait for an older transaction to end.
-                early = self.pace.again if was_woken and not events else self.pace.poll
-                await until_set(woken, at_most=early)
-        yield _event("closed", {"reason": "the server stops; connect again"})
 
     async def _next(self, wanted: EventFilter, position: Position) -> list[StoredEvent]:
         try:

@@ -1,26 +1,25 @@
-"""Tenants and users: made by the installation's admin; each tenant sees itself."""
+"""Tenants and users: made by the installation's admin; each tenant sees itself and its usage."""
 
 from uuid import UUID
-
-from fastapi import Request, Response
 
 from cadenza.application.accounts import NewKey, TenantChange
 from cadenza.web.api.access import Admin, ApiDependencies, InstallationDependencies, Reader
 from cadenza.web.api.parsing.bodies import FirstKeyBody, TenantBody, TenantPatchBody, UserBody
 from cadenza.web.api.parsing.cursors import read_cursor, write_cursor
-from cadenza.web.api.parsing.headers import IdempotencyKey, idempotency_record, mark_replayed
+from cadenza.web.api.parsing.headers import Idempotency
 from cadenza.web.api.parsing.query import Confirm, Cursor, Limit
 from cadenza.web.api.routes import router
 from cadenza.web.api.schemas.accounts import (
     CreatedKeyResponse,
     DeletedResponse,
+    QuotaResponse,
     TenantResponse,
+    UsageResponse,
     UserResponse,
     UsersResponse,
     created_key_response,
-    tenant_response,
-    user_response,
-    users_response,
+    quota_response,
+    usage_response,
 )
 from cadenza.web.api.schemas.pages import Page, page_response
 
@@ -33,16 +32,14 @@ routes = router("Tenants")
 @routes.post("/tenants", status_code=201)
 async def create_tenant(
     body: TenantBody,
-    request: Request,
-    response: Response,
     dependencies: InstallationDependencies,
-    key: IdempotencyKey,
+    idempotency: Idempotency,
 ) -> TenantResponse:
-    record = idempotency_record(request, key, body)
-    tenants = dependencies.tenants
-    tenant_id, replayed = await tenants.create(body.name, body.retention_days, record)
-    mark_replayed(response, replayed)
-    return tenant_response(await dependencies.reads.tenants.get_tenant(tenant_id))
+    tenant_id, replayed = await dependencies.tenants.create(
+        body.name, body.retention_days, idempotency.record(body)
+    )
+    idempotency.mark(replayed)
+    return TenantResponse.model_validate(await dependencies.reads.tenants.get_tenant(tenant_id))
 
 
 @routes.get("/tenants")
@@ -51,12 +48,14 @@ async def list_tenants(
 ) -> Page[TenantResponse]:
     after = read_cursor(cursor)
     tenants = await dependencies.reads.tenants.list_tenants(after[1] if after else None, limit + 1)
-    return page_response(tenants, limit, tenant_response, lambda row: write_cursor("", row.id))
+    return page_response(
+        tenants, limit, TenantResponse.model_validate, lambda row: write_cursor("", row.id)
+    )
 
 
 @routes.get("/tenants/{tenant_id}")
 async def get_tenant(tenant_id: UUID, dependencies: InstallationDependencies) -> TenantResponse:
-    return tenant_response(await dependencies.reads.tenants.get_tenant(tenant_id))
+    return TenantResponse.model_validate(await dependencies.reads.tenants.get_tenant(tenant_id))
 
 
 @routes.delete("/tenants/{tenant_id}")
@@ -74,15 +73,13 @@ async def delete_tenant(
 async def create_user(
     tenant_id: UUID,
     body: UserBody,
-    request: Request,
-    response: Response,
     dependencies: InstallationDependencies,
-    key: IdempotencyKey,
+    idempotency: Idempotency,
 ) -> UserResponse:
-    record = idempotency_record(request, key, body)
+    record = idempotency.record(body)
     user, replayed = await dependencies.tenants.create_user(tenant_id, body.name, record)
-    mark_replayed(response, replayed)
-    return user_response(user)
+    idempotency.mark(replayed)
+    return UserResponse.model_validate(user)
 
 
 @routes.get("/tenants/{tenant_id}/users")
@@ -90,7 +87,8 @@ async def list_users_of_tenant(
     tenant_id: UUID, dependencies: InstallationDependencies
 ) -> UsersResponse:
     await dependencies.reads.tenants.get_tenant(tenant_id)
-    return users_response(await dependencies.reads.tenants.list_users(tenant_id))
+    users = await dependencies.reads.tenants.list_users(tenant_id)
+    return UsersResponse.model_validate({"items": users})
 
 
 @routes.delete("/tenants/{tenant_id}/users/{user_id}")
@@ -116,7 +114,9 @@ async def create_key_for_user(
 
 @routes.get("/tenant")
 async def get_own_tenant(caller: Reader, dependencies: ApiDependencies) -> TenantResponse:
-    return tenant_response(await dependencies.reads.tenants.get_tenant(caller.tenant_id))
+    return TenantResponse.model_validate(
+        await dependencies.reads.tenants.get_tenant(caller.tenant_id)
+    )
 
 
 @routes.patch("/tenant")
@@ -125,9 +125,24 @@ async def change_own_tenant(
 ) -> TenantResponse:
     fields = body.model_dump(exclude_unset=True)
     change = TenantChange(fields, body.rules_mode, body.llm_mode)
-    return tenant_response(await dependencies.tenants.change(caller, change))
+    return TenantResponse.model_validate(await dependencies.tenants.change(caller, change))
 
 
 @routes.get("/users")
 async def list_users(caller: Reader, dependencies: ApiDependencies) -> UsersResponse:
-    return users_response(await dependencies.reads.tenants.list_users(caller.tenant_id))
+    users = await dependencies.reads.tenants.list_users(caller.tenant_id)
+    return UsersResponse.model_validate({"items": users})
+
+
+@routes.get("/tenant/usage")
+async def get_usage(caller: Reader, dependencies: ApiDependencies) -> UsageResponse:
+    """Runs by how they ended, and what there is."""
+    usage = await dependencies.reads.usage.usage(caller.tenant_id)
+    _, allowance = await dependencies.reads.usage.quota(caller.tenant_id)
+    return usage_response(usage, allowance)
+
+
+@routes.get("/tenant/quota")
+async def get_quota(caller: Reader, dependencies: ApiDependencies) -> QuotaResponse:
+    """Tokens and money for analysis this month, and since when there is not enough."""
+    return quota_response(*await dependencies.reads.usage.quota(caller.tenant_id))

@@ -15,7 +15,7 @@ from cadenza.domain.target import Secret
 from cadenza.domain.target_validation import MAX_URL
 from cadenza.manifest.durations import parse_duration
 from cadenza.manifest.models import Document, Duration, Name
-from cadenza.web.api.parsing.instants import Instant
+from cadenza.web.api.parsing.query import Instant
 
 Id = Annotated[UUID, Field(strict=False)]
 GrantScope = Annotated[str, Field(min_length=1, max_length=300)]

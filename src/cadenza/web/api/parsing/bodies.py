@@ -20,7 +20,7 @@ from cadenza.manifest.durations import format_duration, parse_duration
 from cadenza.manifest.models import Document, Duration, EndpointDocument, JobFields, Name
 from cadenza.manifest.reading import errors_of, merged, read_endpoint, read_job_fields
 from cadenza.manifest.writing import endpoint_document, job_document
-from cadenza.web.api.parsing.instants import Instant
+from cadenza.web.api.parsing.query import Instant
 
 Model = TypeVar("Model", bound=BaseModel)
 Reason = Annotated[str, Field(max_length=500)]
@@ -76,27 +76,22 @@ EndpointPatch = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class JobMergePatch:
+class _MergePatch:
     patch: dict[str, Any]
 
     @property
     def fields(self) -> list[str]:
         return sorted(self.patch)
 
+
+class JobMergePatch(_MergePatch):
     def applied_to(self, definition: JobDefinition) -> JobDefinition:
         patched = {**job_document(definition), **self.patch}
         document = {name: value for name, value in patched.items() if value is not None}
         return read_job_fields(validated(JobFields, document))
 
 
-@dataclass(frozen=True, slots=True)
-class EndpointMergePatch:
-    patch: dict[str, Any]
-
-    @property
-    def fields(self) -> list[str]:
-        return sorted(self.patch)
-
+class EndpointMergePatch(_MergePatch):
     def applied_to(self, definition: EndpointDefinition) -> EndpointDefinition:
         document = merged(endpoint_document(definition), self.patch)
         return read_endpoint(validated(EndpointDocument, document))

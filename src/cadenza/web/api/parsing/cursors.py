@@ -42,17 +42,8 @@ def write_time_cursor(cursor: TimeCursor) -> str:
 
 def read_time_cursor(cursor: str | None) -> TimeCursor | None:
     pair = read_cursor(cursor)
-    if pair is None:
-        return None
-    value, last_id = pair
-    try:
-        at = datetime.fromisoformat(value)
-        if at.tzinfo is None:
-            raise ValueError("no zone")
-        return at.astimezone(UTC), last_id
-    except (ValueError, OverflowError) as error:
-        fix = "it is of another list; take `next` of the page before, or leave it out"
-        raise InvalidInput("cursor", cursor, fix) from error
+    fix = "it is of another list; take `next` of the page before, or leave it out"
+    return pair and (_instant(cursor, pair[0], fix), pair[1])
 
 
 def write_endpoint_cursor(stored: StoredEndpoint, order: EndpointOrder) -> str:
@@ -65,10 +56,15 @@ def read_endpoint_cursor(cursor: str | None, order: EndpointOrder) -> tuple[str,
     pair = read_cursor(cursor)
     if pair is None or order is EndpointOrder.NAME:
         return pair
-    value, last_id = pair
+    # As we write it: Python reads more ways to write an instant than the database does.
+    return iso(_instant(cursor, pair[0], "it is of a list in another order; leave it out")), pair[1]
+
+
+def _instant(cursor: str | None, value: str, fix: str) -> datetime:
     try:
-        # As we write it: Python reads more ways to write an instant than the database does.
-        return iso(datetime.fromisoformat(value).astimezone(UTC)), last_id
+        at = datetime.fromisoformat(value)
+        if at.tzinfo is None:
+            raise ValueError("no zone")
+        return at.astimezone(UTC)
     except (ValueError, OverflowError) as error:
-        fix = "it is of a list in another order; leave it out"
         raise InvalidInput("cursor", cursor, fix) from error

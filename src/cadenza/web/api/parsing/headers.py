@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Annotated, Any
 
@@ -40,7 +41,34 @@ async def _if_match(
 IfMatch = Annotated[frozenset[int] | None, Depends(_if_match)]
 
 
-async def _idempotency_key(
+LastEventId = Annotated[
+    str | None, Header(max_length=60, description="Where a stream that broke off had come to.")
+]
+
+
+@dataclass(frozen=True, slots=True)
+class _Idempotency:
+    """The record of a request that creates something, where the caller sent a key for it."""
+
+    path: str
+    response: Response
+    key: str | None
+
+    def record(self, body: BaseModel) -> IdempotencyRecord | None:
+        if self.key is None:
+            return None
+        content: Any = {"to": self.path, "body": body.model_dump(mode="json")}
+        digest = sha256(json.dumps(content, sort_keys=True).encode()).digest()
+        return IdempotencyRecord(self.key, digest)
+
+    def mark(self, replayed: bool) -> None:
+        if replayed:
+            self.response.headers["Idempotent-Replayed"] = "true"
+
+
+async def _idempotency(
+    request: Request,
+    response: Response,
     idempotency_key: Annotated[
         str | None,
         Header(
@@ -50,25 +78,8 @@ async def _idempotency_key(
             description="The same key with the same body creates once, for a day.",
         ),
     ] = None,
-) -> str | None:
-    return idempotency_key
+) -> _Idempotency:
+    return _Idempotency(request.url.path, response, idempotency_key)
 
 
-IdempotencyKey = Annotated[str | None, Depends(_idempotency_key)]
-LastEventId = Annotated[
-    str | None, Header(max_length=60, description="Where a stream that broke off had come to.")
-]
-
-
-def idempotency_record(
-    request: Request, key: str | None, body: BaseModel
-) -> IdempotencyRecord | None:
-    if key is None:
-        return None
-    content: Any = {"to": request.url.path, "body": body.model_dump(mode="json")}
-    return IdempotencyRecord(key, sha256(json.dumps(content, sort_keys=True).encode()).digest())
-
-
-def mark_replayed(response: Response, replayed: bool) -> None:
-    if replayed:
-        response.headers["Idempotent-Replayed"] = "true"
+Idempotency = Annotated[_Idempotency, Depends(_idempotency)]

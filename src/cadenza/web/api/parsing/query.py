@@ -1,10 +1,10 @@
-"""The query parameters that routes take."""
+"""The query parameters that routes take, and instants, which bodies have too."""
 
-from datetime import datetime
-from typing import Annotated
+from datetime import UTC, datetime
+from typing import Annotated, Any
 
 from fastapi import Query
-from pydantic import AfterValidator, StringConstraints
+from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
 
 from cadenza.application.ports.catalogue import EndpointOrder, EndpointState
 from cadenza.domain.errors import InvalidInput
@@ -12,8 +12,23 @@ from cadenza.domain.instants import iso
 from cadenza.domain.plan import Source
 from cadenza.domain.run import RunStatus
 from cadenza.web.api.parsing.cursors import MAX_CURSOR
-from cadenza.web.api.parsing.instants import Instant
 from cadenza.web.api.parsing.strict_json import check_text
+
+_EXPECTED = "write an instant with its zone, like 2026-03-01T12:00:00Z"
+_LAST_YEAR = 9998  # the far instants beyond mean "until resumed"
+
+
+def _parse_instant(text: Any) -> datetime:
+    """ISO 8601 with a zone, for without one it could mean any of forty; ValueError with the fix."""
+    if not isinstance(text, str) or len(text) > 40 or not text.isascii():
+        raise ValueError(_EXPECTED)
+    try:
+        instant = datetime.fromisoformat(text)
+        if instant.tzinfo is None or instant.year > _LAST_YEAR:
+            raise ValueError(_EXPECTED)
+        return instant.astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise ValueError(_EXPECTED) from error
 
 
 def _storable(text: str) -> str:
@@ -24,6 +39,9 @@ def _storable(text: str) -> str:
     return text
 
 
+Instant = Annotated[
+    datetime, BeforeValidator(_parse_instant), Field(description="ISO 8601 with a zone.")
+]
 Text = Annotated[str, AfterValidator(_storable)]
 Word = Annotated[Text | None, Query(min_length=1, max_length=200)]
 

@@ -4,34 +4,34 @@ import json
 from typing import Any, cast
 
 from cadenza.domain.errors import InvalidInput
+from cadenza.web.api.problems import Malformed
 
 MAX_DEPTH = 50
 MAX_INTEGER = 2**63 - 1
 _LONGEST_EXCERPT = 60
+_TOO_DEEP = f"{MAX_DEPTH} levels of nesting are the most"
+# The path of what it is in, and its name or index there; written out only where something is wrong.
+_Path = tuple[Any, str | int] | None
 
 
 def parse(content: bytes) -> Any:
-    """InvalidInput with the path of what is wrong."""
-    try:
-        text = content.decode()
-    except UnicodeDecodeError as error:
-        raise InvalidInput("body", f"byte {error.start}", "it is not UTF-8") from error
+    """Malformed with the path of what is wrong."""
     try:
         value = json.loads(
-            text, object_pairs_hook=_object, parse_constant=_NotANumber, parse_int=_integer
+            content.decode(),
+            object_pairs_hook=_object,
+            parse_constant=_NotANumber,
+            parse_int=_integer,
         )
-        _check(value, 0)
+        _check(value, None, 0)
+    except UnicodeDecodeError as error:
+        raise Malformed("body", f"byte {error.start}", "it is not UTF-8") from error
     except json.JSONDecodeError as error:
         position = f"line {error.lineno}, column {error.colno}"
-        raise InvalidInput("body", position, f"it is not JSON: {error.msg}") from error
+        raise Malformed("body", position, f"it is not JSON: {error.msg}") from error
     except RecursionError as error:
-        raise InvalidInput("body", "(nested)", _TOO_DEEP) from error
-    except _Wrong as wrong:
-        raise InvalidInput(wrong.field or "body", wrong.excerpt, wrong.fix) from wrong
+        raise Malformed("body", "(nested)", _TOO_DEEP) from error
     return value
-
-
-_TOO_DEEP = f"{MAX_DEPTH} levels of nesting are the most"
 
 
 class _NotANumber(str):
@@ -62,58 +62,44 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return duplicate
 
 
-class _Wrong(Exception):
-    """What is wrong; its path is put together while it is raised, so a good document needs none."""
-
-    def __init__(self, excerpt: str, fix: str, field: str = "") -> None:
-        self.excerpt = excerpt
-        self.fix = fix
-        self.field = field
-        super().__init__(fix)
-
-    def inside(self, parent: str) -> "_Wrong":
-        joint = "." if self.field and not self.field.startswith("[") else ""
-        excerpt = "***" if "secret" in parent.lower() else self.excerpt
-        return _Wrong(excerpt, self.fix, f"{parent}{joint}{self.field}")
-
-
-def _check(value: Any, depth: int) -> None:
+def _check(value: Any, path: _Path, depth: int) -> None:
     """Strings that PostgreSQL cannot store, numbers too large to be one, and nesting."""
     if depth > MAX_DEPTH:
-        raise _Wrong("(nested)", _TOO_DEEP)
-    if isinstance(value, str):
-        _check_string(value)
-    elif isinstance(value, float) and value - value != 0:
-        raise _Wrong("a number", "it is too large")
-    elif isinstance(value, dict):
-        _check_object(cast("dict[str, Any]", value), depth)
-    elif isinstance(value, list):
-        index = 0
-        try:
-            for index, item in enumerate(cast("list[Any]", value)):  # noqa: B007 it is read below
-                _check(item, depth + 1)
-        except _Wrong as wrong:
-            raise wrong.inside(f"[{index}]") from None
-
-
-def _check_string(value: str) -> None:
+        raise _malformed(path, "(nested)", _TOO_DEEP)
     if isinstance(value, _NotANumber):
-        raise _Wrong(_cut(value), "a number that JSON has, and whole ones of at most 64 bits")
-    if fault := _fault(value):
-        raise _Wrong(_cut(value), fault)
+        raise _malformed(path, value, "a number that JSON has, and whole ones of at most 64 bits")
+    if isinstance(value, str):
+        if fault := _fault(value):
+            raise _malformed(path, value, fault)
+    elif isinstance(value, float) and value - value != 0:
+        raise _malformed(path, "a number", "it is too large")
+    elif isinstance(value, dict):
+        _check_object(cast("dict[str, Any]", value), path, depth)
+    elif isinstance(value, list):
+        for index, item in enumerate(cast("list[Any]", value)):
+            _check(item, (path, index), depth + 1)
 
 
-def _check_object(value: dict[str, Any], depth: int) -> None:
+def _check_object(value: dict[str, Any], path: _Path, depth: int) -> None:
     if isinstance(value, _DuplicateKey):
-        raise _Wrong("given twice", "give it once", _cut(value.key))
-    name = ""
-    try:
-        for name, item in value.items():
-            if fault := _fault(name):
-                raise _Wrong(_cut(name), fault)
-            _check(item, depth + 1)
-    except _Wrong as wrong:
-        raise wrong.inside(_cut(name)) from None
+        raise _malformed(path, "given twice", "give it once", value.key)
+    for name, item in value.items():
+        if fault := _fault(name):
+            raise _malformed((path, name), name, fault)
+        _check(item, (path, name), depth + 1)
+
+
+def _malformed(path: _Path, excerpt: str, fix: str, key: str = "") -> Malformed:
+    """With the path as it is written: `jobs[0].name`; nothing below a secret is repeated."""
+    field, excerpt = _cut(key), _cut(excerpt)
+    while path is not None:
+        path, name = path
+        parent = _cut(name) if isinstance(name, str) else f"[{name}]"
+        joint = "." if field and not field.startswith("[") else ""
+        field = f"{parent}{joint}{field}"
+        if "secret" in parent.lower():
+            excerpt = "***"
+    return Malformed(field or "body", excerpt, fix)
 
 
 def check_text(field: str, text: str) -> None:

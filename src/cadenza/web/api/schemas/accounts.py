@@ -1,13 +1,14 @@
-"""Tenants, users, API keys and signing keys, as they are sent."""
+"""Tenants with what they use, users, API keys and signing keys, as they are sent."""
 
-from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import datetime
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import AliasPath, Field
 
-from cadenza.domain.access import ApiKey, Caller, Scope, Tenant, User
-from cadenza.domain.signing import SigningKey
+from cadenza.application.ports.usage import RunCounts, Usage
+from cadenza.domain.access import ApiKey, Scope
+from cadenza.domain.quota import Allowance
 from cadenza.web.api.schemas.base import ResponseSchema
 
 
@@ -16,8 +17,8 @@ class TenantResponse(ResponseSchema):
     name: str
     created_at: datetime
     retention_days: int | None
-    rules_mode: str
-    llm_mode: str
+    rules_mode: str = Field(validation_alias=AliasPath("modes", "rules"))
+    llm_mode: str = Field(validation_alias=AliasPath("modes", "llm"))
 
 
 class UserResponse(ResponseSchema):
@@ -70,63 +71,70 @@ class SigningKeyResponse(ResponseSchema):
 
 
 class CreatedSigningKeyResponse(SigningKeyResponse):
-    secret: str = Field(description="`whsec_…`, for receivers. Shown this once.")
+    secret: str = Field(
+        validation_alias=AliasPath("secret", "value"),
+        description="`whsec_…`, for receivers. Shown this once.",
+    )
 
 
 class SigningKeysResponse(ResponseSchema):
     items: list[SigningKeyResponse]
 
 
-def tenant_response(tenant: Tenant) -> TenantResponse:
-    return TenantResponse(
-        id=tenant.id,
-        name=tenant.name,
-        created_at=tenant.created_at,
-        retention_days=tenant.retention_days,
-        rules_mode=tenant.modes.rules,
-        llm_mode=tenant.modes.llm,
+class RunCountsResponse(ResponseSchema):
+    since: datetime = Field(description="They are counted by five minutes.")
+    running: int = Field(description="At this moment.")
+    success: int
+    failure: int
+    timeout: int
+    cancelled: int
+
+
+class UsageResponse(ResponseSchema):
+    jobs: int
+    endpoints: int
+    last_hour: RunCountsResponse
+    last_day: RunCountsResponse
+    tokens_this_month: int
+
+
+class QuotaResponse(ResponseSchema):
+    month: str = Field(examples=["2026-03"])
+    token_limit: int | None = Field(
+        validation_alias="limit", description="null: no limit has been set."
     )
-
-
-def user_response(user: User) -> UserResponse:
-    return UserResponse.model_validate(user)
-
-
-def users_response(users: Sequence[User]) -> UsersResponse:
-    return UsersResponse(items=[user_response(user) for user in users])
-
-
-def key_response(key: ApiKey) -> KeyResponse:
-    return KeyResponse.model_validate(key)
+    used: int
+    reserved: int = Field(description="Set aside for sessions that are under way.")
+    left: int | None
+    cost_limit: float | None = Field(description="In money; null: no limit has been set.")
+    cost_used: float
+    cost_reserved: float
+    cost_left: float | None
+    refused_at: datetime | None = Field(
+        description="Since when sessions are refused, for what one may use is not left. Runs go on"
+        " by their baseline, and the rules brain costs nothing. null: they are held."
+    )
 
 
 def created_key_response(key: ApiKey, token: str) -> CreatedKeyResponse:
-    return CreatedKeyResponse(**dict(key_response(key)), key=token)
+    return CreatedKeyResponse(**dict(KeyResponse.model_validate(key)), key=token)
 
 
-def keys_response(keys: Sequence[ApiKey]) -> KeysResponse:
-    return KeysResponse(items=[key_response(key) for key in keys])
-
-
-def me_response(caller: Caller, tenant: Tenant) -> MeResponse:
-    return MeResponse(
-        tenant_id=tenant.id,
-        tenant_name=tenant.name,
-        user_id=caller.user_id,
-        user_name=caller.user_name,
-        key_id=caller.key_id,
-        scopes=list(caller.scopes),
+def usage_response(usage: Usage, allowance: Allowance) -> UsageResponse:
+    return UsageResponse(
+        jobs=usage.jobs,
+        endpoints=usage.endpoints,
+        last_hour=_counts(usage.last_hour),
+        last_day=_counts(usage.last_day),
+        tokens_this_month=allowance.used,
     )
 
 
-def signing_keys_response(keys: Sequence[SigningKey]) -> SigningKeysResponse:
-    return SigningKeysResponse(items=[SigningKeyResponse.model_validate(key) for key in keys])
+def quota_response(month: str, allowance: Allowance) -> QuotaResponse:
+    left, cost_left = allowance.left, allowance.cost_left
+    return QuotaResponse(month=month, left=left, cost_left=cost_left, **asdict(allowance))
 
 
-def created_signing_key_response(key: SigningKey) -> CreatedSigningKeyResponse:
-    return CreatedSigningKeyResponse(
-        id=key.id,
-        created_at=key.created_at,
-        retires_at=key.retires_at,
-        secret=key.secret.value,
-    )
+def _counts(counts: RunCounts) -> RunCountsResponse:
+    by_status = {status.value: count for status, count in counts.by_status.items()}
+    return RunCountsResponse(since=counts.since_at, **by_status)

@@ -8,9 +8,10 @@ from cadenza.domain.instants import FOREVER
 
 
 class ResponseSchema(BaseModel):
-    """Made field by field, or from a value whose attributes have the names of the fields."""
+    """Made field by field, or from a value with such attributes; `validation_alias` is the name of
+    an attribute that differs from the field's."""
 
-    model_config = ConfigDict(frozen=True, from_attributes=True)
+    model_config = ConfigDict(frozen=True, from_attributes=True, validate_by_name=True)
 
 
 def null_if_endless(instant: datetime | None) -> datetime | None:

@@ -1,4 +1,4 @@
-"""Endpoints as they are sent, with their baseline, target, hints and pauses."""
+"""Endpoints as they are sent: their baseline, target, hints and pauses, and what lies ahead."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -8,7 +8,8 @@ from uuid import UUID
 from pydantic import Field
 
 from cadenza.application.ports.catalogue import StoredEndpoint
-from cadenza.domain.endpoint import Baseline, CronLine, Every
+from cadenza.domain.endpoint import Baseline, CronLine, Every, fresh_hints
+from cadenza.domain.explanation import Explanation
 from cadenza.domain.hint import Hint, IntervalHint, Pause
 from cadenza.domain.instants import milliseconds
 from cadenza.domain.preview import Upcoming
@@ -87,6 +88,29 @@ class EndpointDetailResponse(EndpointResponse):
     warnings: list[str] = Field(description="Where baseline and guardrails fight each other.")
 
 
+class ExplanationResponse(ResponseSchema):
+    endpoint_id: UUID
+    at: datetime = Field(description="When this was said.")
+    summary: str
+    next_run_at: datetime | None
+    source: str | None
+    plan: dict[str, Any] | None = Field(
+        description="The record: every candidate and why it was excluded, the winner, clamps, "
+        "inputs."
+    )
+    because: list[str] = Field(description="How it was chosen, in sentences.")
+    would_change: list[str] = Field(description="What would change it, in sentences.")
+
+
+class PreviewResponse(ResponseSchema):
+    endpoint_id: UUID
+    at: datetime
+    planned: list[UpcomingRunResponse] = Field(description="Under the hints and pauses in force.")
+    baseline: list[UpcomingRunResponse] = Field(
+        description="As if there were no hints and no planner's pause."
+    )
+
+
 class TestCallResponse(ResponseSchema):
     status: str
     status_code: int | None
@@ -112,12 +136,24 @@ def endpoint_response(stored: StoredEndpoint) -> EndpointResponse:
 def endpoint_detail_response(
     stored: StoredEndpoint, upcoming: Sequence[Upcoming], warnings: list[str]
 ) -> EndpointDetailResponse:
-    next_runs = upcoming_run_responses(upcoming)
+    next_runs = [UpcomingRunResponse.model_validate(run) for run in upcoming]
     return EndpointDetailResponse(**_fields(stored), next_runs=next_runs, warnings=warnings)
 
 
-def upcoming_run_responses(upcoming: Sequence[Upcoming]) -> list[UpcomingRunResponse]:
-    return [UpcomingRunResponse(at=run.at, source=run.source) for run in upcoming]
+def explanation_response(
+    endpoint_id: UUID, at: datetime, explanation: Explanation
+) -> ExplanationResponse:
+    plan = explanation.plan
+    return ExplanationResponse(
+        endpoint_id=endpoint_id,
+        at=at,
+        summary=explanation.summary,
+        next_run_at=null_if_endless(plan.next_run_at) if plan else None,
+        source=plan.source if plan else None,
+        plan=plan.record() if plan else None,
+        because=list(explanation.because),
+        would_change=list(explanation.would_change),
+    )
 
 
 def _fields(stored: StoredEndpoint) -> dict[str, Any]:
@@ -141,7 +177,7 @@ def _fields(stored: StoredEndpoint) -> dict[str, Any]:
         "running": endpoint.in_flight,
         "failure_count": endpoint.failure_count,
         "not_before_at": endpoint.not_before_at,
-        "hints": _hints(stored),
+        "hints": [_hint(hint) for hint in fresh_hints(endpoint, stored.read_at) if hint],
         "pauses": _pauses(stored),
     }
 
@@ -175,12 +211,6 @@ def _target(target: Target) -> TargetResponse:
         success_statuses=list(target.success_statuses),
         success_when=target.success_when,
     )
-
-
-def _hints(stored: StoredEndpoint) -> list[HintResponse]:
-    endpoint = stored.endpoint
-    hints = (endpoint.interval_hint, endpoint.one_shot_hint)
-    return [_hint(hint) for hint in hints if hint is not None and hint.expires_at > stored.read_at]
 
 
 def _hint(hint: Hint) -> HintResponse:

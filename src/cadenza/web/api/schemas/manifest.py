@@ -42,15 +42,15 @@ def applied_manifest_response(
     return AppliedManifestResponse(
         dry_run=dry_run,
         counts=Counter(str(change.kind) for change in changes),
-        changes=[_change(change) for change in changes if change.kind is not ChangeKind.UNCHANGED],
+        changes=[
+            ChangeResponse(
+                act=change.kind,
+                job=change.job,
+                endpoint=change.endpoint,
+                fields=[FieldChangeResponse.model_validate(row) for row in field_changes(change)],
+            )
+            for change in changes
+            if change.kind is not ChangeKind.UNCHANGED
+        ],
         warnings=[WarningResponse(field=field, text=text) for field, text in warnings],
-    )
-
-
-def _change(change: Change) -> ChangeResponse:
-    return ChangeResponse(
-        act=change.kind,
-        job=change.job,
-        endpoint=change.endpoint,
-        fields=[FieldChangeResponse.model_validate(field) for field in field_changes(change)],
     )

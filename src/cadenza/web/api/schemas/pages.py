@@ -19,8 +19,7 @@ class Page(BaseModel, Generic[T]):
     )
 
 
-class TimePage(BaseModel, Generic[T]):
-    items: list[T]
+class TimePage(Page[T]):
     next: str | None = Field(
         default=None,
         description="The cursor of the next page; null where this is the last. A request looks at "

@@ -1,18 +1,19 @@
 """Runs and an endpoint's health, as they are sent."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Annotated, Any
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 from typing_extensions import TypedDict  # before Python 3.12, pydantic knows no other
 
 from cadenza.application.ports.run_search import ListedRun, RunInFull
-from cadenza.domain.health import Health
 from cadenza.domain.instants import milliseconds
 from cadenza.domain.plan import Source
 from cadenza.domain.run import Run, RunStatus
 from cadenza.web.api.schemas.base import ResponseSchema
+
+HOUR = timedelta(hours=1)
 
 
 class RunResponse(TypedDict):
@@ -68,7 +69,9 @@ class RunDetailResponse(RunResponse):
 
 
 class HealthWindowResponse(ResponseSchema):
-    hours: int
+    hours: Annotated[
+        int, BeforeValidator(lambda length: length // HOUR), Field(validation_alias="length")
+    ]
     runs: int
     successes: int
     success_rate: float | None = Field(description="From 0 to 1; null where nothing ran.")
@@ -112,22 +115,4 @@ def run_detail_response(stored: RunInFull) -> RunDetailResponse:
         plan=run.plan,
         lost_attempts=[LostAttemptResponse.model_validate(row) for row in stored.lost_attempts],
         late_results=[LateResultResponse.model_validate(row) for row in stored.late_results],
-    )
-
-
-def health_response(endpoint_id: UUID, health: Health) -> HealthResponse:
-    mean = health.mean_duration
-    return HealthResponse(
-        endpoint_id=endpoint_id,
-        windows=[
-            HealthWindowResponse(
-                hours=int(window.length.total_seconds()) // 3600,
-                runs=window.runs,
-                successes=window.successes,
-                success_rate=window.success_rate,
-            )
-            for window in health.windows
-        ],
-        mean_duration_ms=None if mean is None else mean.total_seconds() * 1000,
-        failure_streak=health.failure_streak,
     )

@@ -1,0 +1,152 @@
+"""The planner's sessions with their suggestions and runs, the audit log and a job's timeline."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from pydantic import AliasPath, Field, ValidationInfo, field_validator
+
+from cadenza.application.ports.records import AuditRecord
+from cadenza.application.ports.run_search import ListedRun
+from cadenza.application.ports.suggestions import LedTo
+from cadenza.application.timeline import Entry, cursor_of
+from cadenza.domain.instants import milliseconds
+from cadenza.domain.session import Session, SessionEnd
+from cadenza.web.api.schemas.base import ResponseSchema
+from cadenza.web.api.schemas.runs import RunResponse, run_response
+
+
+class ToolCallResponse(ResponseSchema):
+    tool: str
+    arguments: Any
+    result: dict[str, Any]
+    took_effect: bool
+    suggested: bool = Field(description="It would have taken effect, and waits for a person.")
+    open_until: datetime | None = Field(
+        validation_alias="holds_until", description="How long a suggestion can be accepted."
+    )
+    accepted_by: str | None
+
+    @field_validator("open_until")
+    @classmethod
+    def _only_of_a_suggestion(cls, until: datetime | None, info: ValidationInfo) -> datetime | None:
+        return until if info.data.get("suggested") else None
+
+
+class SessionRunResponse(ResponseSchema):
+    run_id: UUID
+    endpoint_id: UUID
+    endpoint: str = Field(validation_alias="endpoint_name")
+    slot_at: datetime
+    source: str
+    status: str
+
+
+class SessionRunsResponse(ResponseSchema):
+    items: list[SessionRunResponse]
+
+
+class SessionResponse(ResponseSchema):
+    id: UUID
+    job_id: UUID
+    endpoint_id: UUID
+    brain: str
+    started_at: datetime
+    duration_ms: int
+    ended_as: SessionEnd
+    reasoning: str
+    confidence: float | None
+    tokens: int
+    cost: float
+    tools: list[str] = Field(description="The tools that were called, in their order.")
+    next_analysis_at: datetime | None
+
+
+class SessionDetailResponse(SessionResponse):
+    tool_calls: list[ToolCallResponse]
+    warnings: list[str]
+    runs: list[SessionRunResponse] = Field(
+        description="The first runs whose slots its hints and pauses chose; all of them: /runs."
+    )
+
+
+class SuggestionResponse(ResponseSchema):
+    session_id: UUID
+    call: int
+    endpoint_id: UUID
+    endpoint: str = Field(validation_alias="endpoint_name")
+    brain: str
+    tool: str
+    arguments: Any
+    would: dict[str, Any] = Field(
+        validation_alias="result", description="What would have taken effect."
+    )
+    reasoning: str
+    suggested_at: datetime
+    open_until: datetime
+
+
+class SuggestionsResponse(ResponseSchema):
+    items: list[SuggestionResponse]
+
+
+class AcceptedSuggestionResponse(ResponseSchema):
+    session_id: UUID
+    call: int
+    effect: dict[str, Any]
+
+
+class AuditEntryResponse(ResponseSchema):
+    id: int = Field(validation_alias=AliasPath("id", "int"))
+    at: datetime
+    actor: str
+    action: str
+    subject: str
+    data: dict[str, Any]
+
+
+class TimelineEntryResponse(ResponseSchema):
+    at: datetime
+    kind: Literal["run", "act", "session"]
+    run: RunResponse | None = None
+    act: AuditEntryResponse | None = None
+    session: SessionResponse | None = None
+
+
+def session_response(session: Session) -> SessionResponse:
+    return SessionResponse(
+        id=session.id,
+        job_id=session.job_id,
+        endpoint_id=session.endpoint_id,
+        brain=session.brain,
+        started_at=session.started_at,
+        duration_ms=milliseconds(session.duration),
+        ended_as=session.end,
+        reasoning=session.reasoning,
+        confidence=session.confidence,
+        tokens=session.tokens,
+        cost=session.cost,
+        tools=[call.tool for call in session.tool_calls],
+        next_analysis_at=session.next_analysis_at,
+    )
+
+
+def session_detail_response(session: Session, runs: Sequence[LedTo]) -> SessionDetailResponse:
+    return SessionDetailResponse(
+        **dict(session_response(session)),
+        tool_calls=[ToolCallResponse.model_validate(call) for call in session.tool_calls],
+        warnings=list(session.warnings),
+        runs=[SessionRunResponse.model_validate(run) for run in runs],
+    )
+
+
+def timeline_entry_response(entry: Entry) -> TimelineEntryResponse:
+    at, _ = cursor_of(entry)
+    if isinstance(entry, ListedRun):
+        return TimelineEntryResponse(at=at, kind="run", run=run_response(entry))
+    if isinstance(entry, AuditRecord):
+        return TimelineEntryResponse(
+            at=at, kind="act", act=AuditEntryResponse.model_validate(entry)
+        )
+    return TimelineEntryResponse(at=at, kind="session", session=session_response(entry))
