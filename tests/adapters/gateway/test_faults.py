@@ -94,7 +94,7 @@ async def test_the_clients_raise_where_a_stream_is_cut(environment: Stage) -> No
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("is_stream", [False, True])
 async def test_a_provider_that_hangs(path: str, is_stream: bool) -> None:
-    async with staged(Limits(idle_s=0.3)) as stage:
+    async with staged(Limits(idle_s=2)) as stage:
         answer = await stage.post(path, fault("fault-hang", is_stream))
         if is_stream:
             with pytest.raises(ClientError):
@@ -163,7 +163,6 @@ async def test_a_run_that_is_closed_cuts_its_calls_and_is_charged_an_estimate(
         answer = await asking
         await answer.content.readany()
     await eventually(lambda: len(stage.meter.admitted) == 1)
-    await asyncio.sleep(0.2)  # the other way, it is on its way to the provider
     await stage.gateway.close(stage.run_id)
     ((_, _, usage, basis),) = stage.meter.settled
     assert (usage.input_tokens, basis) == (4, Basis.ESTIMATED)
