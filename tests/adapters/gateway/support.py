@@ -1,14 +1,14 @@
 """A gateway before the example provider, and a meter that keeps what it is told."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 from uuid import UUID, uuid4
 
-from aiohttp import ClientResponse, ClientSession, TCPConnector
+from aiohttp import ClientResponse, ClientSession, TCPConnector, web
 
 from cadenza.adapters.gateway.gateway import RunGateway
 from cadenza.adapters.gateway.onward import Limits
@@ -20,6 +20,7 @@ from cadenza.domain.target import Secret
 
 KEY = "the-real-key-of-the-account"
 HAIKU = {"model": "cadenza-poet", "messages": [{"role": "user", "content": "a verse on rain"}]}
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 MESSAGE = {**HAIKU, "max_tokens": 100}
 
 
@@ -112,6 +113,21 @@ async def staged(limits: Limits | None = None, address: str | None = None) -> As
         meter = RecordingMeter(address or own)
         environment = await gateway.open(request_of(run_id), meter)
         yield Stage(gateway, provider, meter, run_id, environment, client)
+
+
+@asynccontextmanager
+async def behind(handler: Handler, limits: Limits | None = None) -> AsyncGenerator[Stage]:
+    """A gateway before a provider that does only this."""
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", handler)
+    runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=1.0)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    try:
+        async with staged(limits, f"http://127.0.0.1:{runner.addresses[0][1]}") as stage:
+            yield stage
+    finally:
+        await runner.cleanup()
 
 
 async def eventually(condition: Callable[[], bool]) -> None:

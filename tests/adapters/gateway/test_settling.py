@@ -22,8 +22,13 @@ ENDS: list[tuple[str, dict[str, Any], bytes]] = [
 
 @pytest.mark.parametrize(("path", "body", "end"), ENDS)
 async def test_the_end_of_an_answer_waits_for_its_charge(
-    stage: Stage, path: str, body: dict[str, Any], end: bytes
+    path: str, body: dict[str, Any], end: bytes
 ) -> None:
+    async with staged(Limits(settle_s=600)) as stage:
+        await end_waits(stage, path, body, end)
+
+
+async def end_waits(stage: Stage, path: str, body: dict[str, Any], end: bytes) -> None:
     stage.meter.may_settle.clear()
     received = bytearray()
 
@@ -46,11 +51,13 @@ async def test_the_end_of_an_answer_waits_for_its_charge(
 
 async def test_a_database_that_is_away_holds_nobody_up_and_is_tried_again() -> None:
     async with staged(Limits(settle_s=0.05)) as stage:
+        stage.meter.may_settle.clear()
         stage.meter.store_is_away = [StoreUnavailable("away"), StoreUnavailable("away")]
         with capture_logs() as logs:
             answer = await stage.post()
             assert answer.status == 200
             assert stage.meter.settled == []
+            stage.meter.may_settle.set()
             await stage.gateway.close(stage.run_id)
         assert stage.meter.used == stage.provider.used[KEY]
         assert [entry["event"] for entry in logs] == ["charge_waits", "charge_waits"]
