@@ -175,6 +175,14 @@ BEGIN
 END
 $$;
 
+CREATE TABLE public.accounts (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    name text NOT NULL,
+    balance bigint DEFAULT 0 NOT NULL,
+    created_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL
+);
+
 CREATE TABLE public.analysis_sessions (
     id uuid NOT NULL,
     tenant_id uuid NOT NULL,
@@ -228,6 +236,29 @@ ALTER TABLE public.audit_log ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MINVALUE
     NO MAXVALUE
     CACHE 1
+);
+
+CREATE TABLE public.charges (
+    reference text NOT NULL,
+    tenant_id uuid NOT NULL,
+    account_id uuid NOT NULL,
+    run_id uuid NOT NULL,
+    schedule_id uuid,
+    graph_id text,
+    model text NOT NULL,
+    input_tokens bigint NOT NULL,
+    output_tokens bigint NOT NULL,
+    cache_read_tokens bigint DEFAULT 0 NOT NULL,
+    cache_write_tokens bigint DEFAULT 0 NOT NULL,
+    credits bigint NOT NULL,
+    basis text NOT NULL,
+    at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    CONSTRAINT charges_basis_check CHECK ((basis = ANY (ARRAY['counted'::text, 'estimated'::text]))),
+    CONSTRAINT charges_cache_read_tokens_check CHECK ((cache_read_tokens >= 0)),
+    CONSTRAINT charges_cache_write_tokens_check CHECK ((cache_write_tokens >= 0)),
+    CONSTRAINT charges_credits_check CHECK ((credits >= 0)),
+    CONSTRAINT charges_input_tokens_check CHECK ((input_tokens >= 0)),
+    CONSTRAINT charges_output_tokens_check CHECK ((output_tokens >= 0))
 );
 
 CREATE TABLE public.jobs (
@@ -322,6 +353,21 @@ ALTER TABLE public.events ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     CACHE 1
 );
 
+CREATE TABLE public.execution_grants (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    account_id uuid NOT NULL,
+    scopes text[] NOT NULL,
+    created_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    expires_at timestamp with time zone,
+    revoked_at timestamp with time zone,
+    schedule_id uuid,
+    expiry_notice_at timestamp with time zone,
+    expiry_told_at timestamp with time zone,
+    CONSTRAINT execution_grants_scopes_check CHECK ((cardinality(scopes) > 0))
+);
+
 CREATE TABLE public.failed_runs (
     tenant_id uuid NOT NULL,
     endpoint_id uuid NOT NULL,
@@ -331,6 +377,15 @@ CREATE TABLE public.failed_runs (
     status text NOT NULL,
     is_manual boolean NOT NULL,
     CONSTRAINT failed_runs_status_check CHECK ((status = ANY (ARRAY['failure'::text, 'timeout'::text, 'cancelled'::text])))
+);
+
+CREATE TABLE public.grant_uses (
+    grant_id uuid NOT NULL,
+    run_id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    graph_id text NOT NULL,
+    refusal text
 );
 
 CREATE TABLE public.idempotency_keys (
@@ -353,6 +408,26 @@ CREATE TABLE public.late_results (
 
 ALTER TABLE public.late_results ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     SEQUENCE NAME public.late_results_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE public.ledger (
+    id bigint NOT NULL,
+    tenant_id uuid NOT NULL,
+    account_id uuid NOT NULL,
+    at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    credits bigint NOT NULL,
+    balance bigint NOT NULL,
+    reason text NOT NULL,
+    reference text NOT NULL
+);
+
+ALTER TABLE public.ledger ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.ledger_id_seq
     START WITH 1
     INCREMENT BY 1
     NO MINVALUE
@@ -531,6 +606,69 @@ CREATE TABLE public.runs_default (
     CONSTRAINT what_has_ended_says_when CHECK (((status = 'running'::text) = (finished_at IS NULL)))
 );
 
+CREATE TABLE public.schedule_run_events (
+    run_id uuid NOT NULL,
+    number integer NOT NULL,
+    tenant_id uuid NOT NULL,
+    at timestamp with time zone NOT NULL,
+    kind text NOT NULL,
+    data jsonb NOT NULL
+);
+
+CREATE TABLE public.schedule_runs (
+    schedule_id uuid NOT NULL,
+    slot_at timestamp with time zone NOT NULL,
+    id uuid,
+    tenant_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    status text DEFAULT 'scheduled'::text NOT NULL,
+    is_manual boolean DEFAULT false NOT NULL,
+    is_exclusive boolean DEFAULT true NOT NULL,
+    requires text[] DEFAULT '{}'::text[] NOT NULL,
+    attempt integer DEFAULT 0 NOT NULL,
+    epoch bigint DEFAULT 0 NOT NULL,
+    lease_until timestamp with time zone,
+    leased_by text,
+    started_at timestamp with time zone,
+    finished_at timestamp with time zone,
+    output jsonb,
+    error_code text,
+    error_message text,
+    last_lines text DEFAULT ''::text NOT NULL,
+    reason text,
+    skipped_slots integer DEFAULT 0 NOT NULL,
+    question jsonb,
+    state bytea,
+    answer jsonb,
+    answer_to uuid,
+    answered_at timestamp with time zone,
+    CONSTRAINT schedule_runs_status_check CHECK ((status = ANY (ARRAY['scheduled'::text, 'running'::text, 'success'::text, 'error'::text, 'skipped'::text, 'cancelled'::text, 'waiting'::text])))
+)
+WITH (fillfactor='80');
+
+CREATE TABLE public.schedules (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    grant_id uuid NOT NULL,
+    name text,
+    graph_id text NOT NULL,
+    input jsonb NOT NULL,
+    cron text NOT NULL,
+    timezone text NOT NULL,
+    concurrency text NOT NULL,
+    limits jsonb NOT NULL,
+    requires text[] DEFAULT '{}'::text[] NOT NULL,
+    enabled boolean DEFAULT true NOT NULL,
+    revision integer DEFAULT 1 NOT NULL,
+    created_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    deleted_at timestamp with time zone,
+    last_run_at timestamp with time zone,
+    last_ended_at timestamp with time zone,
+    CONSTRAINT schedules_concurrency_check CHECK ((concurrency = ANY (ARRAY['forbid'::text, 'allow'::text, 'replace'::text])))
+);
+
 CREATE TABLE public.schema_migrations (
     number integer NOT NULL,
     name text NOT NULL,
@@ -585,6 +723,23 @@ CREATE TABLE public.users (
     created_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL
 );
 
+CREATE TABLE public.virtual_keys (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    account_id uuid NOT NULL,
+    name text NOT NULL,
+    api text NOT NULL,
+    base_url text NOT NULL,
+    hint text DEFAULT ''::text NOT NULL,
+    sealed text,
+    is_default boolean DEFAULT false NOT NULL,
+    created_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    revoked_at timestamp with time zone,
+    CONSTRAINT a_revoked_key_is_gone CHECK (((sealed IS NULL) = (revoked_at IS NOT NULL))),
+    CONSTRAINT a_virtual_key_is_sealed CHECK ((sealed ~ '^v[0-9]+:'::text)),
+    CONSTRAINT virtual_keys_api_check CHECK ((api = ANY (ARRAY['openai'::text, 'anthropic'::text])))
+);
+
 CREATE TABLE public.workers (
     name text NOT NULL,
     kind text NOT NULL,
@@ -593,6 +748,12 @@ CREATE TABLE public.workers (
 );
 
 ALTER TABLE ONLY public.runs ATTACH PARTITION public.runs_default DEFAULT;
+
+ALTER TABLE ONLY public.accounts
+    ADD CONSTRAINT accounts_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.accounts
+    ADD CONSTRAINT accounts_tenant_id_id_key UNIQUE (tenant_id, id);
 
 ALTER TABLE ONLY public.analysis_sessions
     ADD CONSTRAINT analysis_sessions_pkey PRIMARY KEY (id);
@@ -603,14 +764,23 @@ ALTER TABLE ONLY public.api_keys
 ALTER TABLE ONLY public.audit_log
     ADD CONSTRAINT audit_log_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.charges
+    ADD CONSTRAINT charges_pkey PRIMARY KEY (reference);
+
 ALTER TABLE ONLY public.endpoints
     ADD CONSTRAINT endpoints_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.execution_grants
+    ADD CONSTRAINT execution_grants_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.failed_runs
     ADD CONSTRAINT failed_runs_pkey PRIMARY KEY (tenant_id, endpoint_id, slot_at);
+
+ALTER TABLE ONLY public.grant_uses
+    ADD CONSTRAINT grant_uses_pkey PRIMARY KEY (grant_id, run_id);
 
 ALTER TABLE ONLY public.idempotency_keys
     ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (tenant_id, key);
@@ -623,6 +793,12 @@ ALTER TABLE ONLY public.jobs
 
 ALTER TABLE ONLY public.late_results
     ADD CONSTRAINT late_results_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.ledger
+    ADD CONSTRAINT ledger_account_id_reference_key UNIQUE (account_id, reference);
+
+ALTER TABLE ONLY public.ledger
+    ADD CONSTRAINT ledger_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY public.looks
     ADD CONSTRAINT looks_pkey PRIMARY KEY (endpoint_id, brain);
@@ -645,6 +821,18 @@ ALTER TABLE ONLY public.runs
 ALTER TABLE ONLY public.runs_default
     ADD CONSTRAINT runs_default_pkey PRIMARY KEY (endpoint_id, slot_at);
 
+ALTER TABLE ONLY public.schedule_run_events
+    ADD CONSTRAINT schedule_run_events_pkey PRIMARY KEY (run_id, number);
+
+ALTER TABLE ONLY public.schedule_runs
+    ADD CONSTRAINT schedule_runs_id_key UNIQUE (id);
+
+ALTER TABLE ONLY public.schedule_runs
+    ADD CONSTRAINT schedule_runs_pkey PRIMARY KEY (schedule_id, slot_at);
+
+ALTER TABLE ONLY public.schedules
+    ADD CONSTRAINT schedules_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.schema_migrations
     ADD CONSTRAINT schema_migrations_pkey PRIMARY KEY (number);
 
@@ -663,6 +851,9 @@ ALTER TABLE ONLY public.users
 ALTER TABLE ONLY public.users
     ADD CONSTRAINT users_tenant_id_id_key UNIQUE (tenant_id, id);
 
+ALTER TABLE ONLY public.virtual_keys
+    ADD CONSTRAINT virtual_keys_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.workers
     ADD CONSTRAINT workers_pkey PRIMARY KEY (name);
 
@@ -675,6 +866,10 @@ CREATE INDEX audit_by_age ON public.audit_log USING btree (at);
 CREATE INDEX audit_of_subject ON public.audit_log USING btree (tenant_id, subject, at);
 
 CREATE INDEX audit_of_tenant ON public.audit_log USING btree (tenant_id, at);
+
+CREATE INDEX charges_of_account ON public.charges USING btree (account_id, at);
+
+CREATE INDEX charges_of_run ON public.charges USING btree (run_id);
 
 CREATE INDEX endpoints_asked ON public.endpoints USING btree (asked_at) WHERE (asked_at IS NOT NULL);
 
@@ -700,6 +895,16 @@ CREATE INDEX failed_runs_by_age ON public.failed_runs USING brin (slot_at);
 
 CREATE INDEX failed_runs_of_tenant ON public.failed_runs USING btree (tenant_id, slot_at);
 
+CREATE INDEX grant_uses_of_grant ON public.grant_uses USING btree (grant_id, at);
+
+CREATE INDEX grants_of_account ON public.execution_grants USING btree (account_id);
+
+CREATE INDEX grants_of_tenant ON public.execution_grants USING btree (tenant_id, created_at);
+
+CREATE INDEX grants_of_user ON public.execution_grants USING btree (user_id);
+
+CREATE INDEX grants_that_expire ON public.execution_grants USING btree (expiry_notice_at) WHERE ((expiry_notice_at IS NOT NULL) AND (revoked_at IS NULL) AND (expiry_told_at IS NULL));
+
 CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (at);
 
 CREATE INDEX jobs_of_tenant ON public.jobs USING btree (tenant_id);
@@ -708,15 +913,27 @@ CREATE INDEX late_results_by_age ON public.late_results USING btree (received_at
 
 CREATE INDEX late_results_of_endpoint ON public.late_results USING btree (endpoint_id, id);
 
+CREATE INDEX ledger_of_account ON public.ledger USING btree (account_id, id);
+
+CREATE UNIQUE INDEX one_account_has_a_name ON public.accounts USING btree (tenant_id, name);
+
 CREATE UNIQUE INDEX one_endpoint_has_a_name ON public.endpoints USING btree (job_id, name) WHERE (archived_at IS NULL);
 
 CREATE UNIQUE INDEX one_job_has_a_name ON public.jobs USING btree (tenant_id, name) WHERE (archived_at IS NULL);
 
+CREATE UNIQUE INDEX one_run_at_a_time ON public.schedule_runs USING btree (schedule_id) WHERE ((status = 'running'::text) AND is_exclusive);
+
+CREATE UNIQUE INDEX one_schedule_has_a_name ON public.schedules USING btree (tenant_id, name) WHERE (deleted_at IS NULL);
+
 CREATE UNIQUE INDEX one_signing_key_has_no_end ON public.signing_keys USING btree (tenant_id) WHERE (retires_at IS NULL);
+
+CREATE UNIQUE INDEX one_slot_waits ON public.schedule_runs USING btree (schedule_id) WHERE ((status = 'scheduled'::text) AND (NOT is_manual));
 
 CREATE UNIQUE INDEX one_tenant_has_a_name ON public.tenants USING btree (name);
 
 CREATE UNIQUE INDEX one_user_has_a_name ON public.users USING btree (tenant_id, name);
+
+CREATE UNIQUE INDEX one_virtual_key_is_default ON public.virtual_keys USING btree (account_id, api) WHERE (is_default AND (revoked_at IS NULL));
 
 CREATE INDEX quota_reservations_of_tenant ON public.quota_reservations USING btree (tenant_id, reserved_at);
 
@@ -731,6 +948,16 @@ CREATE INDEX runs_default_id_idx ON public.runs_default USING btree (id);
 CREATE INDEX runs_of_tenant ON ONLY public.runs USING btree (tenant_id, slot_at);
 
 CREATE INDEX runs_default_tenant_id_slot_at_idx ON public.runs_default USING btree (tenant_id, slot_at);
+
+CREATE INDEX schedule_runs_due ON public.schedule_runs USING btree (slot_at) WHERE (status = 'scheduled'::text);
+
+CREATE INDEX schedule_runs_leased ON public.schedule_runs USING btree (lease_until) WHERE (status = 'running'::text);
+
+CREATE INDEX schedule_runs_of_tenant ON public.schedule_runs USING btree (tenant_id, slot_at);
+
+CREATE INDEX schedules_of_grant ON public.schedules USING btree (grant_id);
+
+CREATE INDEX schedules_of_tenant ON public.schedules USING btree (tenant_id, created_at, id);
 
 CREATE INDEX sessions_by_age ON public.analysis_sessions USING btree (started_at);
 
@@ -748,6 +975,8 @@ CREATE INDEX suggestions_of_endpoint ON public.analysis_sessions USING btree (en
 
 CREATE INDEX tenants_watched ON public.tenants USING btree (watched_until) WHERE (watched_until IS NOT NULL);
 
+CREATE INDEX virtual_keys_of_account ON public.virtual_keys USING btree (account_id);
+
 ALTER INDEX public.runs_by_id ATTACH PARTITION public.runs_default_id_idx;
 
 ALTER INDEX public.runs_pkey ATTACH PARTITION public.runs_default_pkey;
@@ -755,6 +984,9 @@ ALTER INDEX public.runs_pkey ATTACH PARTITION public.runs_default_pkey;
 ALTER INDEX public.runs_of_tenant ATTACH PARTITION public.runs_default_tenant_id_slot_at_idx;
 
 CREATE TRIGGER runs_ended AFTER UPDATE ON public.runs REFERENCING NEW TABLE AS ended FOR EACH STATEMENT EXECUTE FUNCTION public.note_ended_runs();
+
+ALTER TABLE ONLY public.accounts
+    ADD CONSTRAINT accounts_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.analysis_sessions
     ADD CONSTRAINT analysis_sessions_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES public.endpoints(id) ON DELETE CASCADE;
@@ -771,6 +1003,9 @@ ALTER TABLE ONLY public.api_keys
 ALTER TABLE ONLY public.audit_log
     ADD CONSTRAINT audit_log_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY public.charges
+    ADD CONSTRAINT charges_tenant_id_account_id_fkey FOREIGN KEY (tenant_id, account_id) REFERENCES public.accounts(tenant_id, id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.endpoints
     ADD CONSTRAINT endpoints_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.jobs(id) ON DELETE CASCADE;
 
@@ -780,11 +1015,23 @@ ALTER TABLE ONLY public.endpoints
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY public.execution_grants
+    ADD CONSTRAINT execution_grants_tenant_id_account_id_fkey FOREIGN KEY (tenant_id, account_id) REFERENCES public.accounts(tenant_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.execution_grants
+    ADD CONSTRAINT execution_grants_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.grant_uses
+    ADD CONSTRAINT grant_uses_grant_id_fkey FOREIGN KEY (grant_id) REFERENCES public.execution_grants(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.endpoints
     ADD CONSTRAINT its_job_is_of_its_tenant FOREIGN KEY (tenant_id, job_id) REFERENCES public.jobs(tenant_id, id) ON DELETE CASCADE NOT VALID;
 
 ALTER TABLE ONLY public.jobs
     ADD CONSTRAINT jobs_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.ledger
+    ADD CONSTRAINT ledger_tenant_id_account_id_fkey FOREIGN KEY (tenant_id, account_id) REFERENCES public.accounts(tenant_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.looks
     ADD CONSTRAINT looks_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES public.endpoints(id) ON DELETE CASCADE;
@@ -795,8 +1042,23 @@ ALTER TABLE ONLY public.quota_reservations
 ALTER TABLE ONLY public.quotas
     ADD CONSTRAINT quotas_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY public.schedule_run_events
+    ADD CONSTRAINT schedule_run_events_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.schedule_runs
+    ADD CONSTRAINT schedule_runs_schedule_id_fkey FOREIGN KEY (schedule_id) REFERENCES public.schedules(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.schedules
+    ADD CONSTRAINT schedules_grant_id_fkey FOREIGN KEY (grant_id) REFERENCES public.execution_grants(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.schedules
+    ADD CONSTRAINT schedules_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.signing_keys
     ADD CONSTRAINT signing_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.users
     ADD CONSTRAINT users_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.virtual_keys
+    ADD CONSTRAINT virtual_keys_tenant_id_account_id_fkey FOREIGN KEY (tenant_id, account_id) REFERENCES public.accounts(tenant_id, id) ON DELETE CASCADE;

@@ -5,13 +5,13 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
+import asyncpg
 import pytest
 
 from cadenza.application.grants import tell_of_expiring_grants
 from cadenza.domain.billing import Account, check_credits
 from cadenza.domain.errors import InsufficientCredits
 from cadenza.domain.grant import GrantRefusal, GrantUse
-from cadenza.web.api.problems import handle_problems
 from tests.backends import PostgresBackend
 from tests.web.support import OPERATE, READ, House, Site
 
@@ -178,12 +178,11 @@ async def test_a_key_of_an_account_that_is_not_sealed_is_refused_by_the_database
         "UPDATE virtual_keys SET sealed = NULL",
         "UPDATE virtual_keys SET revoked_at = cadenza_now()",
     ):
-        with pytest.raises(Exception, match="a_(virtual_key_is_sealed|revoked_key_is_gone)"):
+        with pytest.raises(asyncpg.CheckViolationError):
             await backend.execute(statement)
 
 
 async def test_an_account_without_credits_is_402(site: Site) -> None:
-    handle_problems(site.app)
     account = Account(uuid4(), site.ours.tenant_id, "research", -3, await site.now())
     with pytest.raises(InsufficientCredits, match="-3 credits"):
         check_credits(account)

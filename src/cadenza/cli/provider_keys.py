@@ -74,23 +74,23 @@ def add_key_commands(accounts: typer.Typer, find_account: Callable[[Api, str], I
         out.done(key, f"Added the key {key['name']} (…{key['hint']}) for {key['api']}. {use}")
 
     @command(accounts, "default-key")
-    def default_key(api: Api, out: Output, account: AccountName, key: KeyName) -> None:
+    def default_key(api: Api, out: Output, account: AccountName, name: KeyName) -> None:
         """Make calls with this key from now on.
 
         Example: cadenza accounts default-key research spare
         """
         path = path_of(api, account)
-        chosen = api.post(f"{path}/{_find(api, path, key)['id']}/default")
+        chosen = api.post(f"{path}/{_find(api, path, name)['id']}/default")
         out.done(chosen, f"Calls to {chosen['api']} are made with the key {chosen['name']}.")
 
     @command(accounts, "revoke-key")
-    def revoke_key(api: Api, out: Output, account: AccountName, key: KeyName) -> None:
+    def revoke_key(api: Api, out: Output, account: AccountName, name: KeyName) -> None:
         """Forget a provider's key; no other becomes the default by itself.
 
         Example: cadenza accounts revoke-key research main
         """
         path = path_of(api, account)
-        gone = api.delete(f"{path}/{_find(api, path, key)['id']}")
+        gone = api.delete(f"{path}/{_find(api, path, name)['id']}")
         out.done(gone, f"Revoked the key {gone['name']}.")
 
     del list_keys, create_key, default_key, revoke_key  # registered by their decorators
