@@ -6,9 +6,11 @@ from uuid import UUID, uuid4
 from cadenza.application.sessions import record_analyses
 from cadenza.domain.billing import Charge, TokenUsage
 from cadenza.domain.grant import GrantUse
+from cadenza.domain.graph import GraphResult
 from cadenza.domain.run import Outcome, RunStatus
 from cadenza.domain.session import Session, SessionEnd, ToolCall
 from tests.factories import FAILED, minutes, seconds
+from tests.web.graph_schedules import create_schedule, end_run, start_run
 from tests.web.support import House, Site
 from tests.web.walking import Operation
 
@@ -34,6 +36,7 @@ async def furnish(site: Site, house: House) -> dict[str, Any]:
     run_id = await _run(site, house, path)
     session = await _analyse(site, house, endpoint)
     money = await _account(site, house)
+    scheduled = await _schedule(site, house, money["accounts"])
     await site.backend.stores.event_log.watch(house.tenant_id)
     quotas = site.backend.quotas()
     assert await quotas.reserve(house.tenant_id, 5) is not None
@@ -44,6 +47,7 @@ async def furnish(site: Site, house: House) -> dict[str, Any]:
         "sessions": str(session.id),
         "keys": key["id"],
         **money,
+        **scheduled,
     }
     return endpoint
 
@@ -67,6 +71,22 @@ async def _account(site: Site, house: House) -> dict[str, str]:
         await tx.add_charge(charge)
         await tx.log_grant_uses([GrantUse(UUID(grant["id"]), run_id, graph_id)])
     return {"accounts": account["id"], "virtual_key_id": key["id"], "grants": grant["id"]}
+
+
+async def _schedule(site: Site, house: House, account_id: str) -> dict[str, str]:
+    """One whose run has said something, and waits for an answer."""
+    schedule = await create_schedule(
+        house,
+        name=f"{MARK} schedule",
+        graph_id=f"python:{MARK}",
+        input={"topic": MARK},
+        account_id=account_id,
+    )
+    claim = await start_run(site, house, schedule)
+    await end_run(
+        site.backend, claim, GraphResult(question=f"the {MARK}?", state=b"kept"), events=2
+    )
+    return {"schedules": schedule["id"], "schedule_run_id": str(claim.run_id)}
 
 
 async def _run(site: Site, house: House, path: str) -> UUID:
@@ -111,7 +131,7 @@ def path_to(house: House, operation: Operation) -> str:
     """The operation's path with ids of that house in it."""
     path = operation.short_path
     for name, kind in operation.collections().items():
-        # Keys of accounts stand where API keys do, and have another name.
+        # Keys of accounts and runs of graphs stand where others do, and have another name.
         path = path.replace(f"{{{name}}}", house.ids.get(name) or id_of(house, kind))
     assert "{" not in path, f"the walker cannot fill {path}"
     return path

@@ -81,7 +81,8 @@ class ScheduleChanges:
 
     async def end(self, tx: Transaction, caller: Caller, schedule: Schedule) -> None:
         """Its history stays; the grant that was made for it ends with it."""
-        await tx.save_schedule(replace(schedule, deleted_at=await tx.time()))
+        now = await tx.time()
+        await tx.save_schedule(replace(schedule, deleted_at=now, updated_at=now))
         await tx.remove_waiting_slot(schedule.id)
         grant, _ = await tx.lock_grant(caller.tenant_id, schedule.grant_id)
         if grant.schedule_id == schedule.id:

@@ -127,6 +127,8 @@ class Api:
     def _answer(self, request: urllib.request.Request, timeout: float | None) -> Any:
         with self._opener.open(request, timeout=timeout or self._timeout) as answer:
             content = answer.read()
+            if answer.status == 204:
+                return None
         try:
             return json.loads(content)
         except ValueError as error:

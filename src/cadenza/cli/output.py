@@ -18,7 +18,8 @@ Item = Mapping[str, Any]
 WIDE = 160  # where there is no terminal whose width it could have
 STYLES = {
     "success": "green", "failure": "red", "timeout": "red", "cancelled": "yellow",
-    "running": "cyan", "paused": "yellow", "archived": "dim",
+    "error": "red", "skipped": "yellow", "waiting": "cyan", "running": "cyan",
+    "paused": "yellow", "archived": "dim",
 }  # fmt: skip
 
 

@@ -77,7 +77,11 @@ _PANELS = {
         "audit": ("cli.account", "The audit log: who did what."),
         "tenants": ("cli.tenants", "Tenants and their users, with the admin's key."),
     },
-    "Models and money": {
+    "AI graphs": {
+        "schedules": (
+            "cli.schedules",
+            "Schedules of AI graphs: when one runs, and what became of its runs.",
+        ),
         "accounts": (
             "cli.accounts",
             "Accounts that pay for models: credits, usage, and provider keys.",

@@ -48,7 +48,7 @@ class MemoryScheduleRows(Writes):
         return sorted(declared, key=lambda schedule: schedule.label)
 
     async def save_schedule(self, schedule: Schedule) -> None:
-        self._put_schedule(replace(schedule, updated_at=self._now))
+        self._put_schedule(schedule)
 
     async def add_jobs(self, jobs: Sequence[SlotJob]) -> None:
         for job in jobs:

@@ -64,7 +64,7 @@ class PostgresScheduleRows:
                 query("save_schedule"),
                 schedule.id,
                 *definition_values(schedule.definition),
-                *(schedule.grant_id, schedule.deleted_at, schedule.revision),
+                *(schedule.grant_id, schedule.deleted_at, schedule.revision, schedule.updated_at),
             )
 
     async def add_jobs(self, jobs: Sequence[SlotJob]) -> None:

@@ -46,7 +46,9 @@ from cadenza.web.api.schemas.schedules import (
 routes = router("Schedules", "/schedules")
 NEXT_RUNS = 5
 FIRST_EVENTS = 100
-After = Annotated[int, Query(ge=0, le=2**31 - 1, description="`next` of the events before.")]
+After = Annotated[
+    int | None, Query(ge=1, le=2**31 - 1, description="`next` of the events before.")
+]
 
 
 @routes.post("", status_code=201, responses=documented(402))
@@ -173,12 +175,12 @@ async def list_schedule_run_events(
     schedule_run_id: UUID,
     caller: Reader,
     dependencies: ApiDependencies,
-    after: After = 0,
+    after: After = None,
     limit: Limit = 100,
 ) -> RunEventsResponse:
     await dependencies.schedules.get_run(caller, schedule_id, schedule_run_id)
     events = await dependencies.reads.schedules.list_run_events(
-        caller.tenant_id, schedule_run_id, after, limit + 1
+        caller.tenant_id, schedule_run_id, after or 0, limit + 1
     )
     return run_events_response(events, limit)
 

@@ -13,7 +13,7 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14)
 UPDATE schedules
 SET name = $2, graph_id = $3, input = $4, cron = $5, timezone = $6, concurrency = $7, limits = $8,
     requires = $9, enabled = $10, grant_id = $11, deleted_at = $12, revision = $13,
-    updated_at = cadenza_now()
+    updated_at = $14
 WHERE id = $1
 
 -- name: get_schedules

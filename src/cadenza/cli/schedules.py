@@ -1,0 +1,164 @@
+"""`cadenza schedules`: graphs that run by the clock, on your behalf and at an account's cost."""
+
+from typing import Annotated, Any
+
+import typer
+
+from cadenza.cli.client import Api
+from cadenza.cli.commands import command, group
+from cadenza.cli.complete import Limit
+from cadenza.cli.errors import usage
+from cadenza.cli.lookup import MOST_LOOKED_AT, one_of
+from cadenza.cli.output import Column, Output
+from cadenza.cli.schedule_fields import NONE, ScheduleOptions
+from cadenza.cli.schedule_lookup import ScheduleName, find_schedule, label
+from cadenza.cli.schedule_runs import add_run_commands
+from cadenza.cli.terminal_text import json_text, quoted, shortened
+
+Item = dict[str, Any]
+NO_SCHEDULES = (
+    "No schedules yet. Create one:\n"
+    "  cadenza schedules create langgraph:poet --name poem --cron '0 9 * * *' --account NAME"
+)
+cli = group("schedules", "Schedules of AI graphs: when one runs, and what became of its runs.")
+
+
+@command(cli, "list")
+def list_schedules(api: Api, out: Output, limit: Limit = 50) -> None:
+    """List schedules with their next runs.
+
+    Example: cadenza schedules list
+    """
+    columns = [
+        Column("name", label),
+        Column("graph", lambda schedule: schedule["graph_id"]),
+        Column("cron", lambda schedule: schedule["cron"]),
+        Column("next", lambda schedule: _next(out, schedule)),
+        Column("last", lambda schedule: out.times.relative(schedule["last_run_at"], "never")),
+    ]
+    out.rows(api.pages("/schedules", limit), columns, NO_SCHEDULES)
+
+
+@command(cli, "show")
+def show_schedule(api: Api, out: Output, name: ScheduleName) -> None:
+    """Show one schedule: its graph, input, limits, and its next runs.
+
+    Example: cadenza schedules show poem
+    """
+    schedule = api.get(f"/schedules/{find_schedule(api, name)['id']}")
+    times, limits = out.times, schedule["limits"]
+    limited = [f"{field} {value}" for field, value in limits.items() if value is not None]
+    lines = [
+        ("schedule", schedule["name"]),
+        ("id", schedule["id"]),
+        ("graph", schedule["graph_id"]),
+        ("input", shortened(json_text(schedule["input"]))),
+        ("cron", f"{schedule['cron']} ({schedule['timezone']})"),
+        ("state", "enabled" if schedule["enabled"] else "disabled"),
+        ("policy", schedule["concurrency_policy"]),
+        ("limits", ", ".join(limited)),
+        ("requires", ", ".join(schedule["requires"])),
+        ("grant", schedule["grant_id"]),
+        ("last run", times.when(schedule["last_run_at"], "never")),
+        ("next runs", "\n".join(times.when(at) for at in schedule["next_runs"])),
+    ]
+    out.one(schedule, lines)
+
+
+@command(cli, "create")
+def create_schedule(
+    api: Api,
+    out: Output,
+    graph: Annotated[str, typer.Argument(metavar="GRAPH", help="provider:name.")],
+    name: Annotated[str | None, typer.Option(help="Unique; without a slash.")] = None,
+    account: Annotated[
+        str | None, typer.Option(help="Who pays, by name or id; the only one there is.")
+    ] = None,
+    grant: Annotated[
+        str | None, typer.Option(help="A grant's id; one is made for it unless given.")
+    ] = None,
+    disabled: Annotated[bool, typer.Option("--disabled", help="Not to run yet.")] = False,
+    *,
+    options: ScheduleOptions,
+) -> None:
+    """Create a schedule of a graph, with a grant to run on your behalf.
+
+    Example: cadenza schedules create langgraph:poet --name poem --cron "0 9 * * mon-fri"
+    --timezone Europe/Paris --input '{"topic": "autumn"}' --account research
+    """
+    body: Item = {"graph_id": graph, "enabled": not disabled, **options.document()}
+    if options.cron is None:
+        raise usage("When shall it run? Give --cron, like --cron '0 9 * * mon-fri'.")
+    if name is not None:
+        body["name"] = name
+    if grant is not None:
+        body["grant_id"] = grant
+    if account is not None:
+        known = api.pages("/accounts", MOST_LOOKED_AT)
+        body["account_id"] = one_of(known, "account", account, "cadenza accounts list")["id"]
+    schedule = api.create("/schedules", body)
+    following = f"cadenza schedules run {quoted(label(schedule))}"
+    runs = f"It runs {_next(out, schedule)}. Run it now: {following}"
+    out.done(schedule, f"Created the schedule {label(schedule)}. {runs}")
+
+
+@command(cli, "update")
+def update_schedule(
+    api: Api,
+    out: Output,
+    name: ScheduleName,
+    new_name: Annotated[str | None, typer.Option("--name", help="Its new name.")] = None,
+    *,
+    options: ScheduleOptions,
+) -> None:
+    """Change a schedule; what is not given stays, and `none` takes a field away.
+
+    Example: cadenza schedules update poem --cron "0 18 * * *" --limit-time 5m
+    """
+    change = options.document()
+    if new_name is not None:
+        change["name"] = None if new_name == NONE else new_name
+    if not change:
+        raise usage("Nothing to change: cadenza schedules update --help shows what there is.")
+    schedule = api.patch(f"/schedules/{find_schedule(api, name)['id']}", change)
+    out.done(schedule, f"Changed {label(schedule)}; it runs {_next(out, schedule)}.")
+
+
+@command(cli, "enable")
+def enable_schedule(api: Api, out: Output, name: ScheduleName) -> None:
+    """Let a schedule run again, from its next slot on.
+
+    Example: cadenza schedules enable poem
+    """
+    schedule = api.patch(f"/schedules/{find_schedule(api, name)['id']}", {"enabled": True})
+    out.done(schedule, f"Enabled {label(schedule)}; it runs {_next(out, schedule)}.")
+
+
+@command(cli, "disable")
+def disable_schedule(api: Api, out: Output, name: ScheduleName) -> None:
+    """Hold a schedule back until it is enabled; a run under way goes on.
+
+    Example: cadenza schedules disable poem
+    """
+    schedule = api.patch(f"/schedules/{find_schedule(api, name)['id']}", {"enabled": False})
+    out.done(schedule, f"Disabled {label(schedule)}.")
+
+
+@command(cli, "delete")
+def delete_schedule(api: Api, out: Output, name: ScheduleName) -> None:
+    """End a schedule and the grant that was made for it; its history stays.
+
+    Example: cadenza schedules delete poem
+    """
+    schedule = find_schedule(api, name)
+    api.delete(f"/schedules/{schedule['id']}")
+    out.done(schedule, f"Deleted {label(schedule)}.")
+
+
+def _next(out: Output, schedule: Item) -> str:
+    if not schedule["enabled"]:
+        return "not: disabled"
+    return out.times.relative(schedule["next_run_at"], "never again")
+
+
+add_run_commands(cli)
