@@ -97,7 +97,7 @@ async def test_a_session_with_a_model_is_kept_with_all_that_it_did(records: Reco
         )
         assert await planner.run_once() == Round(sessions=1, acted=1)
         assert await planner.run_once() == Round()
-        await brain.close()
+        await brain.aclose()
     row = await records.row("SELECT * FROM analysis_sessions")
     assert (row["ended_as"], row["tokens"], row["reasoning"]) == ("submitted", 1050, "all is well")
     assert row["prompt_version"] == load_prompt().version
