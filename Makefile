@@ -18,9 +18,15 @@ $(READY): pyproject.toml constraints.txt
 .PHONY: install
 install: $(READY) ## Make .venv and install Cadenza with its development tools
 
+# The graphs of examples/graphs, where no others are named, and the price of the model they use.
+EXAMPLE_GRAPHS = CADENZA_GRAPH_FILES="$${CADENZA_GRAPH_FILES:-examples/graphs/langgraph.json}" \
+	CADENZA_GRAPH_FUNCTIONS="$${CADENZA_GRAPH_FUNCTIONS:-digest:digest}" \
+	CADENZA_GRAPH_PATHS="$${CADENZA_GRAPH_PATHS:-examples/graphs}" \
+	CADENZA_PRICES='{"cadenza-poet": {"input": 1, "output": 2}}'
+
 .PHONY: up
 up: $(READY) ## Run Cadenza on this machine: database, API, workers and a sample service
-	@$(BIN)/cadenza up
+	@$(EXAMPLE_GRAPHS) $(BIN)/cadenza up
 
 .PHONY: sim
 sim: $(READY) ## Live through a flash sale in simulated time

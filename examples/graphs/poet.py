@@ -4,7 +4,6 @@ The address and the key of the model come from the environment of the run (OPENA
 OPENAI_API_KEY): Cadenza's gateway sets both, counts the tokens, and keeps the real key.
 """
 
-import os
 from typing import TypedDict
 
 from langchain_openai import ChatOpenAI
@@ -13,11 +12,12 @@ from langgraph.graph import END, START, StateGraph
 
 class Poem(TypedDict, total=False):
     topic: str
+    model: str
     poem: str
 
 
 async def write(state: Poem) -> Poem:
-    model = ChatOpenAI(model=os.environ.get("POET_MODEL", "gpt-4o-mini"), streaming=True)
+    model = ChatOpenAI(model=state.get("model", "cadenza-poet"), streaming=True)
     answer = await model.ainvoke(f"Four lines about {state.get('topic', 'the sea')}.")
     return {"poem": str(answer.text)}
 

@@ -4,18 +4,20 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Protocol
+from functools import partial
 from uuid import UUID
 
+from cadenza.application.metering import RunMeter
 from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.events import Events
-from cadenza.application.ports.gateway import Gateway, Meter
+from cadenza.application.ports.gateway import Gateway
 from cadenza.application.ports.graphs import GraphExecutor
 from cadenza.application.ports.store import Store
 from cadenza.application.results import SchedulerOptions
 from cadenza.application.run_recorder import RunRecorder
 from cadenza.application.slots import ClaimedSlots
 from cadenza.application.worker import Worker
+from cadenza.domain.billing import Charge
 from cadenza.domain.errors import CadenzaError, StoreUnavailable
 from cadenza.domain.grant import GrantRefusal
 from cadenza.domain.graph import ErrorCode, EventKind, GraphRequest, GraphResult
@@ -33,15 +35,8 @@ class StartRefused(CadenzaError):
         super().__init__(str(why))
 
 
-class RunMeter(Meter, Protocol):
-    """The meter of one run, which remembers what went wrong at the provider."""
-
-    @property
-    def failure(self) -> tuple[ErrorCode, str] | None: ...
-
-
-OnUsage = Callable[[EventKind, dict[str, object]], None]
-NewMeter = Callable[[GraphRequest, UUID | None, OnUsage], RunMeter]
+# For a run, the schedule it belongs to, and who is told of each charge.
+NewMeter = Callable[[GraphRequest, UUID | None, Callable[[Charge], None]], RunMeter]
 
 
 class GraphWorker(Worker[SlotClaim, FinishedSlot]):
@@ -73,6 +68,7 @@ class GraphWork:
         self._new_meter = new_meter
         self._store = store
         self._clock = clock
+        self._paying: set[asyncio.Task[None]] = set()
 
     async def execute(self, claim: SlotClaim, started_at: datetime) -> FinishedSlot:
         recorder = RunRecorder(claim, self._clock, self._store)
@@ -92,7 +88,7 @@ class GraphWork:
             attempt=claim.attempt,
             resume=claim.resume,
         )
-        meter = self._new_meter(request, claim.schedule.id, recorder.add)
+        meter = self._new_meter(request, claim.schedule.id, partial(_note_usage, recorder))
         environment = await self._gateway.open(request, meter)
         try:
             request = replace(request, environment=environment)
@@ -103,10 +99,25 @@ class GraphWork:
             result = await stream.final()
         finally:
             await self._gateway.close(claim.run_id)
+            await asyncio.shield(self._paid(meter))
         if result.error is ErrorCode.INTERNAL and meter.failure is not None:
-            code, message = meter.failure
-            return replace(result, error=code, message=message)
+            return replace(result, error=meter.failure.code, message=meter.failure.message)
         return result
+
+    def _paid(self, meter: RunMeter) -> asyncio.Task[None]:
+        """What is owed is paid, also where the run's own lease has ended meanwhile."""
+
+        async def pay() -> None:
+            while True:
+                try:
+                    return await meter.pay()
+                except StoreUnavailable:
+                    await self._clock.sleep(RETRY_AFTER)
+
+        task = asyncio.create_task(pay())
+        self._paying.add(task)
+        task.add_done_callback(self._paying.discard)
+        return task
 
     # --- Ends -----------------------------------------------------------------------------
 
@@ -144,6 +155,17 @@ class GraphWork:
     ) -> FinishedSlot:
         finished = FinishedSlot(claim, status, result, started_at, self._clock.now())
         return replace(finished, **fields)
+
+
+def _note_usage(recorder: RunRecorder, charge: Charge) -> None:
+    data = {
+        "model": charge.model,
+        "input_tokens": charge.usage.input_tokens,
+        "output_tokens": charge.usage.output_tokens,
+        "credits": charge.credits,
+        "basis": charge.basis,
+    }
+    recorder.add(EventKind.USAGE, data)
 
 
 def _status_of(result: GraphResult) -> SlotStatus:

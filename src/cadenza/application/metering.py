@@ -4,6 +4,7 @@ Calls are checked before and paid after. A limit is therefore exceeded by what w
 it was reached; only the number of calls is exact, for those under way count.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -42,12 +43,14 @@ class RunMeter:
         prices: Prices,
         request: GraphRequest,
         schedule_id: UUID | None = None,
+        on_charge: Callable[[Charge], None] = lambda _: None,
     ) -> None:
         self._store = store
         self._reads = reads
         self._prices = prices
         self._request = request
         self._schedule_id = schedule_id
+        self._on_charge = on_charge
         self._grant_was_good = False
         self._admitted: dict[str, tuple[ModelApi, str]] = {}  # api and model, by unit
         self._settled: set[str] = set()  # units
@@ -96,6 +99,7 @@ class RunMeter:
         self.totals.tokens += usage.total
         self.totals.credits += owed.credits
         self._owed[owed.reference] = owed
+        self._on_charge(owed)
         try:
             await self.pay()
         except StoreUnavailable:

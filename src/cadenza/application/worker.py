@@ -8,6 +8,7 @@ be stored now is kept and tried again; a lease that cannot be kept ends its requ
 import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
+from math import inf
 from typing import Any, Generic, Protocol, TypeVar
 from uuid import UUID
 
@@ -27,6 +28,7 @@ from cadenza.application.sanitizing import error_text
 from cadenza.application.waiting import end_all, until_set
 from cadenza.domain.errors import StoreUnavailable
 
+STANDS_STILL_AFTER = 10.0  # seconds, beyond a few ticks
 T = TypeVar("T")
 C = TypeVar("C", bound=Leased)
 F = TypeVar("F", bound=Finished)
@@ -84,6 +86,8 @@ class Worker(Generic[C, F]):
         self._to_claim = asyncio.Event()
         self._backlog = False  # more is due than there is room for
         self._claims_again_at: datetime | None = None  # None while a claim is under way
+        self._moved_at = inf  # the loop that claims; not begun
+        self._to_renew = asyncio.Event()
         self._stopping = asyncio.Event()
         self._stopping_now = asyncio.Event()
 
@@ -107,6 +111,10 @@ class Worker(Generic[C, F]):
         """Something may be due sooner than was known: a new endpoint, a nudge, a resume."""
         self._to_claim.set()
 
+    def renew_soon(self) -> None:
+        """A run that we hold may have been cancelled: ask which leases are still ours."""
+        self._to_renew.set()
+
     def stop(self) -> None:
         """Stop claiming and let what is in flight finish; a second call ends that at once."""
         if self._stopping.is_set():
@@ -114,12 +122,18 @@ class Worker(Generic[C, F]):
         self._stopping.set()
         self._to_claim.set()
 
+    def is_moving(self) -> bool:
+        """Whether it still looks for work; one whose loop stands still must not seem healthy."""
+        longest = 6 * self._options.tick.total_seconds() + STANDS_STILL_AFTER
+        return asyncio.get_running_loop().time() - self._moved_at < longest
+
     # --- Claim ----------------------------------------------------------------------------
 
     async def _claim_forever(self) -> None:
         while not self._stopping.is_set():
             self._to_claim.clear()
             self._claims_again_at = None
+            self._moved_at = asyncio.get_running_loop().time()
             batch = await self._retry(self.claim_once)
             if batch.backlog:
                 await self._wait_for_room(batch.next_due_at)
@@ -291,7 +305,8 @@ class Worker(Generic[C, F]):
 
     async def _renew_forever(self) -> None:
         while True:
-            await self._clock.sleep(self._options.lease / 3)
+            await until_set(self._to_renew, at_most=self._options.lease / 3)
+            self._to_renew.clear()
             await self._retry(self.renew_once)
 
     async def renew_once(self) -> int:

@@ -90,7 +90,7 @@ async def app_over(
             dispatcher=calls,
             validation_policy=validation_policy(settings.shell_allowed, closed_ports),
             cron=CronsimCron(),
-            prices=LoadedPrices(clock),
+            prices=LoadedPrices(clock, settings.prices),
             clock=clock,
             rate_limit=RateLimit(settings.rate_limit),
             new_id=new_id,

@@ -107,6 +107,10 @@ _PANELS = {
             "Run a planner worker: look at what has run, and advise or act within each owner's "
             "limits.",
         ),
+        "graph-worker": (
+            "roots.graph_worker",
+            "Run a graph worker: start scheduled AI graphs at their slots, under their grants.",
+        ),
         "migrate": (
             "roots.migrate",
             "Bring the database to the schema of this version; safe while programs run.",

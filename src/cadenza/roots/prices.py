@@ -1,26 +1,23 @@
 """Prices of models for a program that rarely needs one: the tables are loaded with the first."""
 
+from collections.abc import Mapping
 from functools import cached_property
 
 from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.gateway import Prices
 from cadenza.domain.billing import ModelApi, TokenUsage
-from cadenza.domain.errors import InvalidInput
 
 
 class LoadedPrices:
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, overrides: Mapping[str, Mapping[str, float]]) -> None:
         self._clock = clock
+        self._overrides = overrides
 
     def credits(self, api: ModelApi, model: str, usage: TokenUsage) -> int:
-        try:
-            return self._prices.credits(api, model, usage)
-        except ImportError as error:
-            fix = "no price is known here: install `cadenza[graphs]` on the server"
-            raise InvalidInput("model", model, fix) from error
+        return self._prices.credits(api, model, usage)
 
     @cached_property
     def _prices(self) -> Prices:
         from cadenza.adapters.prices.genai import GenaiPrices  # noqa: PLC0415 - large tables
 
-        return GenaiPrices(self._clock)
+        return GenaiPrices(self._clock, self._overrides)

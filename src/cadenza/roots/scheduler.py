@@ -63,7 +63,10 @@ async def run_scheduler(settings: Settings, url: str) -> None:
                 repeat(housekeeping, clock, MAINTENANCE_EVERY, log_trouble),
             ]
             name, at_once = worker_name(settings), settings.in_flight
-            await run_worker("scheduler", name, worker, database, clock, beside, in_flight=at_once)
+            await run_worker(
+                *("scheduler", name, worker, database, clock, beside, worker.is_moving),
+                in_flight=at_once,
+            )
 
 
 def make_scheduler(

@@ -5,17 +5,17 @@ from typing import Annotated
 
 from pydantic import AliasChoices, Field, SecretStr, ValidationError
 from pydantic_core import ErrorDetails
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import SettingsConfigDict
 
 from cadenza.adapters.brains.llm.options import Provider
 from cadenza.domain.errors import InstallationError
+from cadenza.roots.graph_settings import GraphSettings, InFlight
 
 PREFIX = "CADENZA_"
 Money = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-InFlight = Annotated[int, Field(ge=1, le=10_000)]
 
 
-class Settings(BaseSettings):
+class Settings(GraphSettings):
     model_config = SettingsConfigDict(
         env_prefix=PREFIX,
         extra="ignore",

@@ -17,6 +17,7 @@ from cadenza.adapters.system.client_file import ADMIN_KEY_FILE, CLIENT_FILE, wri
 from cadenza.adapters.system.listening import address_of, check_can_listen
 from cadenza.adapters.system.worker_program import stop_on_signals
 from cadenza.application.ports.secret_box import SecretBox
+from cadenza.demo.model_provider import ModelProvider
 from cadenza.roots.first_start import key_at_hand
 from cadenza.roots.program import opened_database, run_program, set_up_logs
 from cadenza.roots.secrets import secret_box
@@ -27,7 +28,7 @@ from cadenza.up.welcome import Welcome, typed_command
 
 OPEN_NETWORKS = "loopback,private"
 SAMPLE_PORT = 8081
-WORKERS = ("scheduler", "planner")
+WORKERS = ("scheduler", "planner", "graph-worker")
 CADENZA = (sys.executable, "-m", "cadenza.roots.main")
 log = structlog.get_logger()
 cli = typer.Typer()
@@ -61,7 +62,7 @@ async def _up(settings: Settings, box: SecretBox, url: str, host: str, port: int
     workers = [Program(name, [*CADENZA, name]) for name in WORKERS]
     supervisor = Supervisor([api, *workers], _environment(settings, url))
     stop_on_signals(supervisor)
-    async with sample_service(SAMPLE_PORT) as sample:
+    async with sample_service(SAMPLE_PORT, ModelProvider().app()) as sample:
         welcome = Welcome(
             typed_command(Path(sys.argv[0]), os.environ.get("PATH", "")),
             address,

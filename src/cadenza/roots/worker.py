@@ -2,7 +2,7 @@
 
 import os
 import socket
-from collections.abc import Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -30,13 +30,16 @@ async def run_worker(
     database: Database,
     clock: DatabaseClock,
     beside: Iterable[Coroutine[Any, Any, None]],
+    is_moving: Callable[[], bool] = lambda: True,
     **about: object,
 ) -> None:
-    """Until a signal stops it; `about` is said when it starts."""
+    """Until a signal stops it; `about` is said when it starts. One that does not move any more
+    stops to beat, and /readyz says so."""
     workers = PostgresWorkers(database)
 
     async def beat() -> None:
-        await workers.beat(name, kind)
+        if is_moving():
+            await workers.beat(name, kind)
         await clock.ask(database)
 
     stop_on_signals(worker)

@@ -1,4 +1,5 @@
-"""A small service to try things on: a shop's queue whose depth rises and falls."""
+"""A small service to try things on: a shop's queue whose depth rises and falls, and a provider of
+models that needs no key."""
 
 import math
 from collections.abc import AsyncGenerator
@@ -25,9 +26,10 @@ async def _answer(_request: web.Request) -> web.Response:
 
 
 @asynccontextmanager
-async def sample_service(port: int) -> AsyncGenerator[str]:
+async def sample_service(port: int, models: web.Application) -> AsyncGenerator[str]:
     """Its address; on another port where that one is taken."""
     app = web.Application()
     app.router.add_get("/queue", _answer)
+    app.add_subapp("/models", models)
     async with served_app(app, port if is_free(HOST, port) else 0) as address:
         yield f"{address}/queue"
