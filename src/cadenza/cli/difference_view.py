@@ -10,12 +10,13 @@ from cadenza.cli.terminal_text import json_text, plain, shortened
 
 WIDTH = 80  # of a line, which is what a terminal has at least
 MOST_PLACES = 8  # where one text differs from another
-_SIGNS = {"create": "+", "update": "~", "archive": "-"}
-_COLOURS = {"create": "green", "update": "yellow", "archive": "red"}
+_SIGNS = {"create": "+", "update": "~", "archive": "-", "delete": "-"}
+_COLOURS = {"create": "green", "update": "yellow", "archive": "red", "delete": "red"}
 _WORDS = {
     "create": ("to create", "created"),
     "update": ("to change", "changed"),
     "archive": ("to archive", "archived"),
+    "delete": ("to delete", "deleted"),
     "unchanged": ("unchanged", "unchanged"),
 }
 
@@ -61,6 +62,8 @@ def field_lines(change: dict[str, Any]) -> Iterator[str]:
 
 def _name(change: dict[str, Any]) -> str:
     job, endpoint = change["job"], change["endpoint"]
+    if job is None:
+        return f"schedule {change['schedule']}"
     return f"job {job}" if endpoint is None else f"{job}/{endpoint}"
 
 

@@ -10,6 +10,10 @@ def jobs_in(raw: object) -> Iterator[RawItem]:
     return _items(raw, "jobs", "")
 
 
+def schedules_in(raw: object) -> Iterator[RawItem]:
+    return _items(raw, "schedules", "")
+
+
 def endpoints_in(job: dict[str, Any], path: str) -> Iterator[RawItem]:
     return _items(job, "endpoints", f"{path}.")
 

@@ -5,9 +5,11 @@ from typing import Any
 
 from cadenza.domain.definition import EndpointDefinition, JobDefinition
 from cadenza.domain.endpoint import Baseline, CronLine, Every
+from cadenza.domain.schedule import DeclaredSchedule
 from cadenza.domain.target import DEFAULT_TIMEOUT, KEPT, HttpTarget, Target, secrets_of
 from cadenza.manifest.durations import format_duration
 from cadenza.manifest.rules import planner_document, rule_document
+from cadenza.manifest.schedules import declared_document
 
 
 def job_document(definition: JobDefinition) -> dict[str, Any]:
@@ -36,13 +38,16 @@ def endpoint_document(definition: EndpointDefinition) -> dict[str, Any]:
     )
 
 
-def manifest_to_send(jobs: Sequence[JobDefinition]) -> dict[str, Any]:
+def manifest_to_send(
+    jobs: Sequence[JobDefinition], schedules: Sequence[DeclaredSchedule] = ()
+) -> dict[str, Any]:
     """For the server: with its secrets, unlike everything else that is written here."""
     documents = [
         {**job_document(job), "endpoints": [_with_secrets(endpoint) for endpoint in job.endpoints]}
         for job in jobs
     ]
-    return {"version": 1, "jobs": documents}
+    declared = [declared_document(schedule) for schedule in schedules]
+    return {"version": 1, "jobs": documents, "schedules": declared}
 
 
 def _with_secrets(endpoint: EndpointDefinition) -> dict[str, Any]:

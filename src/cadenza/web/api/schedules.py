@@ -48,9 +48,7 @@ from cadenza.web.api.schemas.schedules import (
 routes = router("Schedules", "/schedules")
 NEXT_RUNS = 5
 FIRST_EVENTS = 100
-After = Annotated[
-    int | None, Query(ge=1, le=2**31 - 1, description="`next` of the events before.")
-]
+After = Annotated[int | None, Query(ge=1, le=2**31 - 1, description="`next` of the events before.")]
 
 
 @routes.post("", status_code=201, responses=documented(402))
