@@ -492,6 +492,84 @@ CREATE VIEW public.listed_endpoints AS
     manual_slot_at
    FROM public.endpoints e;
 
+CREATE TABLE public.schedule_runs (
+    schedule_id uuid NOT NULL,
+    slot_at timestamp with time zone NOT NULL,
+    id uuid,
+    tenant_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    status text DEFAULT 'scheduled'::text NOT NULL,
+    is_manual boolean DEFAULT false NOT NULL,
+    concurrency text DEFAULT 'forbid'::text NOT NULL,
+    requires text[] DEFAULT '{}'::text[] NOT NULL,
+    attempt integer DEFAULT 0 NOT NULL,
+    epoch bigint DEFAULT 0 NOT NULL,
+    lease_until timestamp with time zone,
+    leased_by text,
+    started_at timestamp with time zone,
+    finished_at timestamp with time zone,
+    output jsonb,
+    error_code text,
+    error_message text,
+    last_lines text DEFAULT ''::text NOT NULL,
+    reason text,
+    skipped_slots integer DEFAULT 0 NOT NULL,
+    question jsonb,
+    state bytea,
+    answer jsonb,
+    answer_to uuid,
+    answered_at timestamp with time zone,
+    CONSTRAINT schedule_runs_status_check CHECK ((status = ANY (ARRAY['scheduled'::text, 'running'::text, 'success'::text, 'error'::text, 'skipped'::text, 'cancelled'::text, 'waiting'::text])))
+)
+WITH (fillfactor='80');
+
+CREATE TABLE public.schedules (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    grant_id uuid NOT NULL,
+    name text,
+    graph_id text NOT NULL,
+    input jsonb NOT NULL,
+    cron text NOT NULL,
+    timezone text NOT NULL,
+    concurrency text NOT NULL,
+    limits jsonb NOT NULL,
+    requires text[] DEFAULT '{}'::text[] NOT NULL,
+    enabled boolean DEFAULT true NOT NULL,
+    revision integer DEFAULT 1 NOT NULL,
+    created_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    updated_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    deleted_at timestamp with time zone,
+    last_run_at timestamp with time zone,
+    last_ended_at timestamp with time zone,
+    CONSTRAINT schedules_concurrency_check CHECK ((concurrency = ANY (ARRAY['forbid'::text, 'allow'::text, 'replace'::text])))
+);
+
+CREATE VIEW public.listed_schedules AS
+ SELECT s.id,
+    s.tenant_id,
+    s.user_id,
+    s.grant_id,
+    s.name,
+    s.graph_id,
+    s.input,
+    s.cron,
+    s.timezone,
+    s.concurrency,
+    s.limits,
+    s.requires,
+    s.enabled,
+    s.revision,
+    s.created_at,
+    s.updated_at,
+    s.deleted_at,
+    s.last_run_at,
+    s.last_ended_at,
+    waiting.slot_at AS next_run_at
+   FROM (public.schedules s
+     LEFT JOIN public.schedule_runs waiting ON (((waiting.schedule_id = s.id) AND (waiting.status = 'scheduled'::text) AND (NOT waiting.is_manual))));
+
 CREATE TABLE public.looks (
     endpoint_id uuid NOT NULL,
     brain text NOT NULL,
@@ -613,60 +691,6 @@ CREATE TABLE public.schedule_run_events (
     at timestamp with time zone NOT NULL,
     kind text NOT NULL,
     data jsonb NOT NULL
-);
-
-CREATE TABLE public.schedule_runs (
-    schedule_id uuid NOT NULL,
-    slot_at timestamp with time zone NOT NULL,
-    id uuid,
-    tenant_id uuid NOT NULL,
-    user_id uuid NOT NULL,
-    status text DEFAULT 'scheduled'::text NOT NULL,
-    is_manual boolean DEFAULT false NOT NULL,
-    is_exclusive boolean DEFAULT true NOT NULL,
-    requires text[] DEFAULT '{}'::text[] NOT NULL,
-    attempt integer DEFAULT 0 NOT NULL,
-    epoch bigint DEFAULT 0 NOT NULL,
-    lease_until timestamp with time zone,
-    leased_by text,
-    started_at timestamp with time zone,
-    finished_at timestamp with time zone,
-    output jsonb,
-    error_code text,
-    error_message text,
-    last_lines text DEFAULT ''::text NOT NULL,
-    reason text,
-    skipped_slots integer DEFAULT 0 NOT NULL,
-    question jsonb,
-    state bytea,
-    answer jsonb,
-    answer_to uuid,
-    answered_at timestamp with time zone,
-    CONSTRAINT schedule_runs_status_check CHECK ((status = ANY (ARRAY['scheduled'::text, 'running'::text, 'success'::text, 'error'::text, 'skipped'::text, 'cancelled'::text, 'waiting'::text])))
-)
-WITH (fillfactor='80');
-
-CREATE TABLE public.schedules (
-    id uuid NOT NULL,
-    tenant_id uuid NOT NULL,
-    user_id uuid NOT NULL,
-    grant_id uuid NOT NULL,
-    name text,
-    graph_id text NOT NULL,
-    input jsonb NOT NULL,
-    cron text NOT NULL,
-    timezone text NOT NULL,
-    concurrency text NOT NULL,
-    limits jsonb NOT NULL,
-    requires text[] DEFAULT '{}'::text[] NOT NULL,
-    enabled boolean DEFAULT true NOT NULL,
-    revision integer DEFAULT 1 NOT NULL,
-    created_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
-    updated_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
-    deleted_at timestamp with time zone,
-    last_run_at timestamp with time zone,
-    last_ended_at timestamp with time zone,
-    CONSTRAINT schedules_concurrency_check CHECK ((concurrency = ANY (ARRAY['forbid'::text, 'allow'::text, 'replace'::text])))
 );
 
 CREATE TABLE public.schema_migrations (
@@ -921,7 +945,7 @@ CREATE UNIQUE INDEX one_endpoint_has_a_name ON public.endpoints USING btree (job
 
 CREATE UNIQUE INDEX one_job_has_a_name ON public.jobs USING btree (tenant_id, name) WHERE (archived_at IS NULL);
 
-CREATE UNIQUE INDEX one_run_at_a_time ON public.schedule_runs USING btree (schedule_id) WHERE ((status = 'running'::text) AND is_exclusive);
+CREATE UNIQUE INDEX one_run_at_a_time ON public.schedule_runs USING btree (schedule_id) WHERE ((status = 'running'::text) AND (concurrency <> 'allow'::text));
 
 CREATE UNIQUE INDEX one_schedule_has_a_name ON public.schedules USING btree (tenant_id, name) WHERE (deleted_at IS NULL);
 
@@ -954,6 +978,8 @@ CREATE INDEX schedule_runs_due ON public.schedule_runs USING btree (slot_at) WHE
 CREATE INDEX schedule_runs_leased ON public.schedule_runs USING btree (lease_until) WHERE (status = 'running'::text);
 
 CREATE INDEX schedule_runs_of_tenant ON public.schedule_runs USING btree (tenant_id, slot_at);
+
+CREATE INDEX schedule_runs_under_way ON public.schedule_runs USING btree (schedule_id) WHERE (status = 'running'::text);
 
 CREATE INDEX schedules_of_grant ON public.schedules USING btree (grant_id);
 

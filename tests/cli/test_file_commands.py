@@ -69,7 +69,8 @@ def test_a_bad_file_ends_with_1_and_says_where(file: Path) -> None:
 def test_json_says_the_same_to_programs(file: Path) -> None:
     good = cadenza("validate", "-f", str(file), "--json")
     assert json.loads(good.stdout) == {
-        "ok": True, "files": [str(file)], "jobs": 1, "endpoints": 1, "problems": [], "warnings": [],
+        "ok": True, "files": [str(file)], "jobs": 1, "endpoints": 1, "schedules": 0,
+        "problems": [], "warnings": [],
     }  # fmt: skip
     file.write_text(GOOD.replace("5m", "5x") + "        min_interval: 10m\n")
     bad = cadenza("validate", "-f", str(file), "--json")

@@ -196,3 +196,27 @@ def test_tables_fit_eighty_columns(owner: Person, monkeypatch: pytest.MonkeyPatc
         table = owner.says("schedules", *words)
         assert all(len(line.rstrip()) <= 80 for line in table.splitlines()), table
         assert "…" not in table, table
+
+
+def test_a_file_of_schedules_is_applied_exported_and_pruned(owner: Person, tmp_path: Path) -> None:
+    file = tmp_path / "cadenza.yaml"
+    schedule = f"  - name: digest\n    graph_id: {GRAPH}\n    cron: 0 3 * * *\n"
+    file.write_text(f"jobs: []\nschedules:\n{schedule}")
+    assert "1 schedule" in owner.cadenza("validate", "-f", file).out
+    applied = owner.cadenza("apply", "-f", file, "--yes")
+    assert applied.code == 0, applied.err
+    assert "+ schedule digest" in applied.out
+    assert "account: research" in applied.out
+    assert "Nothing to change" in owner.cadenza("apply", "-f", file, "--yes").out
+    assert owner.cadenza("export", "-o", "exported.yaml").code == 0
+    assert "Nothing to change" in owner.cadenza("apply", "-f", "exported.yaml", "--yes").out
+    file.write_text(f"jobs: []\nschedules:\n{schedule}    input: {{model: nobody-knows}}\n")
+    refused = owner.cadenza("apply", "-f", file, "--yes")
+    assert refused.code == 1
+    assert "digest.input.model" in refused.err
+    file.write_text("jobs: []\n")
+    assert "Nothing to change" in owner.cadenza("apply", "-f", file, "--yes").out
+    pruned = owner.cadenza("apply", "-f", file, "--yes", "--prune")
+    assert "- schedule digest" in pruned.out
+    assert "1 deleted" in pruned.out
+    assert owner.cadenza("schedules", "list", "--json").lines == []

@@ -13,6 +13,7 @@ from cadenza.application.endpoints import new_endpoint, redefinition
 from cadenza.application.ports.catalogue import StoredEndpoint, StoredJob
 from cadenza.application.ports.store import Channel, EndpointChange, Store, Transaction
 from cadenza.application.recording import record
+from cadenza.application.schedule_manifests import ScheduleManifests
 from cadenza.domain import steering
 from cadenza.domain.access import Caller
 from cadenza.domain.analysis import changes_its_state
@@ -20,7 +21,19 @@ from cadenza.domain.cron import Cron
 from cadenza.domain.definition import EndpointDefinition, JobDefinition, declared, with_declared
 from cadenza.domain.difference import Change, ChangeKind, Definition, difference
 from cadenza.domain.endpoint import Endpoint, Job
+from cadenza.domain.schedule import DeclaredSchedule
+from cadenza.domain.schedule_difference import ScheduleChange
 from cadenza.domain.target import Target
+
+AnyChange = Change | ScheduleChange
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a file declares."""
+
+    jobs: Sequence[JobDefinition] = ()
+    schedules: Sequence[DeclaredSchedule] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,34 +58,45 @@ class Declared:
 class Manifests:
     store: Store
     cron: Cron
+    schedules: ScheduleManifests
     new_id: Callable[[], UUID]
 
-    async def export(self, caller: Caller) -> Sequence[JobDefinition]:
-        """Everything that is not archived, by name; secrets are only named."""
+    async def export(
+        self, caller: Caller
+    ) -> tuple[Sequence[JobDefinition], Sequence[DeclaredSchedule]]:
+        """Everything that is not archived or deleted, by name; secrets are only named."""
         async with self.store.transaction() as tx:
             present = await _read(tx, caller.tenant_id)
-        return present.definitions(with_secrets=False)
+            stored = await tx.declared_schedules(caller.tenant_id)
+        return present.definitions(with_secrets=False), [row.declared for row in stored]
 
-    async def compare(
-        self, caller: Caller, wanted: Sequence[JobDefinition], *, prune: bool
-    ) -> Sequence[Change]:
-        """What applying these jobs would change."""
+    async def compare(self, caller: Caller, wanted: Wanted, *, prune: bool) -> Sequence[AnyChange]:
+        """What applying it would change."""
+        schedules = await self.schedules.wanted(caller, wanted.schedules)
         async with self.store.transaction() as tx:
             present = await _read(tx, caller.tenant_id)
-        return difference(present.definitions(with_secrets=True), wanted, prune=prune)
+            stored, now = await tx.declared_schedules(caller.tenant_id), await tx.time()
+        return (
+            *difference(present.definitions(with_secrets=True), wanted.jobs, prune=prune),
+            *self.schedules.difference(stored, schedules, now, prune=prune),
+        )
 
-    async def apply(
-        self, caller: Caller, wanted: Sequence[JobDefinition], *, prune: bool
-    ) -> Sequence[Change]:
+    async def apply(self, caller: Caller, wanted: Wanted, *, prune: bool) -> Sequence[AnyChange]:
         """All of it or nothing, one at a time for a tenant; what was changed."""
+        schedules = await self.schedules.wanted(caller, wanted.schedules)
         async with self.store.transaction() as tx:
             _, now = await tx.lock_tenant(caller.tenant_id)
             present = await _read(tx, caller.tenant_id)
-            changes = difference(present.definitions(with_secrets=True), wanted, prune=prune)
+            stored = await tx.declared_schedules(caller.tenant_id)
+            changes = difference(present.definitions(with_secrets=True), wanted.jobs, prune=prune)
+            others = self.schedules.difference(stored, schedules, now, prune=prune)
             await self._write(tx, caller.tenant_id, changes, present, now)
-            data = {"jobs": len(wanted), "prune": prune}
+            await self.schedules.write(tx, caller, others, stored, schedules.accounts)
+            data = {"jobs": len(wanted.jobs), "prune": prune}
+            if wanted.schedules:
+                data["schedules"] = len(wanted.schedules)
             await record(tx, caller.actor, caller.tenant_id, "manifest.apply", "manifest", data)
-        return changes
+        return (*changes, *others)
 
     async def _write(
         self,

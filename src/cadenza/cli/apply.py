@@ -18,7 +18,7 @@ from cadenza.cli.terminal_text import plain
 
 SECONDS = 120.0
 MOST_PROBLEMS = 50
-_PATH = re.compile(r"jobs\[(\d+)\](?:\.endpoints\[(\d+)\])?")
+_PATH = re.compile(r"jobs\[(\d+)\](?:\.endpoints\[(\d+)\])?|schedules\[(\d+)\]")
 cli = typer.Typer()
 
 
@@ -31,7 +31,9 @@ def apply(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only show what would change.")
     ] = False,
-    prune: Annotated[bool, typer.Option("--prune", help="Archive what the file lacks.")] = False,
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Archive, or delete, what the file lacks.")
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
     """Apply a file of schedules: show the difference, ask, change everything in one transaction.
@@ -71,7 +73,7 @@ def _read(out: Output, context: CliContext, file: Path) -> dict[str, Any]:
         more = len(manifest.problems) - MOST_PROBLEMS
         rest = f" ({more} more are not shown)" if more > 0 else ""
         raise CommandError(f"Nothing was changed: the file has problems{rest}.")
-    return manifest_to_send(manifest.jobs)
+    return manifest_to_send(manifest.jobs, manifest.schedules)
 
 
 def _put(api: Api, wanted: dict[str, Any], *, dry_run: bool, prune: bool) -> Any:
@@ -87,6 +89,8 @@ def _with_names(message: str, wanted: dict[str, Any]) -> str:
 
     def name(path: "re.Match[str]") -> str:
         try:
+            if path[3] is not None:
+                return wanted["schedules"][int(path[3])]["name"]
             job = wanted["jobs"][int(path[1])]
             endpoint = job["endpoints"][int(path[2])] if path[2] is not None else None
         except (IndexError, KeyError):
@@ -115,21 +119,26 @@ def export(
     output: OutputFile = None,
     force: Force = False,
 ) -> None:
-    """Write all jobs and endpoints as YAML; applying it changes nothing. Secrets are not in it.
+    """Write jobs, endpoints and schedules as YAML; applying it changes nothing. No secret is in it.
 
     Example: cadenza export -o cadenza.yaml
     """
     from cadenza.manifest.yaml_writing import documents_to_yaml  # noqa: PLC0415
 
-    jobs = api.get("/manifest")["jobs"]
-    text = documents_to_yaml(jobs)
+    exported = api.get("/manifest")
+    jobs, schedules = exported["jobs"], exported.get("schedules", [])
+    text = documents_to_yaml(jobs, schedules)
     if output is None:
         typer.echo(text, nl=False)
         return
     write_file(output, text, force=force)
     count = sum(len(job.get("endpoints", ())) for job in jobs)
     record = {"file": str(output), "jobs": len(jobs), "endpoints": count}
-    out.done(record, f"Wrote {len(jobs)} jobs with {count} endpoints to {output}.")
+    others = f", {len(schedules)} schedules" if schedules else ""
+    out.done(
+        {**record, "schedules": len(schedules)},
+        f"Wrote {len(jobs)} jobs with {count} endpoints{others} to {output}.",
+    )
 
 
 def write_file(output: Path, text: str, *, force: bool) -> None:

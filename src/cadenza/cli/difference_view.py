@@ -10,12 +10,13 @@ from cadenza.cli.terminal_text import plain, shortened, text_of
 
 WIDTH = 80  # of a line, which is what a terminal has at least
 MOST_PLACES = 8  # where one text differs from another
-_SIGNS = {"create": "+", "update": "~", "archive": "-"}
-_COLOURS = {"create": "green", "update": "yellow", "archive": "red"}
+_SIGNS = {"create": "+", "update": "~", "archive": "-", "delete": "-"}
+_COLOURS = {"create": "green", "update": "yellow", "archive": "red", "delete": "red"}
 _WORDS = {
     "create": ("to create", "created"),
     "update": ("to change", "changed"),
     "archive": ("to archive", "archived"),
+    "delete": ("to delete", "deleted"),
     "unchanged": ("unchanged", "unchanged"),
 }
 
@@ -23,9 +24,7 @@ _WORDS = {
 def show_difference(changes: Sequence[dict[str, Any]]) -> None:
     for change in changes:
         colour = _COLOURS.get(change["act"])
-        job, endpoint = change["job"], change["endpoint"]
-        name = f"job {job}" if endpoint is None else f"{job}/{endpoint}"
-        heading = f"{_SIGNS.get(change['act'], '?')} {name}"
+        heading = f"{_SIGNS.get(change['act'], '?')} {_name(change)}"
         typer.echo(typer.style(plain(heading), fg=colour, bold=True))
         for field in change["fields"]:
             for line in field_lines(field):
@@ -59,3 +58,10 @@ def field_lines(change: dict[str, Any]) -> Iterator[str]:
     yield from (f"        {place}" for place in places[:MOST_PLACES])
     if (more := len(places) - MOST_PLACES) > 0:
         yield f"        and in {more} more places"
+
+
+def _name(change: dict[str, Any]) -> str:
+    job, endpoint = change["job"], change["endpoint"]
+    if job is None:
+        return f"schedule {change['schedule']}"
+    return f"job {job}" if endpoint is None else f"{job}/{endpoint}"

@@ -58,6 +58,7 @@ def _record(manifest: Manifest) -> dict[str, Any]:
         "files": manifest.files,
         "jobs": len(manifest.jobs),
         "endpoints": sum(len(job.endpoints) for job in manifest.jobs),
+        "schedules": len(manifest.schedules),
         "problems": [_problem_record(problem) for problem in manifest.problems],
         "warnings": [_problem_record(warning) for warning in manifest.warnings],
     }
@@ -90,7 +91,9 @@ def _show(manifest: Manifest) -> None:
             table.add_row(job.name, ", ".join(endpoint.name for endpoint in job.endpoints))
         Console().print(table)
     jobs, endpoints = len(manifest.jobs), sum(len(job.endpoints) for job in manifest.jobs)
-    typer.echo(f"Valid: {_counted(jobs, 'job')}, {_counted(endpoints, 'endpoint')}.")
+    schedules = len(manifest.schedules)
+    others = f", {_counted(schedules, 'schedule')}" if schedules else ""
+    typer.echo(f"Valid: {_counted(jobs, 'job')}, {_counted(endpoints, 'endpoint')}{others}.")
 
 
 def _counted(count: int, what: str) -> str:

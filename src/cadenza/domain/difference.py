@@ -15,6 +15,7 @@ class ChangeKind(StrEnum):
     CREATE = "create"
     UPDATE = "update"
     ARCHIVE = "archive"
+    DELETE = "delete"  # of a schedule
     UNCHANGED = "unchanged"
 
 

@@ -50,6 +50,19 @@ class ScheduleDefinition:
 
 
 @dataclass(frozen=True, slots=True)
+class DeclaredSchedule:
+    """As a file has it: its definition has a name, and the account its name or id."""
+
+    definition: ScheduleDefinition
+    account: str | None = None  # None: whichever it has, or the tenant's only one
+
+    @property
+    def name(self) -> str:
+        assert self.definition.name is not None
+        return self.definition.name
+
+
+@dataclass(frozen=True, slots=True)
 class Schedule:
     id: UUID
     tenant_id: UUID
@@ -81,7 +94,13 @@ def check_schedule(definition: ScheduleDefinition) -> None:
 
 def check_size(path: str, value: Any) -> None:
     """Of what a graph is given."""
-    size = len(json.dumps(value, ensure_ascii=False).encode())
+    try:
+        size = len(json.dumps(value, ensure_ascii=False, allow_nan=False).encode())
+    except (RecursionError, ValueError) as error:  # of a file: a request is read strictly
+        fix = (
+            "it cannot be written as JSON: no NaN, no infinity, no half character, no endless nest"
+        )
+        raise InvalidInput(path, "(an object)", fix) from error
     if size > MAX_INPUT_BYTES:
         raise InvalidInput(path, f"{size} bytes", f"at most {MAX_INPUT_BYTES} bytes of JSON")
 

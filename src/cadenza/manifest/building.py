@@ -19,6 +19,7 @@ from cadenza.manifest.models import (
     JobOfRawEndpoints,
     ManifestDocument,
     ManifestOfRawJobs,
+    ScheduleDocument,
 )
 from cadenza.manifest.reading import (
     OF_BASELINE,
@@ -72,6 +73,23 @@ def build_jobs(raw: object, errors: list[InvalidInput]) -> Iterator[BuiltJob]:
         yield job, [endpoint for endpoint in endpoints if endpoint is not None]
 
 
+def built_schedules(document: ManifestDocument) -> Iterator[Built[ScheduleDocument]]:
+    for index, schedule in enumerate(document.schedules):
+        yield Built(f"schedules[{index}]", schedule)
+
+
+def build_schedules(raw: object, errors: list[InvalidInput]) -> Iterator[Built[ScheduleDocument]]:
+    """What is no list of them is among the errors of the jobs."""
+    raw_schedules = cast("dict[str, Any]", raw).get("schedules") if isinstance(raw, dict) else None
+    if not isinstance(raw_schedules, list):
+        return
+    for index, item in enumerate(cast("list[Any]", raw_schedules)):
+        if len(errors) >= MAX_ERRORS:
+            return
+        if (built := _build(ScheduleDocument, item, ("schedules", index), errors)) is not None:
+            yield built
+
+
 def _build(
     model: type[D_co], raw: object, location: Location, errors: list[InvalidInput]
 ) -> Built[D_co] | None:
@@ -98,6 +116,9 @@ def replaced_fields(
         return refused, {"jobs": []} if "jobs" in refused else {}
     gone = set(refused)
     instead: dict[str, Any] = {"name": "x"} if "name" in refused else {}
+    if model is ScheduleDocument:
+        instead |= {"graph_id": "python:x"} if "graph_id" in refused else {}
+        instead |= {"cron": "@daily"} if "cron" in refused else {}
     if model is EndpointDocument:
         if not gone.isdisjoint(_BASELINE):
             gone |= _BASELINE

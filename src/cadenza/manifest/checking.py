@@ -20,16 +20,27 @@ from cadenza.domain.definition import (
     warnings_of,
 )
 from cadenza.domain.errors import InvalidInput
+from cadenza.domain.schedule import DeclaredSchedule, ScheduleDefinition, check_schedule
 from cadenza.manifest.building import (
     MAX_ERRORS,
     Built,
     BuiltJob,
     build_jobs,
+    build_schedules,
     built_jobs,
+    built_schedules,
     replaced_fields,
 )
-from cadenza.manifest.models import EndpointDocument, JobFields, ManifestDocument
+from cadenza.manifest.models import (
+    EndpointDocument,
+    JobFields,
+    ManifestDocument,
+    ScheduleDocument,
+)
 from cadenza.manifest.reading import contradictions_of, read_endpoint, read_job_fields
+from cadenza.manifest.schedules import read_declared
+
+Named = JobFields | EndpointDocument | ScheduleDocument
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,23 +54,25 @@ class Checks:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """Jobs only where nothing is wrong; warnings are allowed, with their paths."""
+    """Jobs and schedules only where nothing is wrong; warnings are allowed, with their paths."""
 
     jobs: tuple[JobDefinition, ...] = ()
+    schedules: tuple[DeclaredSchedule, ...] = ()
     errors: tuple[InvalidInput, ...] = ()
     warnings: tuple[tuple[str, str], ...] = ()
 
 
 def check_documents(document: ManifestDocument, checks: Checks) -> Checked:
     """For the server, whose request is built into documents already."""
-    return _Check(checks, []).run(list(built_jobs(document)))
+    return _Check(checks, []).run(list(built_jobs(document)), list(built_schedules(document)))
 
 
 def check_manifest(raw: object, checks: Checks) -> Checked:
     """For what may be wrong in every way, like the content of a file."""
     errors: list[InvalidInput] = []
     jobs = list(build_jobs(raw, errors))
-    return _Check(checks, errors).run(jobs)
+    schedules = list(build_schedules(raw, errors))
+    return _Check(checks, errors).run(jobs, schedules)
 
 
 class _Check:
@@ -68,7 +81,9 @@ class _Check:
         self._errors = errors
         self._warnings: list[tuple[str, str]] = []
 
-    def run(self, jobs: Sequence[BuiltJob]) -> Checked:
+    def run(
+        self, jobs: Sequence[BuiltJob], schedules: Sequence[Built[ScheduleDocument]]
+    ) -> Checked:
         definitions: list[JobDefinition] = []
         for job, endpoints in jobs:
             definition = self._job(job, endpoints)
@@ -76,11 +91,13 @@ class _Check:
             definitions.append(replace(definition, endpoints=read))
             if self._is_enough:
                 break
-        self._errors += _repeated([job for job, _ in jobs], "job")
-        for _, endpoints in jobs:
-            self._errors += _repeated(endpoints, "endpoint of the job")
+        declared = tuple(self._schedule(schedule) for schedule in schedules if not self._is_enough)
+        self._errors += _repeated_names(jobs)
+        self._errors += _repeated(schedules, "schedule")
         errors, warnings = tuple(self._errors[:MAX_ERRORS]), tuple(self._warnings)
-        return Checked(() if errors else tuple(definitions), errors, warnings)
+        if errors:
+            return Checked(errors=errors, warnings=warnings)
+        return Checked(tuple(definitions), declared, warnings=warnings)
 
     @property
     def _is_enough(self) -> bool:
@@ -123,19 +140,35 @@ class _Check:
             self._warnings += [(endpoint.path, warning) for warning in warnings]
         return definition
 
+    def _schedule(self, schedule: Built[ScheduleDocument]) -> DeclaredSchedule:
+        declared = read_declared(schedule.document)
+        for check in (check_schedule, self._check_cron):
+            try:
+                check(declared.definition)
+            except InvalidInput as error:
+                self._add(schedule.path, [error])
+        return declared
+
+    def _check_cron(self, definition: ScheduleDefinition) -> None:
+        self._checks.cron.next_after(definition.cron, definition.timezone, self._checks.now)
+
     def _add(self, path: str, errors: Iterable[InvalidInput]) -> None:
         self._errors += [
             InvalidInput(f"{path}.{error.field}", error.value, error.fix) for error in errors
         ]
 
 
-def _name(built: Built[JobFields] | Built[EndpointDocument]) -> str | None:
+def _name(built: Built[Named]) -> str | None:
     return None if "name" in built.refused else built.document.name
 
 
-def _repeated(
-    items: Sequence[Built[JobFields]] | Sequence[Built[EndpointDocument]], kind: str
-) -> Iterator[InvalidInput]:
+def _repeated_names(jobs: Sequence[BuiltJob]) -> Iterator[InvalidInput]:
+    yield from _repeated([job for job, _ in jobs], "job")
+    for _, endpoints in jobs:
+        yield from _repeated(endpoints, "endpoint of the job")
+
+
+def _repeated(items: Sequence[Built[Named]], kind: str) -> Iterator[InvalidInput]:
     first: dict[str, str] = {}
     for item in items:
         name = _name(item)

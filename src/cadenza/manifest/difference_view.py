@@ -7,8 +7,11 @@ from typing import Any
 from cadenza.domain.definition import EndpointDefinition, JobDefinition
 from cadenza.domain.difference import Change, ChangeKind, Definition
 from cadenza.domain.rule import Rule
+from cadenza.domain.schedule import DeclaredSchedule
+from cadenza.domain.schedule_difference import ScheduleChange
 from cadenza.domain.target import KEPT, secrets_of
 from cadenza.manifest.rules import rule_document
+from cadenza.manifest.schedules import declared_document
 from cadenza.manifest.writing import endpoint_document, job_document
 
 CHANGED_SECRET = f"{KEPT} (another value)"
@@ -22,6 +25,18 @@ class FieldChange:
     field: str
     before: Any
     after: Any
+
+
+def schedule_field_changes(change: ScheduleChange) -> tuple[FieldChange, ...]:
+    """None of what is deleted."""
+    if change.after is None:
+        return ()
+    return tuple(_differing(_declared_fields(change.before), _declared_fields(change.after)))
+
+
+def _declared_fields(declared: DeclaredSchedule | None) -> dict[str, Any]:
+    document = {} if declared is None else declared_document(declared)
+    return {name: value for name, value in document.items() if name != "name"}
 
 
 def field_changes(change: Change) -> tuple[FieldChange, ...]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from cadenza.domain.definition import JobDefinition
 from cadenza.domain.errors import InvalidInput
+from cadenza.domain.schedule import DeclaredSchedule
 from cadenza.manifest.checking import Checks, check_manifest
 from cadenza.manifest.models import MAX_JOBS
 from cadenza.manifest.problems import Problem, SourceLocation
@@ -14,6 +15,7 @@ from cadenza.manifest.text_loading import MAX_BYTES, Unreadable, files_at, or_st
 from cadenza.manifest.variables import expand, items_in, warnings_on
 from cadenza.manifest.yaml_loading import Tree, read_tree
 
+Names = dict[tuple[str, str], SourceLocation]  # by kind and name
 _EMPTY = "it is empty: write jobs: and a list of them, or take the file away"
 
 
@@ -23,6 +25,7 @@ class Manifest:
 
     files: list[str] = field(default_factory=list[str])
     jobs: list[JobDefinition] = field(default_factory=list[JobDefinition])
+    schedules: list[DeclaredSchedule] = field(default_factory=list[DeclaredSchedule])
     problems: list[Problem] = field(default_factory=list[Problem])
     warnings: list[Problem] = field(default_factory=list[Problem])
 
@@ -30,7 +33,7 @@ class Manifest:
 def read_manifest(path: Path, checks: Checks, environment: Mapping[str, str] | None) -> Manifest:
     """A dash is standard input. Without an environment secrets stay as they are written."""
     manifest = Manifest()
-    names: dict[str, SourceLocation] = {}
+    names: Names = {}
     left = MAX_BYTES
     try:
         files = files_at(or_stdin(path))
@@ -56,7 +59,7 @@ def _add(
     tree: Tree,
     checks: Checks,
     environment: Mapping[str, str] | None,
-    names: dict[str, SourceLocation],
+    names: Names,
 ) -> None:
     manifest.problems += tree.problems
     if tree.value is None:
@@ -73,6 +76,7 @@ def _add(
         for path, text in (*warnings, *checked.warnings)
     ]
     manifest.jobs += checked.jobs
+    manifest.schedules += checked.schedules
 
 
 def _located(tree: Tree, errors: list[InvalidInput]) -> list[Problem]:
@@ -85,14 +89,16 @@ def _located(tree: Tree, errors: list[InvalidInput]) -> list[Problem]:
     return sorted(problems, key=lambda problem: problem.location)
 
 
-def _names_in_other_files(tree: Tree, names: dict[str, SourceLocation]) -> list[Problem]:
+def _names_in_other_files(tree: Tree, names: Names) -> list[Problem]:
     problems: list[Problem] = []
-    for path, job in items_in(tree.value, "jobs"):
-        name, location = job.get("name"), tree.location_of(f"{path}.name")
+    items = [("job", *item) for item in items_in(tree.value, "jobs")]
+    items += [("schedule", *item) for item in items_in(tree.value, "schedules")]
+    for kind, path, fields in items:
+        name, location = fields.get("name"), tree.location_of(f"{path}.name")
         if not isinstance(name, str):
             continue
-        first = names.setdefault(name, location)
+        first = names.setdefault((kind, name), location)
         if first.file != location.file:  # twice in one file is among the errors of the file
-            fix = f"another job has it, at {first}: rename one, or put them together"
+            fix = f"another {kind} has it, at {first}: rename one, or put them together"
             problems.append(Problem.of(location, InvalidInput(f"{path}.name", name, fix)))
     return problems

@@ -11,11 +11,22 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from cadenza.domain import target_validation as limits
 from cadenza.domain.definition import MAX_DESCRIPTION, MAX_NAME
 from cadenza.domain.rule import MAX_RULES, MAX_RUNS
+from cadenza.domain.schedule import (
+    MAX_CALLS,
+    MAX_LABELS,
+    MAX_LIMIT_CREDITS,
+    MAX_MEMORY_MB,
+    MAX_STEPS,
+    MAX_TOKENS,
+    MIN_MEMORY_MB,
+    Concurrency,
+)
 from cadenza.domain.target import KEPT
 from cadenza.manifest.durations import EXPECTED, parse_duration
 
 MAX_JOBS = 10_000
 MAX_ENDPOINTS_PER_JOB = 10_000
+MAX_SCHEDULES = 10_000
 
 
 class Document(BaseModel):
@@ -45,6 +56,7 @@ Name = Annotated[
 Expression = Annotated[str, Field(min_length=1, max_length=1000)]
 Headers = Annotated[dict[str, str], Field(max_length=limits.MAX_HEADERS)]
 Status = Annotated[int, Field(ge=100, le=599)]
+Label = Annotated[str, Field(min_length=1, max_length=127)]
 
 
 class EndpointDocument(Document):
@@ -172,11 +184,74 @@ class JobDocument(JobFields):
     )
 
 
+class LimitsDocument(Document):
+    """What one run may use."""
+
+    time: Duration | None = Field(default=None, description="10m where it is left out.")
+    memory_mb: Annotated[int, Field(ge=MIN_MEMORY_MB, le=MAX_MEMORY_MB)] | None = Field(
+        default=None, description="512 where it is left out."
+    )
+    steps: Annotated[int, Field(ge=1, le=MAX_STEPS)] | None = Field(
+        default=None, description="Supersteps of the graph; 25 where it is left out."
+    )
+    calls: Annotated[int, Field(ge=1, le=MAX_CALLS)] | None = Field(
+        default=None, description="Of models; left out, the account's credits are the limit."
+    )
+    tokens: Annotated[int, Field(ge=1, le=MAX_TOKENS)] | None = None
+    credits: Annotated[int, Field(ge=1, le=MAX_LIMIT_CREDITS)] | None = None
+
+
+class ScheduleFields(Document):
+    """A graph, its input, and when it runs."""
+
+    graph_id: Annotated[str, Field(min_length=3, max_length=240)] = Field(
+        description="provider:name.", examples=["langgraph:poet", "python:shop.jobs:digest"]
+    )
+    cron: Annotated[str, Field(min_length=1, max_length=128)] = Field(
+        description="Five fields, or @hourly and the like.", examples=["0 9 * * mon-fri"]
+    )
+    timezone: Annotated[str, Field(min_length=1, max_length=64)] | None = Field(
+        default=None,
+        description="Of the cron; UTC where it is left out.",
+        examples=["Europe/Paris"],
+    )
+    name: Name | None = None
+    input: dict[str, Any] | None = Field(
+        default=None,
+        description="What the graph is given; at most 64 KiB. The price of its `model` is known.",
+        examples=[{"topic": "autumn"}],
+    )
+    concurrency_policy: Annotated[Concurrency, Field(strict=False)] | None = Field(
+        default=None,
+        description="Of a slot that is due while a run is under way: forbid (it waits, and is "
+        "skipped when the next one is due) where left out, allow, replace (the run is cancelled).",
+    )
+    limits: LimitsDocument | None = None
+    requires: Annotated[list[Label], Field(max_length=MAX_LABELS)] | None = Field(
+        default=None,
+        description="Labels that a worker must have.",
+        examples=[["gpu", "region=eu"]],
+    )
+    enabled: bool | None = Field(default=None, description="true where it is left out.")
+
+
+class ScheduleDocument(ScheduleFields):
+    """A schedule of a file, which is known by its name."""
+
+    name: Name  # type: ignore[assignment]
+    account: Annotated[str, Field(min_length=1, max_length=MAX_NAME)] | None = Field(
+        default=None, description="Who pays, by name or id; left out: the only account."
+    )
+
+
 class ManifestDocument(Document):
-    """A whole file of jobs."""
+    """A whole file of jobs, and of schedules of graphs."""
 
     version: Annotated[int, Field(ge=1, le=1)] = 1
     jobs: Annotated[list[JobDocument], Field(max_length=MAX_JOBS)]
+    schedules: Annotated[list[ScheduleDocument], Field(max_length=MAX_SCHEDULES)] = Field(
+        default_factory=list[ScheduleDocument]
+    )
 
 
 class JobOfRawEndpoints(JobFields):
@@ -189,6 +264,9 @@ class JobOfRawEndpoints(JobFields):
 
 class ManifestOfRawJobs(ManifestDocument):
     jobs: Annotated[list[Any], Field(max_length=MAX_JOBS)]
+    schedules: Annotated[list[Any], Field(max_length=MAX_SCHEDULES)] = Field(
+        default_factory=list[Any]
+    )
 
 
 def manifest_schema() -> dict[str, Any]:

@@ -1,76 +1,20 @@
 """Schedules of graphs as they are written, in requests and in files."""
 
-from typing import Annotated, Any
-
-from pydantic import Field
+from typing import Any
 
 from cadenza.domain.graph import GraphLimits
-from cadenza.domain.schedule import (
-    MAX_CALLS,
-    MAX_LABELS,
-    MAX_LIMIT_CREDITS,
-    MAX_MEMORY_MB,
-    MAX_STEPS,
-    MAX_TOKENS,
-    MIN_MEMORY_MB,
-    Concurrency,
-    ScheduleDefinition,
-)
+from cadenza.domain.schedule import Concurrency, DeclaredSchedule, ScheduleDefinition
 from cadenza.manifest.durations import format_duration, parse_duration
-from cadenza.manifest.models import Document, Duration, Name
-
-Label = Annotated[str, Field(min_length=1, max_length=127)]
+from cadenza.manifest.models import LimitsDocument, ScheduleDocument, ScheduleFields
 
 
-class LimitsDocument(Document):
-    """What one run may use."""
-
-    time: Duration | None = Field(default=None, description="10m where it is left out.")
-    memory_mb: Annotated[int, Field(ge=MIN_MEMORY_MB, le=MAX_MEMORY_MB)] | None = Field(
-        default=None, description="512 where it is left out."
-    )
-    steps: Annotated[int, Field(ge=1, le=MAX_STEPS)] | None = Field(
-        default=None, description="Supersteps of the graph; 25 where it is left out."
-    )
-    calls: Annotated[int, Field(ge=1, le=MAX_CALLS)] | None = Field(
-        default=None, description="Of models; left out, the account's credits are the limit."
-    )
-    tokens: Annotated[int, Field(ge=1, le=MAX_TOKENS)] | None = None
-    credits: Annotated[int, Field(ge=1, le=MAX_LIMIT_CREDITS)] | None = None
+def read_declared(document: ScheduleDocument) -> DeclaredSchedule:
+    return DeclaredSchedule(read_schedule(document), document.account)
 
 
-class ScheduleFields(Document):
-    """A graph, its input, and when it runs."""
-
-    graph_id: Annotated[str, Field(min_length=3, max_length=240)] = Field(
-        description="provider:name.", examples=["langgraph:poet", "python:shop.jobs:digest"]
-    )
-    cron: Annotated[str, Field(min_length=1, max_length=128)] = Field(
-        description="Five fields, or @hourly and the like.", examples=["0 9 * * mon-fri"]
-    )
-    timezone: Annotated[str, Field(min_length=1, max_length=64)] | None = Field(
-        default=None,
-        description="Of the cron; UTC where it is left out.",
-        examples=["Europe/Paris"],
-    )
-    name: Name | None = None
-    input: dict[str, Any] | None = Field(
-        default=None,
-        description="What the graph is given; at most 64 KiB. The price of its `model` is known.",
-        examples=[{"topic": "autumn"}],
-    )
-    concurrency_policy: Annotated[Concurrency, Field(strict=False)] | None = Field(
-        default=None,
-        description="Of a slot that is due while a run is under way: forbid (it waits, and is "
-        "skipped when the next one is due) where left out, allow, replace (the run is cancelled).",
-    )
-    limits: LimitsDocument | None = None
-    requires: Annotated[list[Label], Field(max_length=MAX_LABELS)] | None = Field(
-        default=None,
-        description="Labels that a worker must have.",
-        examples=[["gpu", "region=eu"]],
-    )
-    enabled: bool | None = Field(default=None, description="true where it is left out.")
+def declared_document(declared: DeclaredSchedule) -> dict[str, Any]:
+    account = {} if declared.account is None else {"account": declared.account}
+    return {**schedule_document(declared.definition), **account}
 
 
 def read_schedule(document: ScheduleFields) -> ScheduleDefinition:

@@ -5,9 +5,11 @@ from typing import Any
 
 from cadenza.domain.definition import EndpointDefinition, JobDefinition
 from cadenza.domain.endpoint import Baseline, CronLine, Every
+from cadenza.domain.schedule import DeclaredSchedule
 from cadenza.domain.target import DEFAULT_TIMEOUT, KEPT, HttpTarget, Target, secrets_of
 from cadenza.manifest.durations import format_duration
 from cadenza.manifest.rules import rule_document, without_empty
+from cadenza.manifest.schedules import declared_document
 
 
 def job_document(definition: JobDefinition) -> dict[str, Any]:
@@ -38,14 +40,17 @@ def endpoint_document(definition: EndpointDefinition) -> dict[str, Any]:
     )
 
 
-def manifest_to_send(jobs: Sequence[JobDefinition]) -> dict[str, Any]:
+def manifest_to_send(
+    jobs: Sequence[JobDefinition], schedules: Sequence[DeclaredSchedule] = ()
+) -> dict[str, Any]:
     """For the server: with its secrets, unlike everything else that is written here."""
     documents = [job_document(job) for job in jobs]
     for job, document in zip(jobs, documents, strict=True):
         for endpoint, fields in zip(job.endpoints, document.get("endpoints", ()), strict=True):
             if secrets := secrets_of(endpoint.target):
                 fields["secret_headers"] = {name: key.value for name, key in secrets.items()}
-    return {"version": 1, "jobs": documents}
+    declared = [declared_document(schedule) for schedule in schedules]
+    return {"version": 1, "jobs": documents, "schedules": declared}
 
 
 def _baseline(baseline: Baseline) -> dict[str, Any]:

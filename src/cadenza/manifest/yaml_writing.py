@@ -13,14 +13,16 @@ _OTHER_LINE_ENDS = frozenset("\r\x85\u2028\u2029")
 HEAD = "version: 1\njobs:"
 
 
-def documents_to_yaml(documents: Sequence[dict[str, Any]]) -> str:
+def documents_to_yaml(
+    documents: Sequence[dict[str, Any]], schedules: Sequence[dict[str, Any]] = ()
+) -> str:
     """In the order given, a blank line between two jobs."""
-    if not documents:
-        return f"{HEAD} []\n"
-    return f"{HEAD}\n" + "\n".join(map(_job_to_yaml, documents))
+    jobs = "\n" + "\n".join(map(_item_to_yaml, documents)) if documents else " []\n"
+    others = "\nschedules:\n" + "\n".join(map(_item_to_yaml, schedules)) if schedules else ""
+    return f"{HEAD}{jobs}{others}"
 
 
-def _job_to_yaml(document: dict[str, Any]) -> str:
+def _item_to_yaml(document: dict[str, Any]) -> str:
     text: str = yaml.dump(
         {"jobs": [document]},
         Dumper=_Dumper,

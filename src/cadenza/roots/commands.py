@@ -42,8 +42,8 @@ _PANELS = {
         ),
         "export": (
             "cli.apply",
-            "Write all jobs and endpoints as YAML; applying it changes nothing. Secrets are "
-            "not in it.",
+            "Write jobs, endpoints and schedules as YAML; applying it changes nothing. No secret "
+            "is in it.",
         ),
         "validate": (
             "cli.validate",

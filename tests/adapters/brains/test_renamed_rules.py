@@ -2,12 +2,15 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from typing import Any, cast
 from uuid import UUID, uuid4
 
 import pytest
 
 from cadenza.application.jobs import Jobs
-from cadenza.application.manifests import Manifests
+from cadenza.application.manifests import Manifests, Wanted
+from cadenza.application.schedule_changes import ScheduleChanges
+from cadenza.application.schedule_manifests import ScheduleManifests
 from cadenza.domain import steering
 from cadenza.domain.access import Caller, Scope
 from cadenza.domain.analysis import AnalysisContext
@@ -58,8 +61,10 @@ async def by_patch(bench: Bench, *rules: Rule) -> None:
 
 
 async def by_manifest(bench: Bench, *rules: Rule) -> None:
-    manifests = Manifests(bench.store, CRON, uuid4)
-    await manifests.apply(ANN, [replace(WATCH, rules=rules)], prune=False)
+    prices, billing = cast("Any", None), cast("Any", None)  # of schedules, which it has none of
+    schedules = ScheduleManifests(ScheduleChanges(prices, CRON, uuid4), billing, uuid4)
+    manifests = Manifests(bench.store, CRON, schedules, uuid4)
+    await manifests.apply(ANN, Wanted([replace(WATCH, rules=rules)]), prune=False)
 
 
 Rename = Callable[..., Awaitable[None]]

@@ -81,6 +81,8 @@ class MemoryAccountRows(Writes):
         self._delete_where(tables.runs_of, lambda key, _: key not in tables.endpoints)
         self._delete_where(tables.lost_attempts, lambda key, _: key not in tables.runs)
         self._delete_where(tables.late_results, lambda key, _: key not in tables.runs)
+        run_ids = {row.run.id for row in tables.slots.values()}
+        self._delete_where(tables.run_events, lambda key, _: key not in run_ids)
 
     async def insert_user(self, user: User) -> None:
         self._tables.tenant(user.tenant_id)

@@ -15,6 +15,7 @@ from cadenza.domain.errors import AlreadyThere, NotFound
 from cadenza.domain.grant import Grant
 from cadenza.domain.graph import ErrorCode, Resume
 from cadenza.domain.schedule import Concurrency, Schedule
+from cadenza.domain.schedule_difference import StoredSchedule
 from cadenza.domain.slot import (
     DueSlot,
     FinishedSlot,
@@ -36,16 +37,16 @@ class MemoryScheduleRows(Writes):
             raise NotFound(f"no schedule {schedule_id}")
         return schedule, self._now
 
-    async def declared_schedules(self, tenant_id: UUID) -> Sequence[Schedule]:
-        ids = [
-            schedule.id
-            for schedule in self._tables.schedules.values()
-            if schedule.tenant_id == tenant_id
-            and schedule.deleted_at is None
-            and schedule.definition.name is not None
-        ]
-        declared = [self._tables.schedule(tenant_id, schedule_id) for schedule_id in ids]
-        return sorted(declared, key=lambda schedule: schedule.label)
+    async def declared_schedules(self, tenant_id: UUID) -> Sequence[StoredSchedule]:
+        tables, rows = self._tables, list[StoredSchedule]()
+        for schedule in tables.schedules.values():
+            is_named = schedule.definition.name is not None and schedule.deleted_at is None
+            if is_named and schedule.tenant_id == tenant_id:
+                grant = tables.grants[schedule.grant_id].grant
+                account = tables.accounts[grant.account_id]
+                current = tables.schedule(tenant_id, schedule.id)
+                rows.append(StoredSchedule(current, account.id, account.name))
+        return sorted(rows, key=lambda row: row.declared.name)
 
     async def save_schedule(self, schedule: Schedule) -> None:
         self._put_schedule(schedule)

@@ -25,6 +25,7 @@ from cadenza.domain.errors import NotFound, StoreUnavailable
 from cadenza.domain.grant import Grant
 from cadenza.domain.graph import Resume
 from cadenza.domain.schedule import Concurrency, Schedule
+from cadenza.domain.schedule_difference import StoredSchedule
 from cadenza.domain.slot import (
     DueSlot,
     FinishedSlot,
@@ -54,9 +55,11 @@ class PostgresScheduleRows:
         schedules = await self._schedules([schedule_id])
         return schedules[schedule_id], await self.connection.fetchval(query("database_time"))
 
-    async def declared_schedules(self, tenant_id: UUID) -> Sequence[Schedule]:
+    async def declared_schedules(self, tenant_id: UUID) -> Sequence[StoredSchedule]:
         rows = await self.connection.fetch(query("declared_schedules"), tenant_id)
-        return [schedule_of(row) for row in rows]
+        return [
+            StoredSchedule(schedule_of(row), row["account_id"], row["account_name"]) for row in rows
+        ]
 
     async def save_schedule(self, schedule: Schedule) -> None:
         async with translated_unique_violations(schedule.label):

@@ -13,6 +13,7 @@ from uuid import UUID
 from cadenza.application.ports.claims import ClaimRequest
 from cadenza.domain.grant import Grant
 from cadenza.domain.schedule import Schedule
+from cadenza.domain.schedule_difference import StoredSchedule
 from cadenza.domain.slot import (
     DueSlot,
     FinishedSlot,
@@ -91,8 +92,8 @@ class ScheduleRows(Protocol):
         """Not one that is deleted; also tells the time."""
         ...
 
-    async def declared_schedules(self, tenant_id: UUID) -> Sequence[Schedule]:
-        """Those that have a name and are not deleted."""
+    async def declared_schedules(self, tenant_id: UUID) -> Sequence[StoredSchedule]:
+        """Those that have a name and are not deleted, by name."""
         ...
 
     async def save_schedule(self, schedule: Schedule) -> None: ...

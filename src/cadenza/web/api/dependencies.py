@@ -34,6 +34,7 @@ from cadenza.application.ports.suggestions import SuggestionReads
 from cadenza.application.ports.usage import Readiness, UsageReads
 from cadenza.application.rule_fit import misfits_of_jobs
 from cadenza.application.schedule_changes import ScheduleChanges
+from cadenza.application.schedule_manifests import ScheduleManifests
 from cadenza.application.schedules import Schedules
 from cadenza.application.steering import Steering
 from cadenza.application.suggestions import Suggestions
@@ -101,12 +102,13 @@ class Dependencies:
         self.endpoint_test = EndpointTest(stores.endpoints, around.dispatcher, clock, new_id)
         self.steering = Steering(store, cron)
         self.outlook = Outlook(stores.endpoints, cron)
-        self.manifests = Manifests(store, cron, new_id)
         self.signing_keys = SigningKeyRotation(store, new_id)
         self.accounts = BillingAccounts(store, new_id)
         self.virtual_keys = VirtualKeys(store, policy, new_id)
         self.grants = Grants(store, new_id)
         changes = ScheduleChanges(around.prices, cron, new_id)
+        declared = ScheduleManifests(changes, stores.billing, new_id)
+        self.manifests = Manifests(store, cron, declared, new_id)
         self.schedules = Schedules(store, stores.schedules, stores.billing, changes, cron, new_id)
         self.suggestions = Suggestions(
             store, stores.suggestions, stores.analysis_queue, clock, cron

@@ -1,21 +1,23 @@
-"""A whole file of jobs: applied in one transaction, answered with the difference."""
+"""A whole file of jobs and schedules: applied in one transaction, answered with the difference."""
 
 import asyncio
 
+from cadenza.application.manifests import Wanted
 from cadenza.domain.errors import InvalidFields
 from cadenza.manifest.checking import Checked, Checks, check_documents
-from cadenza.manifest.models import JobDocument, ManifestDocument
+from cadenza.manifest.models import JobDocument, ManifestDocument, ScheduleDocument
+from cadenza.manifest.schedules import declared_document
 from cadenza.manifest.writing import job_document
 from cadenza.web.api.access import ApiDependencies, Operator, Reader
 from cadenza.web.api.dependencies import Dependencies
 from cadenza.web.api.parsing.query import DryRun, Prune
-from cadenza.web.api.routes import router
+from cadenza.web.api.routes import documented, router
 from cadenza.web.api.schemas.manifest import AppliedManifestResponse, applied_manifest_response
 
 routes = router("Manifest", "/manifest")
 
 
-@routes.put("")
+@routes.put("", responses=documented(402))
 async def apply_manifest(
     body: ManifestDocument,
     caller: Operator,
@@ -29,16 +31,19 @@ async def apply_manifest(
     misfits = await dependencies.misfits_of(caller.tenant_id, checked.jobs)
     manifests = dependencies.manifests
     write = manifests.compare if dry_run else manifests.apply
-    changes = await write(caller, checked.jobs, prune=prune)
+    changes = await write(caller, Wanted(checked.jobs, checked.schedules), prune=prune)
     return applied_manifest_response(changes, (*checked.warnings, *misfits), dry_run=dry_run)
 
 
 @routes.get("", response_model_exclude_unset=True)
 async def export_manifest(caller: Reader, dependencies: ApiDependencies) -> ManifestDocument:
-    """Everything that is not archived, as a file that changes nothing when it is applied."""
-    jobs = await dependencies.manifests.export(caller)
+    """Everything that has not ended, as a file that changes nothing when it is applied."""
+    jobs, schedules = await dependencies.manifests.export(caller)
     documents = [JobDocument.model_validate(job_document(job)) for job in jobs]
-    return ManifestDocument(jobs=documents)
+    declared = [ScheduleDocument.model_validate(declared_document(each)) for each in schedules]
+    if not declared:
+        return ManifestDocument(jobs=documents)
+    return ManifestDocument(jobs=documents, schedules=declared)
 
 
 def _checked(body: ManifestDocument, dependencies: Dependencies) -> Checked:

@@ -40,10 +40,13 @@ ORDER BY id
 LIMIT $4
 
 -- name: declared_schedules
--- Those that have a name, which a file may declare.
-SELECT * FROM listed_schedules
-WHERE tenant_id = $1 AND deleted_at IS NULL AND name IS NOT NULL
-ORDER BY name
+-- Those that have a name, which a file may declare, with the account that pays.
+SELECT s.*, a.id AS account_id, a.name AS account_name
+FROM listed_schedules AS s
+JOIN execution_grants AS g ON g.id = s.grant_id
+JOIN accounts AS a ON a.id = g.account_id
+WHERE s.tenant_id = $1 AND s.deleted_at IS NULL AND s.name IS NOT NULL
+ORDER BY s.name COLLATE "C"
 
 -- name: get_grants
 -- Grants by their ids, for runs that start.

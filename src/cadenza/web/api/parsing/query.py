@@ -83,7 +83,7 @@ Kinds = Annotated[
 
 Count = Annotated[int, Query(ge=1, le=100, description="How many runs ahead.")]
 DryRun = Annotated[bool, Query(description="Only say what would change.")]
-Prune = Annotated[bool, Query(description="Archive what the file does not have.")]
+Prune = Annotated[bool, Query(description="Archive, or delete, what the file does not have.")]
 Confirm = Annotated[str, Query(max_length=100, description="Its name, to be sure.")]
 
 

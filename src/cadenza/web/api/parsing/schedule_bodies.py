@@ -10,8 +10,8 @@ from pydantic import Field
 from cadenza.application.schedule_changes import NewSchedule
 from cadenza.domain.errors import InvalidInput
 from cadenza.domain.schedule import ScheduleDefinition
-from cadenza.manifest.models import Document
-from cadenza.manifest.schedules import ScheduleFields, read_schedule, schedule_document
+from cadenza.manifest.models import Document, ScheduleFields
+from cadenza.manifest.schedules import read_schedule, schedule_document
 from cadenza.web.api.parsing.bodies import validated
 
 Id = Annotated[UUID, Field(strict=False)]

@@ -6,8 +6,10 @@ from typing import Any
 
 from pydantic import Field
 
-from cadenza.domain.difference import Change, ChangeKind
-from cadenza.manifest.difference_view import field_changes
+from cadenza.application.manifests import AnyChange
+from cadenza.domain.difference import ChangeKind
+from cadenza.domain.schedule_difference import ScheduleChange
+from cadenza.manifest.difference_view import field_changes, schedule_field_changes
 from cadenza.web.api.schemas.base import ResponseSchema
 
 
@@ -18,9 +20,10 @@ class FieldChangeResponse(ResponseSchema):
 
 
 class ChangeResponse(ResponseSchema):
-    act: str = Field(description="create, update, archive or unchanged")
-    job: str
-    endpoint: str | None = Field(description="null: the job itself")
+    act: str = Field(description="create, update, archive; delete for schedules")
+    job: str | None = Field(description="null: it is a schedule")
+    endpoint: str | None = Field(description="null: the job itself, or a schedule")
+    schedule: str | None = Field(description="null: it is a job or an endpoint")
     fields: list[FieldChangeResponse]
 
 
@@ -37,20 +40,30 @@ class AppliedManifestResponse(ResponseSchema):
 
 
 def applied_manifest_response(
-    changes: Sequence[Change], warnings: Sequence[tuple[str, str]], *, dry_run: bool
+    changes: Sequence[AnyChange], warnings: Sequence[tuple[str, str]], *, dry_run: bool
 ) -> AppliedManifestResponse:
     return AppliedManifestResponse(
         dry_run=dry_run,
         counts=Counter(str(change.kind) for change in changes),
-        changes=[
-            ChangeResponse(
-                act=change.kind,
-                job=change.job,
-                endpoint=change.endpoint,
-                fields=[FieldChangeResponse.model_validate(row) for row in field_changes(change)],
-            )
-            for change in changes
-            if change.kind is not ChangeKind.UNCHANGED
-        ],
+        changes=[_change(change) for change in changes if change.kind is not ChangeKind.UNCHANGED],
         warnings=[WarningResponse(field=field, text=text) for field, text in warnings],
+    )
+
+
+def _change(change: AnyChange) -> ChangeResponse:
+    if isinstance(change, ScheduleChange):
+        fields = schedule_field_changes(change)
+        return ChangeResponse(
+            act=change.kind,
+            job=None,
+            endpoint=None,
+            schedule=change.name,
+            fields=[FieldChangeResponse.model_validate(field) for field in fields],
+        )
+    return ChangeResponse(
+        act=change.kind,
+        job=change.job,
+        endpoint=change.endpoint,
+        schedule=None,
+        fields=[FieldChangeResponse.model_validate(field) for field in field_changes(change)],
     )

@@ -1,0 +1,121 @@
+"""The schedules of a file: compared with what is stored, and written with the rest of it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from uuid import UUID
+
+from cadenza.application.ports.billing import BillingReads
+from cadenza.application.ports.store import Transaction
+from cadenza.application.schedule_changes import NewSchedule, ScheduleChanges
+from cadenza.domain.access import Caller
+from cadenza.domain.billing import Account
+from cadenza.domain.difference import ChangeKind
+from cadenza.domain.errors import InvalidFields, InvalidInput
+from cadenza.domain.schedule import DeclaredSchedule
+from cadenza.domain.schedule_difference import ScheduleChange, StoredSchedule, schedule_difference
+
+MOST_ACCOUNTS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class WantedSchedules:
+    """With the accounts that their names may mean."""
+
+    schedules: Sequence[DeclaredSchedule]
+    accounts: Sequence[Account]
+
+
+class ScheduleManifests:
+    def __init__(
+        self, changes: ScheduleChanges, billing: BillingReads, new_id: Callable[[], UUID]
+    ) -> None:
+        self._changes = changes
+        self._billing = billing
+        self._new_id = new_id
+
+    async def wanted(
+        self, caller: Caller, schedules: Sequence[DeclaredSchedule]
+    ) -> WantedSchedules:
+        if not schedules:
+            return WantedSchedules((), ())
+        listed = self._billing.list_accounts(caller.tenant_id, None, None, MOST_ACCOUNTS)
+        return WantedSchedules(schedules, await listed)
+
+    def difference(
+        self,
+        stored: Sequence[StoredSchedule],
+        wanted: WantedSchedules,
+        now: datetime,
+        *,
+        prune: bool,
+    ) -> Sequence[ScheduleChange]:
+        """InvalidFields with everything that could not be written."""
+        changes = schedule_difference(stored, wanted.schedules, prune=prune)
+        named = [_with_account_name(change, wanted.accounts) for change in changes]
+        if errors := [error for change in named for error in self._errors(change, wanted, now)]:
+            raise InvalidFields(errors)
+        return named
+
+    def _errors(
+        self, change: ScheduleChange, wanted: WantedSchedules, now: datetime
+    ) -> Sequence[InvalidInput]:
+        after = change.after
+        if after is None or change.kind is ChangeKind.UNCHANGED:
+            return ()
+        try:
+            self._changes.check(after.definition, now)
+            if change.kind is ChangeKind.CREATE:
+                _account_of(after, wanted.accounts)
+        except InvalidInput as error:
+            return [InvalidInput(f"{change.path}.{error.field}", error.value, error.fix)]
+        return ()
+
+    async def write(
+        self,
+        tx: Transaction,
+        caller: Caller,
+        changes: Sequence[ScheduleChange],
+        stored: Sequence[StoredSchedule],
+        accounts: Sequence[Account],
+    ) -> None:
+        ids = {row.declared.name: row.schedule.id for row in stored}
+        for change in changes:
+            if change.kind is ChangeKind.CREATE:
+                assert change.after is not None
+                account = _account_of(change.after, accounts)
+                new = NewSchedule(change.after.definition, account_id=account.id)
+                await self._changes.add(tx, caller, self._new_id(), new, ())
+            elif change.kind is not ChangeKind.UNCHANGED:
+                await self._change(tx, caller, ids[change.name], change)
+
+    async def _change(
+        self, tx: Transaction, caller: Caller, schedule_id: UUID, change: ScheduleChange
+    ) -> None:
+        schedule, _ = await tx.lock_schedule(caller.tenant_id, schedule_id)
+        if change.after is None:
+            await self._changes.end(tx, caller, schedule)
+        else:
+            await self._changes.redefine(tx, caller, schedule, change.after.definition, ["file"])
+
+
+def _with_account_name(change: ScheduleChange, accounts: Sequence[Account]) -> ScheduleChange:
+    """Shown by its name, where one is to be created."""
+    if change.kind is not ChangeKind.CREATE or change.after is None:
+        return change
+    try:
+        name = _account_of(change.after, accounts).name
+    except InvalidInput:
+        return change
+    return replace(change, after=replace(change.after, account=name))
+
+
+def _account_of(declared: DeclaredSchedule, accounts: Sequence[Account]) -> Account:
+    wanted = declared.account
+    if wanted is None and len(accounts) == 1:
+        return accounts[0]
+    for account in accounts:
+        if wanted in (account.name, str(account.id)):
+            return account
+    fix = "name the account that pays: `cadenza accounts list` shows those there are"
+    raise InvalidInput("account", wanted, fix)
