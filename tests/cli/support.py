@@ -11,6 +11,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import uvicorn
+from aiohttp import web
 from fastapi import FastAPI
 from pydantic import SecretStr
 from typer.testing import CliRunner
@@ -164,7 +165,7 @@ async def _site(kind: str) -> AsyncIterator[Site]:
         backend.app(SETTINGS) as api,
         served(api) as port,
         backend.worker(SETTINGS),
-        sample_service(0) as target,
+        sample_service(0, web.Application()) as target,
     ):
         loop = asyncio.get_running_loop()
         yield Site(f"http://127.0.0.1:{port}", target, backend, loop)

@@ -201,6 +201,15 @@ NEW_KEY = (
     " INSERT INTO api_keys (id, tenant_id, user_id, name, scopes, hash)"
     " SELECT id, tenant_id, id, 'k',"
 )
+NEW_VIRTUAL_KEY = (
+    "INSERT INTO virtual_keys (id, tenant_id, account_id, name, base_url, api, sealed, revoked_at)"
+    " SELECT id, id, id, 'main', 'http://models.example',"
+)
+NEW_CHARGE = (
+    "INSERT INTO charges (reference, tenant_id, account_id, run_id, model, input_tokens,"
+    " output_tokens, cache_read_tokens, cache_write_tokens, credits, basis)"
+    " SELECT 'a/1/1', id, id, id, 'model',"
+)
 NEVER_ELSEWHERE = {
     "a failed run that went well": (
         "INSERT INTO failed_runs SELECT tenant_id, id, now(), id, 'manual', 'success', true"
@@ -303,6 +312,58 @@ NEVER_ELSEWHERE = {
     "a tenant in an LLM mode that nobody knows": (
         "UPDATE tenants SET llm_mode = 'maybe'",
         "tenants_llm_mode_check",
+    ),
+    "a provider that nobody speaks to": (
+        f"{NEW_VIRTUAL_KEY} 'soap', 'v1:x:y', NULL FROM tenants",
+        "virtual_keys_api_check",
+    ),
+    "a provider's key that can be read": (
+        f"{NEW_VIRTUAL_KEY} 'openai', 'hunter2', NULL FROM tenants",
+        "a_virtual_key_is_sealed",
+    ),
+    "a revoked key that is still there": (
+        f"{NEW_VIRTUAL_KEY} 'openai', 'v1:x:y', now() FROM tenants",
+        "a_revoked_key_is_gone",
+    ),
+    "a charge for less than no input": (
+        f"{NEW_CHARGE} -1, 0, 0, 0, 0, 'counted' FROM tenants",
+        "charges_input_tokens_check",
+    ),
+    "a charge for less than no output": (
+        f"{NEW_CHARGE} 0, -1, 0, 0, 0, 'counted' FROM tenants",
+        "charges_output_tokens_check",
+    ),
+    "a charge for less than nothing cached": (
+        f"{NEW_CHARGE} 0, 0, -1, 0, 0, 'counted' FROM tenants",
+        "charges_cache_read_tokens_check",
+    ),
+    "a charge for less than nothing to cache": (
+        f"{NEW_CHARGE} 0, 0, 0, -1, 0, 'counted' FROM tenants",
+        "charges_cache_write_tokens_check",
+    ),
+    "a charge that pays the account": (
+        f"{NEW_CHARGE} 0, 0, 0, 0, -1, 'counted' FROM tenants",
+        "charges_credits_check",
+    ),
+    "a charge that was guessed": (
+        f"{NEW_CHARGE} 0, 0, 0, 0, 0, 'guessed' FROM tenants",
+        "charges_basis_check",
+    ),
+    "a grant of nothing": (
+        "INSERT INTO execution_grants (id, tenant_id, user_id, account_id, scopes)"
+        " SELECT id, id, id, id, '{}' FROM tenants",
+        "execution_grants_scopes_check",
+    ),
+    "a schedule with a policy that nobody knows": (
+        "INSERT INTO schedules (id, tenant_id, user_id, grant_id, graph_id, input, cron, timezone,"
+        " concurrency, limits) SELECT id, id, id, id, 'python:a', '{}', '* * * * *', 'UTC',"
+        " 'maybe', '{}' FROM tenants",
+        "schedules_concurrency_check",
+    ),
+    "a slot in a state that nobody knows": (
+        "INSERT INTO schedule_runs (schedule_id, slot_at, tenant_id, user_id, status)"
+        " SELECT id, now(), id, id, 'maybe' FROM tenants",
+        "schedule_runs_status_check",
     ),
     "an attempt noted twice": (
         "INSERT INTO run_attempts SELECT id, 1, id, id, now(), now()"

@@ -3,12 +3,13 @@
 import asyncio
 import signal
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
 from time import time_ns
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -151,6 +152,10 @@ class AnswersLost:
             if not self._lost:
                 self._lost = True
                 raise StoreUnavailable("the line broke")
+
+    async def fetch(self, statement: str, *values: Any) -> Sequence[Any]:
+        async with self.connection() as connection:
+            return await connection.fetch(statement, *values)
 
 
 async def test_an_id_that_a_lost_answer_may_have_used_is_not_given_again(world: World) -> None:
