@@ -18,6 +18,7 @@ from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.grants import PostgresGrants
 from cadenza.adapters.postgres.planner_rows import PostgresSuggestions
 from cadenza.adapters.postgres.run_reads import PostgresRunReads
+from cadenza.adapters.postgres.schedules import PostgresScheduleReads
 from cadenza.adapters.postgres.store import PostgresStore
 from cadenza.application.finishing import ClaimedRuns
 from cadenza.application.quotas import Quotas
@@ -116,6 +117,7 @@ def memory_store() -> Store:
         means=memory.billing,
         grants=memory.grants,
         rows=MemoryRows(memory.tables),
+        schedules=memory.schedules,
     )
 
 
@@ -138,6 +140,7 @@ async def postgres_store() -> AsyncIterator[Store]:
             means=billing,
             grants=PostgresGrants(database),
             rows=PostgresRows(database),
+            schedules=PostgresScheduleReads(database),
         )
 
 

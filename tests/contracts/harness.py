@@ -14,6 +14,7 @@ from cadenza.application.ports.claims import ClaimBatch, ClaimRequest, RunQueue
 from cadenza.application.ports.grants import GrantReads
 from cadenza.application.ports.planning import Quota
 from cadenza.application.ports.run_search import RunReads, RunSearch
+from cadenza.application.ports.schedules import ScheduleReads
 from cadenza.application.ports.store import Store as StorePort
 from cadenza.application.ports.store import Transaction
 from cadenza.application.ports.suggestions import SuggestionReads
@@ -75,6 +76,7 @@ class Store:
     means: MeansReads
     grants: GrantReads
     rows: Rows
+    schedules: ScheduleReads
 
     def transaction(self) -> AbstractAsyncContextManager[Transaction]:
         return self.port.transaction()

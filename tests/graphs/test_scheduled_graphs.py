@@ -1,0 +1,235 @@
+"""Scheduled graphs with all their real parts: PostgreSQL, the fork server, LangGraph, the gateway,
+and a provider that counts for itself."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from aiohttp import TCPConnector
+
+from cadenza.adapters.gateway.gateway import RunGateway
+from cadenza.adapters.graphs.executor import ForkingExecutor
+from cadenza.adapters.graphs.sources import GraphSources
+from cadenza.adapters.postgres.billing import PostgresBilling
+from cadenza.adapters.postgres.clock import DatabaseClock
+from cadenza.adapters.postgres.database import Database
+from cadenza.adapters.postgres.schedules import PostgresScheduleReads
+from cadenza.adapters.postgres.store import PostgresStore
+from cadenza.adapters.prices.genai import GenaiPrices
+from cadenza.adapters.simulated.log import EventLog
+from cadenza.adapters.system.listening import served_app
+from cadenza.application.graph_worker import GraphWork, GraphWorker
+from cadenza.application.metering import RunMeter
+from cadenza.application.scheduler import SchedulerOptions
+from cadenza.application.slots import ClaimedSlots, slot_job
+from cadenza.demo.model_provider import ModelProvider
+from cadenza.domain.access import Tenant
+from cadenza.domain.billing import Account, ModelApi, VirtualKey
+from cadenza.domain.grant import EXECUTE_ANY, Grant
+from cadenza.domain.graph import ErrorCode, GraphLimits
+from cadenza.domain.schedule import Schedule, ScheduleDefinition
+from cadenza.domain.slot import ScheduleRun, SlotStatus
+from cadenza.domain.target import Secret
+from tests.factories import CRON
+from tests.postgres import BOX, emptied_database
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "graphs"
+PRICES = {"cadenza-poet": {"input": 1, "output": 2}, "fault-500": {"input": 1, "output": 1}}
+FINAL = {SlotStatus.SUCCESS, SlotStatus.ERROR, SlotStatus.SKIPPED, SlotStatus.CANCELLED}
+OPTIONS = SchedulerOptions(in_flight=20, tick=timedelta(seconds=1), stop_grace=timedelta(0))
+
+
+@dataclass(slots=True)
+class Installation:
+    database: Database
+    store: PostgresStore
+    reads: PostgresScheduleReads
+    provider: ModelProvider
+    grant: Grant
+    new_worker: Callable[[], GraphWorker]
+
+    async def run(self, graph_id: str, values: dict[str, Any], **limits: Any) -> UUID:
+        """A run that a person asks for now; the schedule it belongs to."""
+        definition = ScheduleDefinition(
+            graph_id, "0 3 1 1 *", input=values, limits=GraphLimits(**limits), enabled=False
+        )
+        async with self.store.transaction() as tx:
+            now = await tx.time()
+            schedule = Schedule(
+                *(uuid4(), self.grant.tenant_id, self.grant.user_id, self.grant.id),
+                *(definition, now, now),
+            )
+            await tx.insert_schedule(schedule)
+            await tx.add_jobs([slot_job(schedule, now, is_manual=True)])
+        return schedule.id
+
+    async def ended(self, schedule_id: UUID) -> ScheduleRun:
+        while True:
+            (run,) = await self.reads.list_runs(self.grant.tenant_id, schedule_id, None, 10)
+            if run.status in FINAL:
+                return run
+            await asyncio.sleep(0.02)
+
+    async def kinds(self, run: ScheduleRun) -> list[str]:
+        assert run.id is not None
+        events = await self.reads.list_run_events(self.grant.tenant_id, run.id, 0, 1000)
+        return [event.kind for event in events]
+
+
+@asynccontextmanager
+async def working(worker: GraphWorker) -> AsyncIterator[None]:
+    task = asyncio.create_task(worker.run())
+    try:
+        yield
+    finally:
+        worker.stop()
+        await task
+
+
+@pytest.fixture
+async def installation() -> AsyncIterator[Installation]:
+    provider = ModelProvider()
+    sources = GraphSources(
+        files=(str(EXAMPLES / "langgraph.json"),),
+        python=("digest:digest",),
+        paths=(str(EXAMPLES),),
+        entry_points=False,
+    )
+    async with AsyncExitStack() as stack:
+        database = await stack.enter_async_context(emptied_database(connections=8))
+        address = await stack.enter_async_context(served_app(provider.app(), 0))
+        store, clock = PostgresStore(database, BOX), DatabaseClock()
+        await clock.ask(database)
+        grant = await _furnish(store, f"{address}/v1")
+        gateway = RunGateway(lambda: uuid4().hex)
+        await stack.enter_async_context(gateway.serving(TCPConnector()))
+        executor = ForkingExecutor(sources, {"PATH": "/usr/bin:/bin"})
+        await executor.start()
+        stack.push_async_callback(executor.close)
+        prices = GenaiPrices(clock, PRICES)
+        new_meter = partial(RunMeter, store, PostgresBilling(database, BOX), prices)
+
+        def new_worker() -> GraphWorker:
+            queue = ClaimedSlots(store, CRON, uuid4)
+            work = GraphWork(queue, executor, gateway, new_meter, store, clock)
+            return GraphWorker("worker", queue, work, clock, EventLog(), OPTIONS)
+
+        reads = PostgresScheduleReads(database)
+        yield Installation(database, store, reads, provider, grant, new_worker)
+
+
+async def _furnish(store: PostgresStore, base_url: str) -> Grant:
+    tenant_id, user_id = uuid4(), uuid4()
+    async with store.transaction() as tx:
+        now = await tx.time()
+        await tx.insert_tenant(Tenant(tenant_id, "tenant", now))
+        account = Account(uuid4(), tenant_id, "main", 0, now)
+        await tx.insert_account(account)
+        await tx.add_entry(account, 1_000_000, "start", "start")
+        key = VirtualKey(
+            *(uuid4(), account.id, "examples", ModelApi.OPENAI, base_url, "6789", True, now)
+        )
+        await tx.insert_virtual_key(account, key, Secret("example-key-0123456789"))
+        grant = Grant(uuid4(), tenant_id, user_id, account.id, (EXECUTE_ANY,), now)
+        await tx.insert_grant(grant)
+    return grant
+
+
+async def test_schedules_never_bypass_executor(installation: Installation) -> None:
+    """A python function and a LangGraph graph, each with its events, `done` last."""
+    async with working(installation.new_worker()):
+        digest = await installation.run("python:digest:digest", {"lines": ["a b a"]})
+        poet = await installation.run("langgraph:poet", {"topic": "sea", "model": "cadenza-poet"})
+        ran = await installation.ended(digest)
+        wrote = await installation.ended(poet)
+    assert ran.status is SlotStatus.SUCCESS, ran
+    assert ran.output == {"lines": 1, "words": 3, "most": {"a": 2, "b": 1}}
+    assert wrote.status is SlotStatus.SUCCESS, wrote
+    assert "sea" in wrote.output["poem"]
+    for run in (ran, wrote):
+        kinds = await installation.kinds(run)
+        assert kinds.count("done") == 1
+        assert kinds[-2:] == ["final", "done"]
+
+
+async def test_the_ledger_agrees_with_the_provider_to_the_token(installation: Installation) -> None:
+    async with working(installation.new_worker()):
+        poems = [
+            await installation.run("langgraph:poet", {"topic": f"the number {number}"})
+            for number in range(5)
+        ]
+        runs = [await installation.ended(poem) for poem in poems]
+    assert {run.status for run in runs} == {SlotStatus.SUCCESS}
+    async with installation.database.connection() as connection:
+        row = await connection.fetchrow(
+            "SELECT sum(input_tokens) AS sent, sum(output_tokens) AS received,"
+            " sum(credits) AS credits, count(*) AS calls FROM charges"
+        )
+        balance = await connection.fetchval("SELECT balance FROM accounts")
+    assert row is not None
+    (used,) = installation.provider.used.values()
+    assert (row["sent"], row["received"]) == (used.input_tokens, used.output_tokens)
+    assert row["calls"] == used.calls == 5
+    assert balance == 1_000_000 - row["credits"] == 1_000_000 - sum(run.credits for run in runs)
+
+
+async def test_a_provider_that_fails_is_no_fault_of_the_graph(installation: Installation) -> None:
+    async with working(installation.new_worker()):
+        broken = await installation.run("langgraph:poet", {"model": "fault-500"})
+        unpriced = await installation.run("langgraph:poet", {"model": "nobody-knows-its-price"})
+        gone = await installation.run("python:not.there:at_all", {})
+        runs = [await installation.ended(each) for each in (broken, unpriced, gone)]
+    assert [run.error_code for run in runs] == [
+        ErrorCode.PROVIDER_UNAVAILABLE,
+        ErrorCode.INVALID_REQUEST,
+        ErrorCode.NOT_FOUND,
+    ]
+    assert [run.credits for run in runs] == [0, 0, 0]
+
+
+async def test_a_limit_of_calls_holds(installation: Installation) -> None:
+    async with working(installation.new_worker()):
+        poem = await installation.run("langgraph:poet", {}, credits=1)
+        assert (await installation.ended(poem)).status is SlotStatus.SUCCESS  # paid after
+    assert len(installation.provider.used) == 1
+
+
+async def test_a_worker_that_is_lost_after_the_start_leaves_an_error(
+    installation: Installation,
+) -> None:
+    """Its lease ends, and another closes the run: nothing is started twice."""
+    worker = installation.new_worker()
+    task = asyncio.create_task(worker.run())
+    poem = await installation.run("langgraph:poet", {"model": "cadenza-poet"})
+    while not await _is_started(installation, poem):
+        pass
+    task.cancel()  # from one instant to the next
+    await asyncio.gather(task, return_exceptions=True)
+    async with installation.database.connection() as connection:
+        await connection.execute(
+            "UPDATE schedule_runs SET lease_until = now() - interval '1 s' WHERE status = 'running'"
+        )
+    async with working(installation.new_worker()):
+        run = await installation.ended(poem)
+    assert run.attempt == 1
+    assert (run.status, run.error_code) == (SlotStatus.ERROR, ErrorCode.WORKER_LOST)
+
+
+async def _is_started(installation: Installation, schedule_id: UUID) -> bool:
+    (run,) = await installation.reads.list_runs(installation.grant.tenant_id, schedule_id, None, 10)
+    return run.started_at is not None
+
+
+async def test_no_credential_reaches_the_child(installation: Installation) -> None:
+    """The provider's key is not what the child was given: the gateway puts it in."""
+    async with working(installation.new_worker()):
+        poem = await installation.run("langgraph:poet", {})
+        await installation.ended(poem)
+    assert list(installation.provider.used) == ["example-key-0123456789"]
