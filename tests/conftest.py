@@ -12,10 +12,12 @@ TESTS = Path(__file__).parent
 SLOW = (
     "adapters/brains/llm",
     "adapters/gateway",
+    "adapters/graphs",
     "adapters/http/test_hostile_targets.py",
     "adapters/postgres",
     "adapters/test_embedded_postgres.py",
     "benchmarks",
+    "graphs",
     "sim/test_demo.py",
     "web/test_schema.py",
 )

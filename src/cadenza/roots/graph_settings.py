@@ -3,13 +3,15 @@
 from typing import Annotated
 
 from pydantic import Field
-from pydantic_settings import BaseSettings
+from pydantic_settings import BaseSettings, SettingsConfigDict
 
 InFlight = Annotated[int, Field(ge=1, le=10_000)]
 Price = dict[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]]
 
 
 class GraphSettings(BaseSettings):
+    model_config = SettingsConfigDict(use_attribute_docstrings=True)
+
     graph_files: str = "langgraph.json"
     """Files, with commas, that say which LangGraph graphs there are."""
     graph_functions: str = ""
@@ -23,7 +25,7 @@ class GraphSettings(BaseSettings):
     graphs_at_once: InFlight = 50
     """Graphs that one worker runs at once."""
     prices: dict[str, Price] = Field(
-        default_factory=dict,
+        default={},
         description="Dollars for a million tokens of models, as JSON: "
         '{"my-model": {"input": 1, "output": 2}}. They count before the known ones.',
     )

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import AliasChoices, Field, SecretStr, ValidationError
 from pydantic_core import ErrorDetails
-from pydantic_settings import SettingsConfigDict
+from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from cadenza.adapters.brains.llm.options import Provider
 from cadenza.domain.errors import InstallationError
@@ -15,7 +15,7 @@ PREFIX = "CADENZA_"
 Money = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
-class Settings(GraphSettings):
+class ProgramSettings(BaseSettings):
     model_config = SettingsConfigDict(
         env_prefix=PREFIX,
         extra="ignore",
@@ -115,6 +115,9 @@ class Settings(GraphSettings):
     """Price of a million output tokens."""
     log_json: bool = False
     """Log as JSON lines."""
+
+
+class Settings(GraphSettings, ProgramSettings): ...
 
 
 def read_settings() -> Settings:
