@@ -4,7 +4,7 @@ import json
 
 import uvloop
 
-from benchmarks import growth, lateness, planner, reads, throughput, wake
+from benchmarks import graphs, growth, lateness, planner, reads, throughput, wake
 from benchmarks.stage import arguments
 
 ROWS = (
@@ -28,6 +28,13 @@ ROWS = (
     ("runs listed among 5 million, slowest way, p50 ms", "reads", "worst_p50_ms"),
     ("mixed reads a second beside a worker", "reads", "reads_per_s"),
     ("errors among them", "reads", "errors"),
+    ("seconds until 1,000 graphs due at once have started", "graphs", "all_started_s"),
+    ("the same number of bare forks, seconds", "graphs", "bare_forks_s"),
+    ("graphs started twice", "graphs", "doubled"),
+    ("slot to first event of a graph, p50 ms", "graphs", "p50_ms"),
+    ("slot to first event of a graph, p99 ms", "graphs", "p99_ms"),
+    ("tokens in the ledger", "graphs", "ledger_tokens"),
+    ("tokens that the provider counted", "graphs", "server_tokens"),
 )
 
 
@@ -40,6 +47,7 @@ def main() -> None:
         "growth": growth,
         "reads": reads,
         "planner": planner,
+        "graphs": graphs,
     }
     results = {
         name: uvloop.run(module.main(quick=options.quick)) for name, module in modules.items()

@@ -108,9 +108,9 @@ async def stage() -> AsyncGenerator[Stage]:
 
 @contextmanager
 def workers(
-    url: str, count: int, *, guarded: bool = True, **settings: object
+    url: str, count: int, *, kind: str = "scheduler", guarded: bool = True, **settings: object
 ) -> Generator[list[subprocess.Popen[bytes]]]:
-    """Real `cadenza scheduler` programs, with limits wide enough for one host and few tenants."""
+    """Real programs, such as `cadenza scheduler`, with limits wide enough for one host."""
     wide = {
         "IN_FLIGHT": 400,
         "IN_FLIGHT_PER_TENANT": 400,
@@ -123,7 +123,7 @@ def workers(
         "CADENZA_DATABASE_URL": url,
         **{f"CADENZA_{name}": str(value) for name, value in {**wide, **settings}.items()},
     }
-    program = ["cadenza.roots.main", "scheduler"] if guarded else ["benchmarks.unguarded"]
+    program = ["cadenza.roots.main", kind] if guarded else ["benchmarks.unguarded"]
     command = [sys.executable, "-m", *program]
     started = [
         subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) for _ in range(count)
