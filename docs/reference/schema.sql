@@ -727,6 +727,35 @@ CREATE VIEW public.stored_jobs AS
           WHERE ((e.job_id = j.id) AND (e.archived_at IS NULL))) AS endpoint_count
    FROM public.jobs j;
 
+CREATE VIEW public.stored_slots AS
+ SELECT schedule_id,
+    slot_at,
+    id,
+    tenant_id,
+    user_id,
+    status,
+    is_manual,
+    concurrency,
+    requires,
+    attempt,
+    epoch,
+    lease_until,
+    leased_by,
+    started_at,
+    finished_at,
+    output,
+    error_code,
+    error_message,
+    last_lines,
+    reason,
+    skipped_slots,
+    question,
+    state,
+    answer,
+    answer_to,
+    answered_at
+   FROM public.schedule_runs;
+
 CREATE TABLE public.tenants (
     id uuid NOT NULL,
     name text NOT NULL,

@@ -183,3 +183,6 @@ SELECT s.*, waiting.slot_at AS next_run_at
 FROM schedules AS s
 LEFT JOIN schedule_runs AS waiting
     ON waiting.schedule_id = s.id AND waiting.status = 'scheduled' AND NOT waiting.is_manual;
+
+-- A slot as it is read; columns that come later do not change what a statement gives back.
+CREATE VIEW stored_slots AS SELECT * FROM schedule_runs;

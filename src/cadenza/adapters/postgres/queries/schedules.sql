@@ -50,7 +50,9 @@ ORDER BY s.name COLLATE "C"
 
 -- name: get_grants
 -- Grants by their ids, for runs that start.
-SELECT * FROM execution_grants WHERE id = ANY ($1::uuid[])
+SELECT id, tenant_id, user_id, account_id, scopes, created_at, expires_at, revoked_at, schedule_id
+FROM execution_grants
+WHERE id = ANY ($1::uuid[])
 
 -- name: add_jobs
 -- Enqueue slots. One whose key was there before is there for ever, and one slot of a schedule waits.
@@ -70,13 +72,13 @@ DELETE FROM schedule_runs WHERE schedule_id = $1 AND status = 'scheduled' AND NO
 
 -- name: running_runs
 -- Under way, or asked for by a person and about to be.
-SELECT * FROM schedule_runs
+SELECT * FROM stored_slots
 WHERE schedule_id = $1 AND (status = 'running' OR status = 'scheduled' AND is_manual)
 ORDER BY slot_at
 
 -- name: lock_run
 -- One run of a tenant, against its end.
-SELECT * FROM schedule_runs WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE
+SELECT * FROM stored_slots WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE
 
 -- name: cancel_runs
 -- Runs under way end now. With a new epoch their workers can store nothing more.
@@ -288,7 +290,7 @@ WHERE r.id = claim.id AND r.epoch = claim.epoch AND r.status = 'running' AND r.s
 --   $1 the tenant  $2 the schedule  $3 before this slot  $4 how many
 SELECT r.*, coalesce(spent.credits, 0) AS credits
 FROM (
-    SELECT * FROM schedule_runs
+    SELECT * FROM stored_slots
     WHERE tenant_id = $1 AND ($2::uuid IS NULL OR schedule_id = $2)
       AND ($3::timestamptz IS NULL OR slot_at < $3)
     ORDER BY slot_at DESC
@@ -301,7 +303,7 @@ ORDER BY r.slot_at DESC
 -- name: get_schedule_run
 -- One run, with what it has cost.
 SELECT r.*, (SELECT coalesce(sum(credits), 0)::bigint FROM charges WHERE run_id = r.id) AS credits
-FROM schedule_runs AS r
+FROM stored_slots AS r
 WHERE r.tenant_id = $1 AND r.id = $2
 
 -- name: list_run_events
