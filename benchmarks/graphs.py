@@ -186,7 +186,11 @@ async def _worker(here: Stage) -> AsyncGenerator[None]:
 
 async def _bare_forks(count: int) -> float:
     """The same children from the same fork server, with nothing of ours around them."""
-    sources = GraphSources(python=("digest:digest",), paths=(str(EXAMPLES),), entry_points=False)
+    sources = GraphSources(
+        files=(str(EXAMPLES / "langgraph.json"),),
+        python=("digest:digest",),
+        paths=(str(EXAMPLES),),
+    )
     executor = ForkingExecutor(sources, graph_environment((), os.environ))
     await executor.start()
     room = asyncio.Semaphore(AT_ONCE)
