@@ -27,11 +27,14 @@ from cadenza.adapters.simulated.log import EventLog
 from cadenza.adapters.system.listening import served_app
 from cadenza.application.graph_worker import GraphWork, GraphWorker
 from cadenza.application.metering import RunMeter
+from cadenza.application.schedule_changes import ScheduleChanges
 from cadenza.application.scheduler import SchedulerOptions
+from cadenza.application.schedules import Schedules
 from cadenza.application.slots import ClaimedSlots, slot_job
 from cadenza.demo.model_provider import ModelProvider
-from cadenza.domain.access import Tenant
+from cadenza.domain.access import Caller, Scope, Tenant
 from cadenza.domain.billing import Account, ModelApi, VirtualKey
+from cadenza.domain.errors import Refused
 from cadenza.domain.grant import EXECUTE_ANY, Grant
 from cadenza.domain.graph import ErrorCode, GraphLimits
 from cadenza.domain.schedule import Schedule, ScheduleDefinition
@@ -41,6 +44,7 @@ from tests.factories import CRON
 from tests.postgres import BOX, emptied_database
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "graphs"
+PROJECT = Path(__file__).parents[1] / "adapters" / "graphs" / "project"
 PRICES = {"cadenza-poet": {"input": 1, "output": 2}, "fault-500": {"input": 1, "output": 1}}
 FINAL = {SlotStatus.SUCCESS, SlotStatus.ERROR, SlotStatus.SKIPPED, SlotStatus.CANCELLED}
 OPTIONS = SchedulerOptions(in_flight=20, tick=timedelta(seconds=1), stop_grace=timedelta(0))
@@ -77,6 +81,15 @@ class Installation:
                 return run
             await asyncio.sleep(0.02)
 
+    async def newest(self, schedule_id: UUID, status: SlotStatus) -> ScheduleRun:
+        """The newest run, when it has come to this state."""
+        while True:
+            run, *_ = await self.reads.list_runs(self.grant.tenant_id, schedule_id, None, 10)
+            assert run.status is not SlotStatus.ERROR, run
+            if run.status is status and run.answered_at is None:
+                return run
+            await asyncio.sleep(0.02)
+
     async def kinds(self, run: ScheduleRun) -> list[str]:
         assert run.id is not None
         events = await self.reads.list_run_events(self.grant.tenant_id, run.id, 0, 1000)
@@ -98,6 +111,7 @@ async def installation() -> AsyncIterator[Installation]:
     provider = ModelProvider()
     sources = GraphSources(
         files=(str(EXAMPLES / "langgraph.json"),),
+        langgraph={"asker": f"{PROJECT / 'graphs.py'}:asker"},
         python=("digest:digest",),
         paths=(str(EXAMPLES),),
         entry_points=False,
@@ -225,6 +239,30 @@ async def test_a_worker_that_is_lost_after_the_start_leaves_an_error(
 async def _is_started(installation: Installation, schedule_id: UUID) -> bool:
     (run,) = await installation.reads.list_runs(installation.grant.tenant_id, schedule_id, None, 10)
     return run.started_at is not None
+
+
+async def test_a_run_waits_for_a_person_and_goes_on_once(
+    installation: Installation, tmp_path: Path
+) -> None:
+    """Two questions, each with its answer; the third run has the output."""
+    tenant_id = installation.grant.tenant_id
+    caller = Caller(tenant_id, installation.grant.user_id, uuid4(), "somebody", (Scope.OPERATE,))
+    changes = ScheduleChanges(GenaiPrices(DatabaseClock(), PRICES), CRON, uuid4)
+    billing = PostgresBilling(installation.database, BOX)
+    schedules = Schedules(installation.store, installation.reads, billing, changes, CRON, uuid4)
+    async with working(installation.new_worker()):
+        asker = await installation.run("langgraph:asker", {"answer": str(tmp_path)})
+        for answer in ("yes", "surely"):
+            asked = await installation.newest(asker, SlotStatus.WAITING)
+            assert asked.id is not None
+            assert asked.question is not None
+            await schedules.answer(caller, asker, asked.id, answer)
+            with pytest.raises(Refused, match="already"):
+                await schedules.answer(caller, asker, asked.id, answer)
+        ended = await installation.newest(asker, SlotStatus.SUCCESS)
+    assert ended.answer_to is not None
+    assert ended.output["seen"][-2:] == ["asked:yes", "again:surely"]
+    assert (tmp_path / "prepared").read_text() == "x"  # no node ran twice
 
 
 async def test_no_credential_reaches_the_child(installation: Installation) -> None:
