@@ -110,7 +110,7 @@ def test_an_interrupt_ends_it_without_a_trace(tmp_path: Path) -> None:
         assert any(b"a calm shop" in line for line in iter(each.stdout.readline, b""))
     for each in both:
         each.send_signal(signal.SIGINT)
-        _, complaints = each.communicate(timeout=120)
+        _, complaints = each.communicate(timeout=60)
         assert (each.returncode, complaints) == (130, b"")
         with pytest.raises(ProcessLookupError):  # nobody is left of its group
             os.killpg(each.pid, 0)
@@ -123,6 +123,8 @@ def _started_demo(folder: Path) -> "subprocess.Popen[bytes]":
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         cwd=folder,
+        # Tests that run in the background of a shell would have it ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509
         env={**os.environ, "TMPDIR": str(folder)},  # noqa: TID251
         start_new_session=True,
     )
