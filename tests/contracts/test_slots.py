@@ -142,13 +142,28 @@ async def test_a_chain_that_is_gone_is_mended_with_one_slot_ahead(store: Store) 
         assert await queue.waiting() == [NOON + minutes(35)]
 
 
-async def test_a_slot_that_no_worker_may_take_is_declared_by_another(store: Store) -> None:
+async def test_a_slot_is_for_a_worker_with_its_labels(store: Store) -> None:
     queue = await furnish(store, requires=("gpu",))
     assert await queue.claim(FIRST) == []
     assert len(await queue.claim(slots=queue.worker("gpu", "region=eu"))) == 1
-    await queue.sweep(FIRST + minutes(7))  # its lease has ended, and the next slot waits
-    skipped = [run for run in await queue.runs() if run.status is SlotStatus.SKIPPED]
-    assert skipped == []  # behind a run that is not closed yet
+
+
+async def test_a_slot_that_no_worker_may_take_is_declared_by_another(store: Store) -> None:
+    queue = await furnish(store, requires=("gpu",))
+    await queue.sweep(FIRST + minutes(7))
+    missed, ahead = await queue.runs()
+    assert (missed.reason, missed.skipped_slots) == ("missed", 2)
+    assert (ahead.slot_at, ahead.status) == (FIRST + minutes(10), SlotStatus.SCHEDULED)
+
+
+async def test_what_a_tenants_limit_holds_back_is_a_backlog(store: Store) -> None:
+    """So that it is claimed as soon as there is room, and not at the next tick."""
+    queue = await furnish(store, Concurrency.ALLOW)
+    async with store.transaction() as tx:
+        await tx.add_jobs([slot_job(queue.schedule, FIRST + seconds(1), is_manual=True)])
+    await store.clock.set(FIRST + seconds(1))
+    batch = await queue.slots.claim_due(ClaimRequest("worker", 100, LEASE, per_tenant=1))
+    assert (len(batch.claims), batch.backlog) == (1, True)
 
 
 async def test_a_worker_lost_before_the_start_leaves_the_slot_to_another(store: Store) -> None:
@@ -217,6 +232,18 @@ async def test_a_slot_behind_a_long_run_gives_way_to_the_latest(store: Store) ->
     assert latest.slot_at == FIRST + minutes(10)
     skipped = next(run for run in await queue.runs() if run.status is SlotStatus.SKIPPED)
     assert (skipped.slot_at, skipped.reason) == (FIRST + minutes(5), "still_running")
+
+
+async def test_a_cancelled_run_was_in_the_way_and_nothing_was_missed(store: Store) -> None:
+    queue = await furnish(store)
+    (long,) = await queue.claim(FIRST)
+    await _keep(queue, long, until=FIRST + minutes(9))
+    async with store.transaction() as tx:
+        assert (await tx.lock_run(TENANT, long.run_id)).status is SlotStatus.RUNNING
+        await tx.cancel_runs([long.run_id], "cancelled by somebody")
+    assert not await queue.finish(long)
+    (waited,) = await queue.claim()
+    assert waited.slot_at == FIRST + minutes(5)
 
 
 async def test_allow_runs_beside_each_other(store: Store) -> None:

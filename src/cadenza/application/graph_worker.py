@@ -9,11 +9,9 @@ from uuid import UUID
 
 from cadenza.application.metering import RunMeter
 from cadenza.application.ports.clock import Clock
-from cadenza.application.ports.events import Events
 from cadenza.application.ports.gateway import Gateway
 from cadenza.application.ports.graphs import GraphExecutor
 from cadenza.application.ports.store import Store
-from cadenza.application.results import SchedulerOptions
 from cadenza.application.run_recorder import RunRecorder
 from cadenza.application.slots import ClaimedSlots
 from cadenza.application.worker import Worker
@@ -39,17 +37,7 @@ class StartRefused(CadenzaError):
 NewMeter = Callable[[GraphRequest, UUID | None, Callable[[Charge], None]], RunMeter]
 
 
-class GraphWorker(Worker[SlotClaim, FinishedSlot]):
-    def __init__(
-        self,
-        worker: str,
-        queue: ClaimedSlots,
-        work: "GraphWork",
-        clock: Clock,
-        events: Events,
-        options: SchedulerOptions,
-    ) -> None:
-        super().__init__(worker, queue, work, clock, events, options)
+GraphWorker = Worker[SlotClaim, FinishedSlot]
 
 
 class GraphWork:

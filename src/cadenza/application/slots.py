@@ -68,10 +68,12 @@ class ClaimedSlots:
             decisions = [
                 (slot, decide(slot, due.now, self._cron, self._grace)) for slot in due.slots
             ]
-            claims = await self._carry_out(tx, decisions, request)
+            within = list(_within_limits(decisions, request))
+            claims = await self._carry_out(tx, within, request)
+        is_backlog = len(due.slots) >= room or len(within) < len(decisions)
         next_slots = [decision.next_at for _, decision in decisions if decision.next_at]
         next_due_at = min([*next_slots, *filter(None, [due.next_due_at])], default=None)
-        return ClaimBatch([*lost, *claims], next_due_at, backlog=len(due.slots) >= room)
+        return ClaimBatch([*lost, *claims], next_due_at, backlog=is_backlog)
 
     async def claim_lost(self, request: ClaimRequest) -> Sequence[SlotClaim]:
         """The sweep also mends chains: what has no slot ahead gets exactly one."""
@@ -93,10 +95,9 @@ class ClaimedSlots:
     async def _carry_out(
         self,
         tx: Transaction,
-        decisions: Sequence[tuple[DueSlot, SlotDecision]],
+        wanted: Sequence[tuple[DueSlot, SlotDecision]],
         request: ClaimRequest,
     ) -> Sequence[SlotClaim]:
-        wanted = list(_within_limits(decisions, request))
         skips = [
             (slot, decision, self._new_id())
             for slot, decision in wanted

@@ -87,6 +87,7 @@ class MemoryScheduleRows(Writes):
         for row in list(self._tables.slots.values()):
             if row.run.id in run_ids and row.run.status is SlotStatus.RUNNING:
                 self._cancel(row, reason)
+                self._change_schedule(row.run.schedule_id, last_ended_at=self._now)
 
     async def note_answer(self, run_id: UUID, answer: Any) -> None:
         row = next(row for row in self._tables.slots.values() if row.run.id == run_id)
@@ -102,6 +103,10 @@ class MemoryScheduleRows(Writes):
                     taken = "a schedule of that name exists; choose another"
                     raise AlreadyThere("name", name, taken)
         self._put(self._tables.schedules, schedule.id, replace(schedule, next_run_at=None))
+
+    def _change_schedule(self, schedule_id: UUID, **changes: Any) -> None:
+        schedule = self._tables.schedules[schedule_id]
+        self._put(self._tables.schedules, schedule_id, replace(schedule, **changes))
 
     def _slots_of(self, schedule_id: UUID) -> list[SlotRow]:
         rows = self._tables.slots.values()
@@ -297,7 +302,3 @@ class MemorySlotRows(MemoryScheduleRows):
             *(run.id, schedule, grant.account_id if grant else schedule.id, run.slot_at),
             *(row.epoch, run.attempt, run.is_manual, is_started, resume),
         )
-
-    def _change_schedule(self, schedule_id: UUID, **changes: Any) -> None:
-        schedule = self._tables.schedules[schedule_id]
-        self._put(self._tables.schedules, schedule_id, replace(schedule, **changes))

@@ -87,6 +87,7 @@ class PostgresScheduleRows:
         return [schedule_run_of(row) for row in rows]
 
     async def lock_run(self, tenant_id: UUID, run_id: UUID) -> ScheduleRun:
+        await self.connection.execute(query("lock_schedule_of_run"), tenant_id, run_id)
         row = await self.connection.fetchrow(query("lock_run"), tenant_id, run_id)
         if row is None:
             raise NotFound(f"no run {run_id}")

@@ -110,7 +110,9 @@ class ScheduleRows(Protocol):
         """Under way, or asked for by a person and about to be."""
         ...
 
-    async def lock_run(self, tenant_id: UUID, run_id: UUID) -> ScheduleRun: ...
+    async def lock_run(self, tenant_id: UUID, run_id: UUID) -> ScheduleRun:
+        """With its schedule, which is locked first."""
+        ...
 
     async def cancel_runs(self, run_ids: Sequence[UUID], reason: str) -> None:
         """Those that are running are cancelled now, and their workers are told to end them."""

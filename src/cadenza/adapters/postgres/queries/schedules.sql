@@ -76,16 +76,28 @@ SELECT * FROM stored_slots
 WHERE schedule_id = $1 AND (status = 'running' OR status = 'scheduled' AND is_manual)
 ORDER BY slot_at
 
+-- name: lock_schedule_of_run
+-- Before its run, as everywhere.
+SELECT s.id FROM schedules AS s
+JOIN schedule_runs AS r ON r.schedule_id = s.id
+WHERE r.tenant_id = $1 AND r.id = $2
+FOR NO KEY UPDATE OF s
+
 -- name: lock_run
 -- One run of a tenant, against its end.
 SELECT * FROM stored_slots WHERE tenant_id = $1 AND id = $2 FOR NO KEY UPDATE
 
 -- name: cancel_runs
 -- Runs under way end now. With a new epoch their workers can store nothing more.
-UPDATE schedule_runs
-SET status = 'cancelled', reason = $2, finished_at = cadenza_now(), lease_until = NULL,
-    epoch = epoch + 1, error_code = 'aborted'
-WHERE id = ANY ($1::uuid[]) AND status = 'running'
+WITH cancelled AS (
+    UPDATE schedule_runs
+    SET status = 'cancelled', reason = $2, finished_at = cadenza_now(), lease_until = NULL,
+        epoch = epoch + 1, error_code = 'aborted'
+    WHERE id = ANY ($1::uuid[]) AND status = 'running'
+    RETURNING schedule_id
+)
+UPDATE schedules SET last_ended_at = cadenza_now()
+WHERE id IN (SELECT schedule_id FROM cancelled)
 
 -- name: note_answer
 -- A person's answer to what a run asked, once.
