@@ -1,6 +1,6 @@
 """Which tests `make test-fast` leaves out, besides those that drive a browser or kill programs.
 
-Those of web and cli run on both stores; their conftest.py leaves the ones on PostgreSQL out.
+Those of web, cli and contracts run on both stores; their conftest.py leaves PostgreSQL out.
 """
 
 from pathlib import Path
@@ -16,7 +16,9 @@ SLOW = (
     "adapters/http/test_hostile_targets.py",
     "adapters/postgres",
     "adapters/test_embedded_postgres.py",
+    "adapters/test_shell.py",
     "benchmarks",
+    "cli/test_replay_with_a_model.py",
     "graphs",
     "sim/test_demo.py",
     "web/test_schema.py",

@@ -1,4 +1,4 @@
-"""Every contract test runs on every store."""
+"""Every contract test runs on every store; `make test-fast` leaves PostgreSQL to `make test`."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -144,7 +144,7 @@ async def postgres_store() -> AsyncIterator[Store]:
         )
 
 
-@pytest.fixture(params=["memory", "postgres"])
+@pytest.fixture(params=["memory", pytest.param("postgres", marks=pytest.mark.slow)])
 async def store(request: pytest.FixtureRequest) -> AsyncIterator[Store]:
     if request.param == "memory":
         yield memory_store()

@@ -160,8 +160,8 @@ class RunMeter:
         try:
             self._prices.credits(api, model, TokenUsage(1, 1))
         except InvalidInput as error:
-            shown = model[:LONGEST_NAME]
-            message = f"no price for model {shown!r}: set one under CADENZA_PRICES"
+            name = model[:LONGEST_NAME]
+            message = f"no price for model {name!r}: set one under CADENZA_PRICES"
             raise self._refused(ErrorCode.INVALID_REQUEST, message) from error
 
     def _cost(self, unit: str, model: str, usage: TokenUsage) -> tuple[str, int]:

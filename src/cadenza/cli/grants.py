@@ -58,23 +58,23 @@ def show_grant(api: Api, out: Output, grant: GrantId) -> None:
 
     Example: cadenza grants show 01a1ece2-aff1-7cb8-9d11-39087edb9677
     """
-    times, shown = out.times, api.get(f"/grants/{grant}")
+    times, details = out.times, api.get(f"/grants/{grant}")
     uses = [
         f"{times.relative(use['at'])}  {use['graph_id']}  {use['refusal'] or 'good'}"
-        for use in shown["uses"]
+        for use in details["uses"]
     ]
     lines = [
-        ("graphs", _graphs(shown)),
-        ("state", shown["state"]),
-        ("account", shown["account_id"]),
-        ("user", shown["user_id"]),
-        ("schedule", shown["schedule_id"]),
-        ("created", times.when(shown["created_at"])),
-        ("expires", times.when(shown["expires_at"], "never")),
-        ("revoked", times.when(shown["revoked_at"], "")),
+        ("graphs", _graphs(details)),
+        ("state", details["state"]),
+        ("account", details["account_id"]),
+        ("user", details["user_id"]),
+        ("schedule", details["schedule_id"]),
+        ("created", times.when(details["created_at"])),
+        ("expires", times.when(details["expires_at"], "never")),
+        ("revoked", times.when(details["revoked_at"], "")),
         ("last uses", "\n".join(uses) or "none"),
     ]
-    out.one(shown, lines)
+    out.one(details, lines)
 
 
 @command(cli, "revoke")

@@ -27,7 +27,7 @@ class ScheduleOptions:
 
     cron: str | None = _what("--cron", "Five fields, like '0 9 * * mon-fri'.")
     timezone: str | None = _what("--timezone", "Of the cron, like Europe/Paris; UTC.")
-    given: str | None = _what("--input", "What the graph is given: a JSON object, or @file.")
+    graph_input: str | None = _what("--input", "What the graph is given: a JSON object, or @file.")
     policy: str | None = _what("--policy", "While a run is under way: forbid, allow or replace.")
     requires: list[str] | None = _what(  # noqa: RUF009 - a field
         "--requires", "A label that a worker must have, like gpu or region=eu; several."
@@ -44,7 +44,9 @@ class ScheduleOptions:
         fields: dict[str, Any] = {
             "cron": self.cron,
             "timezone": self.timezone,
-            "input": self.given if self.given in (None, NONE) else _object(self.given),
+            "input": self.graph_input
+            if self.graph_input in (None, NONE)
+            else _object(self.graph_input),
             "concurrency_policy": self.policy,
             "requires": NONE if self.requires == [NONE] else self.requires or None,
             "limits": self._limits() or None,

@@ -78,12 +78,12 @@ class Reading:
 
     def estimated(self, sent: Json) -> TokenUsage:
         received = ceil(self._tokens)
-        said = self.usage
-        if said is None:
+        reported = self.usage
+        if reported is None:
             return TokenUsage(
                 ceil(sum(_tokens_in(sent.get(field)) for field in self._dialect.sends)), received
             )
-        return replace(said, output_tokens=max(said.output_tokens, received))
+        return replace(reported, output_tokens=max(reported.output_tokens, received))
 
     def _note(self, part: Json, usage: Any) -> None:
         self.is_understood = True

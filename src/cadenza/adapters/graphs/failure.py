@@ -81,9 +81,9 @@ def _own_code(error: BaseException) -> ErrorCode | None:
     if isinstance(error, GraphFailed):
         return error.code
     response = getattr(error, "response", None)
-    told = _code_in(getattr(error, "body", None)) or _code_in(_json_of(response))
-    if told is not None:
-        return told
+    code = _code_in(getattr(error, "body", None)) or _code_in(_json_of(response))
+    if code is not None:
+        return code
     status = getattr(error, "status_code", None) or getattr(response, "status_code", None)
     if isinstance(status, int) and not isinstance(status, bool):
         if status >= 500:
@@ -100,8 +100,8 @@ def _code_in(body: Any) -> ErrorCode | None:
         return None
     outer = cast(Mapping[str, Any], body)
     inner = outer.get("error", outer)
-    told = cast(Mapping[str, Any], inner).get("type") if isinstance(inner, Mapping) else None
-    return ErrorCode(told) if isinstance(told, str) and told in set(ErrorCode) else None
+    code = cast(Mapping[str, Any], inner).get("type") if isinstance(inner, Mapping) else None
+    return ErrorCode(code) if isinstance(code, str) and code in set(ErrorCode) else None
 
 
 def _json_of(response: Any) -> Any:

@@ -55,8 +55,8 @@ async def run(target: Any, request: Mapping[str, Any], emit: Emit) -> Any:
         output = await _stream(graph, begin, config, emit)
         state = await graph.aget_state(config)
         if state.next or state.interrupts:
-            kept = kept_state.serialise(graph.checkpointer, thread)
-            return Question(_question(state), kept)
+            state_bytes = kept_state.serialise(graph.checkpointer, thread)
+            return Question(_question(state), state_bytes)
         return output
 
 

@@ -76,8 +76,8 @@ def proportional_memory(pid: int) -> int:
             lines = [line.split() for line in file]
     except OSError:
         return 0
-    kept = (b"Pss_Anon:", b"Pss_Shmem:")
-    return sum(int(words[1]) * 1024 for words in lines if words and words[0] in kept)
+    counted = (b"Pss_Anon:", b"Pss_Shmem:")
+    return sum(int(words[1]) * 1024 for words in lines if words and words[0] in counted)
 
 
 def own_children() -> set[int]:

@@ -127,7 +127,9 @@ def _usage_row(group: str | None, rows: Sequence[ChargeRow]) -> UsageRow:
     charges = [row.charge for row in rows]
     estimated = sum(charge.basis is Basis.ESTIMATED for charge in charges)
     usage = _sum(charge.usage for charge in charges)
-    return UsageRow(group, len(charges), estimated, usage, sum(each.credits for each in charges))
+    return UsageRow(
+        group, len(charges), estimated, usage, sum(charge.credits for charge in charges)
+    )
 
 
 def _sum(usages: Iterable[TokenUsage]) -> TokenUsage:

@@ -28,7 +28,9 @@ class MemoryBillingRows(Writes):
     async def find_entry(self, account_id: UUID, reference: str) -> LedgerEntry | None:
         entries = (row.entry for row in self._tables.ledger.values())
         wanted = (account_id, reference)
-        return next((each for each in entries if (each.account_id, each.reference) == wanted), None)
+        return next(
+            (entry for entry in entries if (entry.account_id, entry.reference) == wanted), None
+        )
 
     async def add_entry(
         self, account: Account, amount: int, reason: str, reference: str

@@ -22,7 +22,7 @@ class MemoryGrants:
     ) -> Sequence[Grant]:
         rows = self._tables.grants.values()
         grants = [row.grant for row in rows if row.grant.tenant_id == tenant_id]
-        earlier = [each for each in grants if after is None or _cursor_of(each) < after]
+        earlier = [grant for grant in grants if after is None or _cursor_of(grant) < after]
         return sorted(earlier, key=_cursor_of, reverse=True)[:limit]
 
     async def get_grant(

@@ -58,4 +58,6 @@ class MemoryScheduleReads:
 
     def _with_cost(self, run: ScheduleRun) -> ScheduleRun:
         charges = (row.charge for row in self._tables.charges.values())
-        return replace(run, credits=sum(each.credits for each in charges if each.run_id == run.id))
+        return replace(
+            run, credits=sum(charge.credits for charge in charges if charge.run_id == run.id)
+        )

@@ -59,7 +59,7 @@ def _find(api: ModelApi, model: str) -> tuple[PricedProvider, ModelInfo] | None:
     candidates = [(find_provider_by_id(providers, api), name)]
     if slash:
         candidates.append((find_provider_by_id(providers, prefix), rest))
-    candidates += [(each, name) for each in providers if _claims(each, name)]
+    candidates += [(provider, name) for provider in providers if _claims(provider, name)]
     for provider, searched in candidates:
         info = provider and provider.find_model(searched, all_providers=providers)
         if provider and info and _has_price(info):

@@ -40,7 +40,9 @@ async def export_manifest(caller: Reader, dependencies: ApiDependencies) -> Mani
     """Everything that has not ended, as a file that changes nothing when it is applied."""
     jobs, schedules = await dependencies.manifests.export(caller)
     documents = [JobDocument.model_validate(job_document(job)) for job in jobs]
-    declared = [ScheduleDocument.model_validate(declared_document(each)) for each in schedules]
+    declared = [
+        ScheduleDocument.model_validate(declared_document(schedule)) for schedule in schedules
+    ]
     if not declared:
         return ManifestDocument(jobs=documents)
     return ManifestDocument(jobs=documents, schedules=declared)

@@ -160,8 +160,8 @@ def schedule_run_detail_response(
 
 def run_events_response(events: Sequence[RunEvent], limit: int) -> RunEventsResponse:
     """Of events that were asked for with one over the limit."""
-    shown = events[:limit]
+    page = events[:limit]
     return RunEventsResponse(
-        items=[RunEventResponse.model_validate(event) for event in shown],
-        next=shown[-1].number if len(events) > limit else None,
+        items=[RunEventResponse.model_validate(event) for event in page],
+        next=page[-1].number if len(events) > limit else None,
     )
