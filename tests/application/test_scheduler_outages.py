@@ -1,11 +1,20 @@
 """A store that is away for a while: nothing is lost, nothing is stored twice."""
 
+import asyncio
+
 import pytest
 
 from cadenza.application.scheduler import SchedulerOptions
 from cadenza.domain.endpoint import Every
 from cadenza.domain.run import RunStatus
-from tests.application.bench import EVERYTHING, Bench, FragileQueue, simulated, takes
+from tests.application.bench import (
+    EVERYTHING,
+    Bench,
+    FragileQueue,
+    MemoryRunQueue,
+    simulated,
+    takes,
+)
 from tests.factories import NOON, OK, minutes, seconds
 
 
@@ -130,3 +139,46 @@ async def test_claiming_stops_while_too_many_results_wait_for_the_store() -> Non
         await bench.sleep(2)
         assert len({each.claim.endpoint_id for each in worker.targets.requests}) == 50
     assert {run.status for run in bench.tables.runs.values()} == {OK.status}
+
+
+@simulated
+async def test_while_the_store_is_slow_nothing_more_is_claimed() -> None:
+    """What is claimed then would wait behind the results, with leases that only we hold."""
+    bench = Bench()
+    for number in range(30):
+        await bench.add(f"probe {number}", baseline=Every(seconds(4)))
+    hold = asyncio.Event()
+
+    class SlowFinish(MemoryRunQueue):
+        async def finish(self, finished):
+            await hold.wait()
+            return await super().finish(finished)
+
+    options = SchedulerOptions(in_flight=5, tick=seconds(1))
+    async with bench.worker(
+        takes(bench, 1), queue=SlowFinish(bench.tables), options=options
+    ) as worker:
+        await bench.sleep(20)
+        begun = len(worker.targets.requests)
+        assert begun < 30
+        hold.set()
+        await bench.sleep(20)
+        assert len(worker.targets.requests) > 100
+    assert bench.late_results == []
+
+
+@simulated
+async def test_what_cannot_be_stored_is_left_to_whoever_can() -> None:
+    """Its lease is not renewed: another worker sends it again under the same key."""
+    bench = Bench()
+    await bench.add(baseline=Every(minutes(10)))
+    queue = FragileQueue(bench.queue, down={"finish"})
+    async with bench.worker(takes(bench, 1), queue=queue) as first:
+        await bench.sleep(20)
+        assert len(first.targets.requests) == 1
+        async with bench.worker(takes(bench, 1)) as second:
+            await bench.sleep(30)
+            (request,) = second.targets.requests
+            assert request.claim.attempt == 2
+    (run,) = bench.runs()
+    assert (run.status, run.attempt) == (RunStatus.SUCCESS, 2)

@@ -6,6 +6,7 @@ so that a bad result holds back no other.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Generic, TypeVar
@@ -14,9 +15,9 @@ from uuid import UUID
 from cadenza.application.ports.claims import Finished, FinishReport, Leased, Stores
 from cadenza.application.ports.clock import Clock
 from cadenza.application.sanitizing import error_text
-from cadenza.application.waiting import until_set
 from cadenza.domain.errors import StoreUnavailable
 
+SLOW_STORE = 2.0  # seconds that results are under way: until they are stored, nothing is claimed
 F = TypeVar("F", bound=Finished)
 Retry = Callable[[Callable[[], Awaitable[int]]], Awaitable[int]]
 
@@ -36,6 +37,12 @@ class SchedulerOptions:
     finish_batch: int = 500
     enough: int = 100  # results that wait for no more company
     unsaved: int = 600  # results, each with its body, that may wait for the store
+
+    @property
+    def store_limit(self) -> timedelta:
+        """How long a worker waits for the store. One that says nothing has to be given up early
+        enough that another connection, or another worker, can still keep to the lease."""
+        return max(timedelta(seconds=3), self.lease / 3)
 
 
 class Results(Generic[F]):
@@ -58,6 +65,8 @@ class Results(Generic[F]):
         self._on_unsaved = on_unsaved
         self._on_batch = on_batch
         self._waiting: list[F] = []
+        self._storing_since: float | None = None
+        self._batch = options.finish_batch
         self._arrived = asyncio.Event()
         self._stored = asyncio.Event()
         self.are_owed = False  # the store refused some: what is claimed now may be what we owe
@@ -68,7 +77,17 @@ class Results(Generic[F]):
 
     @property
     def has_room(self) -> bool:
-        return not self.are_owed and len(self._waiting) < self._options.unsaved
+        if self.are_owed or len(self._waiting) >= self._options.unsaved:
+            return False
+        since, now = self._storing_since, asyncio.get_running_loop().time()
+        return since is None or now - since < SLOW_STORE
+
+    @property
+    def owed(self) -> frozenset[UUID]:
+        """Runs whose results the store did not take: whoever can store them shall have them."""
+        return (
+            frozenset(run.claim.run_id for run in self._waiting) if self.are_owed else frozenset()
+        )
 
     async def store_forever(self, retry: Retry) -> None:
         while True:
@@ -80,16 +99,21 @@ class Results(Generic[F]):
                 await self._clock.sleep(self._options.gather)
 
     async def store_once(self) -> int:
-        batch = self._waiting[: self._options.finish_batch]
+        batch = self._waiting[: self._batch]
         if not batch:
             return 0
+        self._storing_since = asyncio.get_running_loop().time()
         try:
             report = await self._store(batch)
         except StoreUnavailable:
             self.are_owed = True
+            self._batch = max(1, self._batch // 2)  # it may have been too much for the time
             raise
-        self.are_owed = False
+        finally:
+            self._storing_since = None
         del self._waiting[: len(batch)]
+        self._batch = self._options.finish_batch
+        self.are_owed = self.are_owed and bool(self._waiting)
         for finished in batch:
             self._on_stored(finished, finished.claim.run_id in report.late)
         self._on_batch(report)
@@ -98,12 +122,11 @@ class Results(Generic[F]):
 
     async def wait_until_stored(self, at_most: timedelta) -> None:
         """A database that is gone must not hold a worker for ever."""
-        while self._waiting:
-            self._stored.clear()
-            before = len(self._waiting)
-            await until_set(self._stored, at_most=at_most)
-            if len(self._waiting) == before:
-                break
+        with suppress(TimeoutError):
+            async with asyncio.timeout(at_most.total_seconds()):
+                while self._waiting:
+                    self._stored.clear()
+                    await self._stored.wait()
 
     async def _store(self, batch: Sequence[F]) -> FinishReport:
         """In one transaction; where the store cannot take them all, each in its own."""

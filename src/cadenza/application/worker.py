@@ -311,7 +311,8 @@ class Worker(Generic[C, F]):
 
     async def renew_once(self) -> int:
         """Extend every lease that is ours; an execution whose lease is gone ends its request."""
-        executions = list(self._executions.values())
+        owed = self._results.owed
+        executions = [one for one in self._executions.values() if one.claim.run_id not in owed]
         if not executions:
             return 0
         asked = asyncio.get_running_loop().time()
@@ -343,7 +344,7 @@ class Worker(Generic[C, F]):
             await self._wait_for_executions(giving_back)
             self._stopping_now.set()
             await end_all([giving_back, *self._tasks()])
-            await self._results.wait_until_stored(self._options.stop_grace)
+            await self._results.wait_until_stored(2 * self._options.store_limit)
 
     def _tasks(self) -> list[asyncio.Task[None]]:
         return [

@@ -71,13 +71,13 @@ async def run_graph_worker(settings: Settings, url: str) -> None:
         await clock.ask(database)
         box = secret_box(settings, warn=log.warning)
         store = PostgresStore(database, box)
-        queue = ClaimedSlots(store, CronsimCron(), new_id, labels)
+        options = _options(settings)
+        hurried = PostgresStore(database.within(options.store_limit), box)
+        queue = ClaimedSlots(hurried, CronsimCron(), new_id, labels)
         async with _executor(settings) as executor, _gateway(settings) as gateway:
             new_meter = _meters(settings, database, box, clock)
             work = GraphWork(queue, executor, gateway, new_meter, store, clock)
-            worker = GraphWorker(
-                worker_name(settings), queue, work, clock, LoggedEvents(), _options(settings)
-            )
+            worker = GraphWorker(worker_name(settings), queue, work, clock, LoggedEvents(), options)
             wake = {"cadenza_slots": worker.wake, "cadenza_cancelled": worker.renew_soon}
             beside = [
                 Listener(url, wake).run(),

@@ -80,5 +80,5 @@ def make_scheduler(
         tick=timedelta(seconds=settings.tick_seconds),
         stop_grace=timedelta(seconds=settings.stop_seconds),
     )
-    queue = claimed_runs(database, box, clock)
+    queue = claimed_runs(database.within(options.store_limit), box, clock)
     return Scheduler(worker_name(settings), queue, calls, clock, LoggedEvents(), options)

@@ -128,8 +128,8 @@ class PlainDispatcher:
 
 
 class Cable:
-    """Between a program and its database: may be cut, which both ends see, or hold everything
-    back, which nobody sees."""
+    """Between a program and its database: may be cut, which both ends see, hold everything back,
+    which nobody sees, or swallow what comes over some connections while others work."""
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
@@ -140,6 +140,9 @@ class Cable:
         self._open: set[asyncio.StreamWriter] = set()
         self._carrying: set[asyncio.Task[None]] = set()
         self._port = 0
+        self._swallows: bytes | None = None
+        self._silent_up_to = 0  # of the connections, by their number
+        self._silent: set[int] = set()
         self.accepted = 0
 
     @property
@@ -173,19 +176,39 @@ class Cable:
     def let_go(self) -> None:
         self._flowing.set()
 
+    def swallow_from(self, text: bytes) -> None:
+        """The next connection over which this is sent carries nothing any more, nor that."""
+        self._swallows = text
+
+    @property
+    def has_swallowed(self) -> bool:
+        return self._swallows is None
+
+    def swallow_all(self) -> None:
+        """Connections of now carry nothing any more; those that come are well."""
+        self._silent_up_to = self.accepted
+
+    def _is_silent(self, number: int, data: bytes) -> bool:
+        if self._swallows is not None and self._swallows in data:
+            self._silent.add(number)
+            self._swallows = None
+        return number <= self._silent_up_to or number in self._silent
+
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.accepted += 1
-        task = asyncio.create_task(self._carry(reader, writer))
+        task = asyncio.create_task(self._carry(reader, writer, self.accepted))
         self._carrying.add(task)
         task.add_done_callback(self._carrying.discard)
 
-    async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _carry(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, number: int
+    ) -> None:
         self._open.add(writer)
         try:
             far = await asyncio.open_connection(self._parts.hostname, self._parts.port)
             self._open.add(far[1])
             try:
-                await self._carry_both_ways((reader, writer), far)
+                await self._carry_both_ways((reader, writer), far, number)
             finally:
                 self._open.discard(far[1])
                 far[1].transport.abort()
@@ -195,10 +218,10 @@ class Cable:
             self._open.discard(writer)
             writer.transport.abort()
 
-    async def _carry_both_ways(self, near: Any, far: Any) -> None:
+    async def _carry_both_ways(self, near: Any, far: Any, number: int) -> None:
         ways = {
-            asyncio.create_task(self._flow(near[0], far[1])),
-            asyncio.create_task(self._flow(far[0], near[1])),
+            asyncio.create_task(self._flow(near[0], far[1], number)),
+            asyncio.create_task(self._flow(far[0], near[1], number)),
         }
         try:
             await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
@@ -207,9 +230,13 @@ class Cable:
                 way.cancel()
             await asyncio.gather(*ways, return_exceptions=True)
 
-    async def _flow(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _flow(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, number: int
+    ) -> None:
         while data := await reader.read(65536):
             await self._flowing.wait()
+            if self._is_silent(number, data):
+                await asyncio.Event().wait()  # nor is the end of it passed on
             writer.write(data)
             await writer.drain()
 
@@ -316,7 +343,8 @@ class World:
         clock = DatabaseClock()
         database = await open_database(url, connections=5)
         await clock.ask(database)
-        queue = run_queue(database, new_id, BOX, NO_SPREAD, on_time=clock.hear)
+        hurried = database.within(SchedulerOptions(**options).store_limit)
+        queue = run_queue(hurried, new_id, BOX, NO_SPREAD, on_time=clock.hear)
         async with ClientSession(connector=TCPConnector(limit=0)) as session:
             scheduler = Scheduler(
                 "worker",

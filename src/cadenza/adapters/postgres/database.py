@@ -2,14 +2,18 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from copy import copy
+from datetime import timedelta
 from time import monotonic
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 import asyncpg
 from asyncpg.pool import PoolConnectionProxy
+from asyncpg.transaction import Transaction
 
+from cadenza.adapters.postgres.sockets import WatchedConnection
 from cadenza.domain.errors import InstallationError, StoreUnavailable
 
 Connection: TypeAlias = "PoolConnectionProxy[asyncpg.Record]"
@@ -18,6 +22,7 @@ OLDEST_SERVER = 140000
 CONNECT_SECONDS = 10.0
 COMMAND_SECONDS = 60.0
 CLOSE_SECONDS = 5.0
+RELEASE_SECONDS = 2.0  # that the server may take to say that it ended what we no longer wait for
 IDLE_SECONDS = 300.0
 # A worker that is cut off between two statements must not keep its rows locked: others pass over
 # what is locked, and would never take over what it has lost.
@@ -55,6 +60,9 @@ class Database:
 
     Connections that were used without trouble wait here for the next who asks: the library's pool,
     which gives them out with a timer and takes them back with a task, costs as much as a query.
+
+    Silence is trouble, too: a connection may swallow everything and never say so. Nothing more is
+    asked of one that did not answer in time, and those that wait beside it are not trusted.
     """
 
     def __init__(
@@ -70,23 +78,45 @@ class Database:
         self._pooler = pooler
         self._room = asyncio.Semaphore(connections)
         self._idle: list[tuple[Connection, float]] = []  # and since when
+        self._within: float | None = None
+
+    def within(self, limit: timedelta) -> "Database":
+        """The same connections, for work that may take so long from its beginning to its commit."""
+        hurried = copy(self)
+        hurried._within = limit.total_seconds()  # noqa: SLF001 - our own, of a moment ago
+        return hurried
 
     @asynccontextmanager
     async def connection(self) -> AsyncGenerator[Connection]:
         try:
-            await self._enter()
-            try:
-                connection = await self._take()
+            async with asyncio.timeout(self._within):
+                await self._enter()
                 try:
-                    yield connection
-                except BaseException:
-                    await self._pool.release(connection)
-                    raise
-                self._idle.append((connection, monotonic()))
-            finally:
-                self._room.release()
+                    connection = await self._take()
+                    try:
+                        yield connection
+                    except BaseException:
+                        await self._give_up(connection)
+                        raise
+                    self._idle.append((connection, monotonic()))
+                finally:
+                    self._room.release()
+        except TimeoutError as error:
+            await self._drop_idle()
+            raise _away(self._where, error) from error
         except PASSING as error:
             raise _away(self._where, error) from error
+
+    async def _give_up(self, connection: Connection) -> None:
+        with suppress(TimeoutError, *PASSING):  # it is closed then
+            await self._pool.release(connection, timeout=RELEASE_SECONDS)
+
+    async def _drop_idle(self) -> None:
+        while self._idle:
+            connection, _ = self._idle.pop()
+            if _is_open(connection):
+                connection.terminate()
+            await self._give_up(connection)
 
     async def _enter(self) -> None:
         if self._room.locked():
@@ -102,15 +132,32 @@ class Database:
                 if monotonic() - since <= IDLE_SECONDS:
                     return connection
                 connection.terminate()  # whatever is on the way may have forgotten it
-            await self._pool.release(connection)
+            await self._give_up(connection)
         return await self._pool.acquire(timeout=CONNECT_SECONDS)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncGenerator[Connection]:
-        async with self.connection() as connection, connection.transaction():
-            if self._pooler:  # whose sessions are not ours to set up
-                await limit_silence(connection, LONGEST_SILENCE)
-            yield connection
+        async with self.connection() as connection:
+            transaction = connection.transaction()
+            try:
+                await transaction.start()
+                if self._pooler:  # whose sessions are not ours to set up
+                    await limit_silence(connection, LONGEST_SILENCE)
+                yield connection
+                await transaction.commit()
+            except (asyncio.CancelledError, TimeoutError):
+                connection.terminate()  # to roll back is to wait for an answer again
+                raise
+            except BaseException:
+                await self._roll_back(connection, transaction)
+                raise
+
+    async def _roll_back(self, connection: Connection, transaction: Transaction) -> None:
+        try:
+            async with asyncio.timeout(RELEASE_SECONDS):
+                await transaction.rollback()
+        except (TimeoutError, *PASSING):
+            connection.terminate()
 
     async def fetch(self, statement: str, *values: Any) -> list[asyncpg.Record]:
         async with self.connection() as connection:
@@ -173,6 +220,7 @@ async def open_database(url: str, *, connections: int, pooler: bool = False) -> 
         command_timeout=COMMAND_SECONDS,
         max_inactive_connection_lifetime=IDLE_SECONDS,
         reset=_leave_as_it_is,
+        connection_class=WatchedConnection,
         server_settings={} if pooler else SESSION,
         **options,
     )

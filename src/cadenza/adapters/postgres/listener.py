@@ -8,6 +8,7 @@ from typing import Any
 import asyncpg
 
 from cadenza.adapters.postgres.database import CONNECT_SECONDS, PASSING
+from cadenza.adapters.postgres.sockets import WatchedConnection
 from cadenza.application.waiting import until_set
 
 RETRY_SECONDS = 1.0
@@ -29,7 +30,9 @@ class Listener:
                 await asyncio.sleep(RETRY_SECONDS)
 
     async def _listen(self) -> None:
-        connection = await asyncpg.connect(self._url, timeout=CONNECT_SECONDS)
+        connection = await asyncpg.connect(
+            self._url, timeout=CONNECT_SECONDS, connection_class=WatchedConnection
+        )
         lost = asyncio.Event()
         connection.add_termination_listener(lambda _: lost.set())
         try:
