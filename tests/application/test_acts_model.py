@@ -332,7 +332,9 @@ class Life:
         self.held, model.in_flight = None, None
         if outcome.status is RunStatus.SUCCESS:
             model.failures = 0
-        elif outcome.status is not RunStatus.CANCELLED:
+        elif outcome.status is not RunStatus.CANCELLED and not (
+            claim.is_manual and outcome is WORKER_LOST
+        ):
             model.failures += 1
         run, after = self.bench.tables.runs[claim.run_id], self.endpoint
         assert (run.status, run.slot_at, run.attempt) == (

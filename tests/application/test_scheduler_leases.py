@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
+from itertools import pairwise
 from uuid import UUID
 
 import pytest
@@ -225,18 +226,34 @@ async def test_the_sweep_at_the_start_closes_what_a_dead_worker_left() -> None:
 
 
 @simulated
-async def test_the_sweep_comes_back_every_five_minutes() -> None:
+async def test_a_lost_run_by_hand_holds_up_its_endpoint_no_longer_than_its_lease() -> None:
     bench = Bench()
-    await bench.add(baseline=OnDemand())
-    async with bench.worker():
+    await bench.add(baseline=Every(seconds(10)))
+    async with bench.worker() as worker:
         await bench.sleep(1)
         await bench.act("probe", lambda ep, now, _: steering.request_run_now(ep, now))
         (claim,) = (await bench.queue.claim_due(ClaimRequest("dies", 1, seconds(30)))).claims
-        await bench.sleep(298)
-        assert bench.endpoint().in_flight
-        await bench.sleep(2)
-        assert not bench.endpoint().in_flight
+        await bench.sleep(60)
+        starts = [request.began_at for request in worker.targets.requests]
     assert bench.tables.runs[claim.run_id].error_kind == "worker_lost"
+    assert max(after - before for before, after in pairwise(starts)) < seconds(30 + 10 + 5)
+    (late,) = [run for run in bench.runs() if run.skipped_slots]
+    assert (late.skipped_slots, late.skipped_reason) == (2, "no worker was free in time")
+
+
+@simulated
+async def test_the_sweep_comes_back_every_five_minutes() -> None:
+    bench = Bench()
+    swept: list[datetime] = []
+
+    class WatchedSweep(MemoryRunQueue):
+        async def claim_lost(self, request: ClaimRequest) -> Sequence[Claim]:
+            swept.append(bench.clock.now())
+            return await super().claim_lost(request)
+
+    async with bench.worker(queue=WatchedSweep(bench.tables)):
+        await bench.sleep(601)
+    assert swept == [NOON, NOON + minutes(5), NOON + minutes(10)]
 
 
 @simulated

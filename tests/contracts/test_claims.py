@@ -3,6 +3,8 @@
 import asyncio
 from datetime import timedelta
 
+import pytest
+
 from cadenza.application.ports.claims import ClaimRequest
 from cadenza.domain import steering
 from cadenza.domain.endpoint import CronLine, OnDemand
@@ -170,16 +172,24 @@ async def test_a_lost_run_that_was_paused_meanwhile_must_close(store: Store) -> 
     assert (await store.claim_one()).must_close
 
 
-async def test_a_lost_manual_run_is_left_to_the_sweep(store: Store) -> None:
+@pytest.mark.parametrize("by_sweep", [False, True])
+async def test_a_lost_manual_run_is_closed_with_the_next_claim(
+    store: Store, by_sweep: bool
+) -> None:
+    """It is never sent again, and holds up nothing: not a sweep, five minutes later."""
     endpoint = await store.add(baseline=OnDemand())
     await store.endpoints.change_endpoint(
         endpoint.tenant_id, endpoint.id, lambda ep, now, _: steering.request_run_now(ep, now)
     )
     lost = await store.claim_one()
     await store.advance(LEASE)
+    request = ClaimRequest("next", limit=10, lease=LEASE)
+    if by_sweep:
+        (closing,) = await store.queue.claim_lost(request)
+    else:
+        (closing,) = (await store.queue.claim_due(request)).claims
+    assert (closing.run_id, closing.must_close) == (lost.run_id, True)
     assert not (await store.claim()).claims
-    (swept,) = await store.queue.claim_lost(ClaimRequest("sweeper", limit=10, lease=LEASE))
-    assert (swept.run_id, swept.must_close) == (lost.run_id, True)
 
 
 async def test_the_sweep_leaves_live_leases_alone(store: Store) -> None:

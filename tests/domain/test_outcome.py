@@ -39,7 +39,6 @@ CANCELLED = Outcome(RunStatus.CANCELLED, "worker_stopped")
         pytest.param(OK, 4, 0, id="a success ends the streak"),
         pytest.param(FAILED, 4, 5, id="a failure adds one"),
         pytest.param(TIMED_OUT, 4, 5, id="a timeout adds one"),
-        pytest.param(WORKER_LOST, 0, 1, id="a lost worker adds one when the run is closed"),
         pytest.param(CANCELLED, 4, 4, id="a cancelled run says nothing"),
         pytest.param(FAILED, 40, 41, id="the count goes on where the backoff ends"),
     ],
@@ -50,6 +49,17 @@ def test_the_failure_count_follows_the_outcome(
 ) -> None:
     endpoint = make_endpoint(failure_count=before)
     finished = make_finished(endpoint, outcome=outcome, is_manual=by_person)
+
+    assert apply_outcome(endpoint, finished, NOON).failure_count == after
+
+
+@pytest.mark.parametrize(("by_person", "after"), [(False, 1), (True, 0)])
+def test_a_lost_worker_is_a_failure_of_a_slot_and_not_of_what_a_person_asked_for(
+    by_person: bool, after: int
+) -> None:
+    """Three workers were lost with the slot; a person's run is closed with the first, unknown."""
+    endpoint = make_endpoint()
+    finished = make_finished(endpoint, outcome=WORKER_LOST, is_manual=by_person)
 
     assert apply_outcome(endpoint, finished, NOON).failure_count == after
 

@@ -42,12 +42,12 @@ def slot_to_claim(
 ) -> datetime | None:
     """The slot that may be claimed now, up to a little ahead of its time; None where none may.
 
-    A run whose worker was lost is taken over; a person's is not sent again, the sweep closes it.
+    A run whose worker was lost is taken over; a person's is not sent again, it is closed.
     """
     if lease_until is not None and lease_until > now:
         return None
     if endpoint.running_slot_at is not None:
-        return None if endpoint.running_is_manual else endpoint.running_slot_at
+        return endpoint.running_slot_at
     if endpoint.archived_at is not None:
         return None
     if endpoint.manual_slot_at is not None:

@@ -10,7 +10,7 @@ from cadenza.domain.endpoint import CronLine, Endpoint, Every, fresh_hints
 from cadenza.domain.errors import InvalidCron
 from cadenza.domain.governor import plan_next_run
 from cadenza.domain.instants import latest
-from cadenza.domain.run import Finish, FinishedRun, Outcome, RunStatus
+from cadenza.domain.run import WORKER_LOST, Finish, FinishedRun, Outcome, RunStatus
 
 MAX_RETRY_AFTER = timedelta(hours=1)
 MAX_COUNTED_CRON_SKIPS = 100  # walking a cron is slow, and nobody needs to know more
@@ -40,7 +40,7 @@ def apply_outcome(endpoint: Endpoint, finished: FinishedRun, now: datetime) -> E
             one_shot_hint = None
     return replace(
         endpoint,
-        failure_count=_failure_count(endpoint, finished.outcome),
+        failure_count=_failure_count(endpoint, finished),
         not_before_at=_not_before(finished.outcome, now),
         interval_hint=interval_hint,
         one_shot_hint=one_shot_hint,
@@ -60,7 +60,10 @@ def anchor_of(endpoint: Endpoint, finished: FinishedRun) -> datetime:
     return started_at if started_at - slot_at > tolerance else slot_at
 
 
-def _failure_count(endpoint: Endpoint, outcome: Outcome) -> int:
+def _failure_count(endpoint: Endpoint, finished: FinishedRun) -> int:
+    outcome = finished.outcome
+    if finished.claim.is_manual and outcome == WORKER_LOST:
+        return endpoint.failure_count  # nobody knows how it ended, and it is not sent again
     if outcome.failed:
         return endpoint.failure_count + 1
     return 0 if outcome.status is RunStatus.SUCCESS else endpoint.failure_count
@@ -76,7 +79,7 @@ def _not_before(outcome: Outcome, now: datetime) -> datetime | None:
 def skipped_slots(
     endpoint: Endpoint, finished: FinishedRun, now: datetime, cron: Cron
 ) -> tuple[int, str | None]:
-    """How many slots passed while this one waited for a worker or ran, and which of the two.
+    """How many slots passed while this one waited for a worker or ran, and why.
 
     Missed slots are never run in a burst, and always reported.
     """
@@ -87,11 +90,13 @@ def skipped_slots(
         return 0, None
     while_waiting = _occurrences(endpoint, slot_at, started_at, cron)
     while_running = _occurrences(endpoint, started_at, ended_at, cron)
+    was_lost = finished.claim.attempt > 1
+    took = "its worker was lost" if was_lost else "the run took longer than its interval"
     if while_waiting and while_running:
-        return in_all, "no worker was free in time, then the run took longer than its interval"
+        return in_all, f"no worker was free in time, then {took}"
     if while_waiting or started_at - slot_at > ended_at - started_at:
         return in_all, "no worker was free in time"
-    return in_all, "the run took longer than its interval"
+    return in_all, took
 
 
 def _occurrences(endpoint: Endpoint, after: datetime, until: datetime, cron: Cron) -> int:

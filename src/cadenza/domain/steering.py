@@ -143,7 +143,8 @@ def request_run_now(endpoint: Endpoint, now: datetime) -> Endpoint:
 
 
 def given_back(endpoint: Endpoint, now: datetime, cron: Cron) -> Endpoint:
-    """A claim of which nothing was sent is undone; transitions made meanwhile take effect."""
+    """A claim of which nothing was sent is undone. Its slot was due and stays, unless a pause or
+    the archive took it meanwhile; other transitions take effect when it has run."""
     manual_slot_at = endpoint.running_slot_at if endpoint.running_is_manual else None
     freed = replace(
         endpoint,
@@ -151,7 +152,8 @@ def given_back(endpoint: Endpoint, now: datetime, cron: Cron) -> Endpoint:
         running_is_manual=False,
         manual_slot_at=manual_slot_at if endpoint.archived_at is None else None,
     )
-    return _planned_anew(freed, now, cron)
+    is_taken = freed.archived_at is not None or freed.paused_until(now) is not None
+    return _planned_anew(freed, now, cron) if is_taken else freed
 
 
 def counted_for_planner(before: Endpoint, after: Endpoint, now: datetime) -> Endpoint:

@@ -227,15 +227,16 @@ async def test_with_a_backlog_what_is_due_is_found_by_tenant(queue: Queue) -> No
 
 async def test_the_sweep_finds_lost_runs_among_what_is_due_or_asked_for(queue: Queue) -> None:
     await queue.queue.claim_lost(REQUEST)
-    await queue.check("claim_due", "endpoints_due", "endpoints_running_by_hand", source="lost")
+    await queue.check("claim_due", "endpoints_due", source="lost")
+    await queue.check("claim_due", "endpoints_running_by_hand", source="lost_by_hand")
 
 
 @pytest.mark.parametrize(
     ("sources", "is_backlog", "is_sweep"),
     [
-        ({"earliest", "asked_for"}, False, False),
-        ({"earliest", "asked_for", "shares", "tenant_walk"}, True, False),
-        ({"lost"}, True, True),
+        ({"earliest", "asked_for", "lost_by_hand"}, False, False),
+        ({"earliest", "asked_for", "lost_by_hand", "shares", "tenant_walk"}, True, False),
+        ({"lost", "lost_by_hand"}, True, True),
     ],
     ids=["claim", "claim with a backlog", "sweep"],
 )

@@ -18,18 +18,22 @@ class MemoryClaims(OverTables):
         now = self._tables.clock.now()
         horizon = now + request.ahead
         candidates: list[Candidate] = []
+        lost_by_hand: list[UUID] = []  # nothing is sent: no limit of tenant or host holds them up
         next_due_at = None
         for row in self._tables.endpoints.values():
             endpoint = row.endpoint
             slot_at = slot_to_claim(endpoint, row.lease_until, now, horizon)
-            if slot_at is not None:
+            if slot_at is not None and endpoint.running_is_manual:
+                lost_by_hand.append(endpoint.id)
+            elif slot_at is not None:
                 ids = (endpoint.id, endpoint.tenant_id)
                 candidates.append(Candidate(*ids, row.target.host, slot_at))
             elif (next_run_at := endpoint.next_run_at) is not None and next_run_at > horizon:
                 next_due_at = min(next_run_at, next_due_at or next_run_at)
         chosen = fair_shares(candidates, request) if candidates else []
-        claims = [self._claim(candidate.endpoint_id, request.lease, now) for candidate in chosen]
-        return ClaimBatch(claims, next_due_at, backlog=len(claims) < len(candidates))
+        ids = [*(candidate.endpoint_id for candidate in chosen), *lost_by_hand]
+        claims = [self._claim(endpoint_id, request.lease, now) for endpoint_id in ids]
+        return ClaimBatch(claims, next_due_at, backlog=len(chosen) < len(candidates))
 
     async def claim_lost(self, request: ClaimRequest) -> Sequence[Claim]:
         now = self._tables.clock.now()

@@ -52,8 +52,8 @@ class PostgresClaims:
         claims = [self._claim_of(row) for row in rows if row["run_id"] is not None]
         taken = {claim.run_id for claim in claims}
         self._spare_ids = [run_id for run_id in ids if run_id not in taken]
-        candidates = meta["found_count"]
-        self._backlog = candidates >= request.limit or len(claims) < candidates
+        candidates, closed = meta["found_count"], sum(claim.must_close for claim in claims)
+        self._backlog = candidates >= request.limit or len(claims) - closed < candidates
         return ClaimBatch(claims, meta["next_due_at"], self._backlog)
 
     async def claim_lost(self, request: ClaimRequest) -> Sequence[Claim]:

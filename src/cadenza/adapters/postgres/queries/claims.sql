@@ -2,7 +2,7 @@
 
 -- name: claim_due
 -- Lease what is to run now and record its runs, in one statement: what is due by its schedule and
--- what people asked for; or, for the sweep, whatever lost its worker.
+-- what people asked for and lost its worker; or, for the sweep, whatever else lost its worker.
 --   $1 how many  $2 how long a lease lasts  $3 how far ahead  $4 the worker  $5 ids for new runs
 --   $6, $7 tenants with runs in flight, and how many  $8, $9 hosts likewise
 --   $10 tenants and $11 hosts that have no room left  $12 the most for each tenant and each host
@@ -80,16 +80,23 @@ asked_for AS MATERIALIZED (
     LIMIT $1
     FOR UPDATE OF e SKIP LOCKED
 ),
--- For the sweep: whatever is in flight and lost its worker, also where no slot brings it back.
+-- A person's run that lost its worker: no slot brings it back, and until it is closed the endpoint
+-- stands still.
+lost_by_hand AS MATERIALIZED (
+    SELECT e.id, e.running_slot_at AS slot_at
+    FROM endpoints AS e
+    WHERE e.running_is_manual AND e.running_run_id IS NOT NULL
+      AND (e.lease_until IS NULL OR e.lease_until <= (SELECT now FROM clock))
+    LIMIT $1
+    FOR UPDATE OF e SKIP LOCKED
+),
+-- For the sweep: whatever else is in flight and lost its worker.
 lost AS MATERIALIZED (
     SELECT e.id, e.running_slot_at AS slot_at
     FROM endpoints AS e
     WHERE (SELECT is_sweep FROM clock)
-      AND (
-          e.running_is_manual
-          OR e.next_run_at BETWEEN (SELECT beginning FROM clock) AND (SELECT horizon FROM clock)
-      )
-      AND e.running_run_id IS NOT NULL
+      AND e.next_run_at BETWEEN (SELECT beginning FROM clock) AND (SELECT horizon FROM clock)
+      AND e.running_run_id IS NOT NULL AND NOT e.running_is_manual
       AND (e.lease_until IS NULL OR e.lease_until <= (SELECT now FROM clock))
     LIMIT $1
     FOR UPDATE OF e SKIP LOCKED
@@ -126,6 +133,8 @@ picked AS MATERIALIZED (
     ) AS chosen
     UNION ALL
     SELECT lost.id, lost.slot_at, NULL FROM lost  -- its run has an id
+    UNION ALL
+    SELECT lost_by_hand.id, lost_by_hand.slot_at, NULL FROM lost_by_hand
 ),
 leased AS (
     UPDATE endpoints AS e
