@@ -86,6 +86,7 @@ class Manifests:
         schedules = await self.schedules.wanted(caller, wanted.schedules)
         async with self.store.transaction() as tx:
             _, now = await tx.lock_tenant(caller.tenant_id)
+            await tx.lock_jobs(caller.tenant_id)
             present = await _read(tx, caller.tenant_id)
             stored = await tx.declared_schedules(caller.tenant_id)
             changes = difference(present.definitions(with_secrets=True), wanted.jobs, prune=prune)

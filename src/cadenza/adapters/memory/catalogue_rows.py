@@ -34,6 +34,9 @@ class MemoryCatalogueRows(Writes):
             row = self._tables.jobs[stored.job.id]
             self._put_job(replace(row, job=stored.job, revision=row.revision + 1))
 
+    async def lock_jobs(self, tenant_id: UUID) -> None:
+        """A transaction has everything to itself here."""
+
     async def declared_jobs(self, tenant_id: UUID) -> Sequence[StoredJob]:
         rows = [
             row

@@ -41,6 +41,9 @@ class PostgresJobRows:
                 query("save_job"), [_values(stored.job) for stored in jobs]
             )
 
+    async def lock_jobs(self, tenant_id: UUID) -> None:
+        await self.connection.execute(query("lock_jobs"), tenant_id)
+
     async def declared_jobs(self, tenant_id: UUID) -> Sequence[StoredJob]:
         everything = (None,) * 5  # of whatever name, and without a limit
         rows = await self.connection.fetch(query("list_jobs"), tenant_id, False, *everything)

@@ -71,6 +71,10 @@ class JobRows(Protocol):
 
     async def save_jobs(self, jobs: Sequence[StoredJob]) -> None: ...
 
+    async def lock_jobs(self, tenant_id: UUID) -> None:
+        """All that are not archived: they stay as they are until this transaction ends."""
+        ...
+
     async def declared_jobs(self, tenant_id: UUID) -> Sequence[StoredJob]:
         """Those that are not archived, by name."""
         ...

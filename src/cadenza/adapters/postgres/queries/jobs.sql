@@ -26,7 +26,11 @@ WHERE j.tenant_id = $1 AND j.id = $2
 SELECT cadenza_now() AS now, j.*
 FROM stored_jobs AS j
 WHERE j.tenant_id = $1 AND j.id = $2
-FOR UPDATE OF j
+FOR NO KEY UPDATE OF j
+
+-- name: lock_jobs
+-- All jobs of a tenant, in one order everywhere, for changes of any of them.
+SELECT FROM jobs WHERE tenant_id = $1 AND archived_at IS NULL ORDER BY id FOR NO KEY UPDATE
 
 -- name: share_job
 -- The job that a new endpoint goes into: it must not end or pause meanwhile.
