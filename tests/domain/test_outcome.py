@@ -258,3 +258,10 @@ def test_a_persons_run_misses_nothing() -> None:
     finish = finish_run(endpoint, finished, finished.finished_at, CRON)
 
     assert (finish.skipped_slots, finish.skipped_reason) == (0, None)
+
+
+def test_slots_that_were_missed_because_a_worker_was_lost_say_so() -> None:
+    endpoint = make_endpoint(baseline=Every(seconds(10)))
+    finished = make_finished(endpoint, attempt=2, takes=seconds(45))
+
+    assert skipped_slots(endpoint, finished, NOON + seconds(45), CRON) == (4, "its worker was lost")

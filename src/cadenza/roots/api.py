@@ -52,7 +52,7 @@ def api(
 
 
 async def _serve(settings: Settings, url: str, host: str, port: int) -> None:
-    async with opened_database(settings, url) as database:
+    async with opened_database(settings, url, waits=True) as database:
         await migrate(database)
         address = address_of(host, port)
         box = secret_box(settings, warn=log.warning)

@@ -65,7 +65,7 @@ def graph_worker() -> None:
 async def run_graph_worker(settings: Settings, url: str) -> None:
     labels = tuple(words(settings.graph_labels))
     check_labels("CADENZA_GRAPH_LABELS", labels)
-    async with opened_database(settings, url) as database:
+    async with opened_database(settings, url, waits=True) as database:
         await migrate(database)
         clock = DatabaseClock()
         await clock.ask(database)

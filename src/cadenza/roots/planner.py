@@ -52,7 +52,10 @@ def planner() -> None:
 
 
 async def run_planner(settings: Settings, url: str) -> None:
-    async with opened_database(settings, url) as database, opened_brains(settings) as brains:
+    async with (
+        opened_database(settings, url, waits=True) as database,
+        opened_brains(settings) as brains,
+    ):
         await migrate(database)
         clock = DatabaseClock()
         await clock.ask(database)

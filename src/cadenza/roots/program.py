@@ -14,8 +14,12 @@ import uvloop
 
 from cadenza.adapters.postgres.database import Database, open_database
 from cadenza.adapters.postgres.embedded import EmbeddedPostgres
+from cadenza.adapters.system.worker_program import log_trouble
+from cadenza.domain.errors import StoreUnavailable
 from cadenza.roots.settings import Settings, read_settings
 from cadenza.up.supervisor import end_with_parent
+
+AWAY_SECONDS = 2.0
 
 
 def start_program() -> Settings:
@@ -52,14 +56,29 @@ def database_url(settings: Settings) -> Generator[str]:
 
 
 @asynccontextmanager
-async def opened_database(settings: Settings, url: str) -> AsyncGenerator[Database]:
-    database = await open_database(
-        url, connections=settings.connections, pooler=settings.database_pooler
-    )
+async def opened_database(
+    settings: Settings, url: str, *, waits: bool = False
+) -> AsyncGenerator[Database]:
+    """A program that stays waits for a database that is away, as it does later on."""
+    database = await (_awaited if waits else _opened)(settings, url)
     try:
         yield database
     finally:
         await database.close()
+
+
+async def _awaited(settings: Settings, url: str) -> Database:
+    while True:
+        try:
+            return await _opened(settings, url)
+        except StoreUnavailable as error:
+            log_trouble(error)
+            await asyncio.sleep(AWAY_SECONDS)
+
+
+async def _opened(settings: Settings, url: str) -> Database:
+    connections, pooler = settings.connections, settings.database_pooler
+    return await open_database(url, connections=connections, pooler=pooler)
 
 
 def set_up_logs(*, as_json: bool) -> None:

@@ -44,7 +44,7 @@ def scheduler() -> None:
 
 
 async def run_scheduler(settings: Settings, url: str) -> None:
-    async with opened_database(settings, url) as database:
+    async with opened_database(settings, url, waits=True) as database:
         await migrate(database)
         maintenance = Maintenance(database, timedelta(days=settings.retention_days))
         await maintenance.run_once()

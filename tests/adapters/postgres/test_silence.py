@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack
 from datetime import timedelta
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
@@ -13,7 +14,7 @@ from cadenza.adapters.postgres.database import open_database
 from cadenza.adapters.system.clock import wall_clock
 from cadenza.domain.endpoint import Every
 from cadenza.domain.errors import StoreUnavailable
-from tests.adapters.postgres.support import Cable, World, until
+from tests.adapters.postgres.support import Cable, World, program, until
 from tests.factories import seconds
 from tests.postgres import server_url
 
@@ -113,3 +114,16 @@ async def test_what_takes_longer_than_it_may_is_given_up_with_its_connection() -
             assert await database.within(seconds(10)).fetchval("SELECT 3") == 3
         finally:
             await database.close()
+
+
+async def test_a_worker_that_is_started_while_the_database_is_away_waits_for_it(
+    world: World, tmp_path: Path
+) -> None:
+    probe = await world.add(baseline=Every(seconds(1)))
+    async with Cable(world.url).plugged() as cable:
+        await cable.cut()
+        with program(tmp_path / "worker.log", cable.url) as worker:
+            await until(lambda: "does not answer; trying again" in worker.output(), PATIENCE)
+            assert worker.process.poll() is None
+            await cable.mend()
+            await world.until_finished(probe, within=PATIENCE)
