@@ -2,11 +2,14 @@
 
 import asyncio
 import signal
+from collections.abc import Mapping
 
 from cadenza.adapters.graphs import link
-from cadenza.adapters.graphs.fork_server import Exit, ForkServerLink
+from cadenza.adapters.graphs.children import Exit
+from cadenza.adapters.graphs.fork_server import ForkServerLink
 from cadenza.adapters.graphs.output import LastLines
-from cadenza.domain.graph import ErrorCode
+from cadenza.adapters.graphs.translation import go_frame
+from cadenza.domain.graph import ErrorCode, GraphRequest
 
 SILENCE = 0.1  # after the process ended, what it wrote is there; another may hold the channel open
 
@@ -22,7 +25,6 @@ class ChildProcess:
         self._output = LastLines(output)
 
     async def ready(self) -> bool:
-        """Forked, in a group of its own, and waiting; False where it ended instead."""
         self._reader, self._writer = await asyncio.open_unix_connection(sock=self._channel)
         message = await self.read()
         pid = None if message is None else message.get("ready")
@@ -30,16 +32,22 @@ class ChildProcess:
             self._server.forked(self._run, pid)
         return isinstance(pid, int)
 
-    def go(self, request: bytes) -> None:
+    def go(self, request: GraphRequest) -> None:
+        self.send(go_frame(request))
+
+    def send(self, frame: bytes) -> None:
         assert self._writer is not None
-        self._writer.write(request)
+        self._writer.write(frame)
 
     async def read(self) -> link.Message | None:
-        """The next frame; None when the child, or its channel, has ended."""
+        raw = await self.read_raw()
+        return None if raw is None else link.decode(raw)
+
+    async def read_raw(self) -> bytes | None:
         assert self._reader is not None
         try:
             header = await self._reader.readexactly(link.HEADER.size)
-            return link.decode(await self._reader.readexactly(link.frame_length(header)))
+            return await self._reader.readexactly(link.frame_length(header))
         except (asyncio.IncompleteReadError, ConnectionError):
             return None
 
@@ -47,12 +55,10 @@ class ChildProcess:
         self._server.kill(self._run)
 
     async def end(self) -> Exit:
-        """Gone, with all that it started; also one that only closed its channel."""
         self.kill()
         return await asyncio.shield(self._exit)
 
     def close(self) -> str:
-        """Let go of it, and have the last lines that it printed."""
         if self._writer is None:
             self._channel.close()
         else:
@@ -66,10 +72,29 @@ class ChildProcess:
             asyncio.get_running_loop().call_later(SILENCE, _feed_end, self._reader)
 
 
+class LocalChildren:
+    """Those of a fork server on this machine."""
+
+    ready_seconds = 30.0
+
+    def __init__(self, server: ForkServerLink) -> None:
+        self._server = server
+        self.start, self.close = server.start, server.close
+        self.answers, self.wait_until_up = server.answers, server.wait_until_up
+
+    @property
+    def graphs(self) -> Mapping[str, str | None]:
+        return self._server.graphs
+
+    def fork(self, run: str, request: GraphRequest) -> ChildProcess:
+        memory = request.limits.memory_mb * 2**20
+        return ChildProcess(self._server, run, request.graph_id, memory)
+
+
 def cause_of(exit_: Exit) -> tuple[ErrorCode, str]:
     """Why a child ended that did not say so itself."""
     if exit_.code is None:
-        return ErrorCode.INTERNAL, exit_.why or "the process that runs graphs was lost"
+        return exit_.error, exit_.why or "the process that runs graphs was lost"
     if exit_.why is not None:
         return ErrorCode.ABORTED, f"{exit_.why}; it was ended"
     if exit_.code < 0:

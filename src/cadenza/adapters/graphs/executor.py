@@ -1,9 +1,11 @@
-"""The graph executor: a fork server for each worker, and a child for each run."""
+"""The graph executor: a child for each run, of a fork server beside the worker or of a cluster."""
 
 import asyncio
 from collections.abc import Mapping
 from uuid import UUID
 
+from cadenza.adapters.graphs.child_process import LocalChildren
+from cadenza.adapters.graphs.children import Children
 from cadenza.adapters.graphs.fork_server import ForkServerLink
 from cadenza.adapters.graphs.run_stream import RunStream
 from cadenza.adapters.graphs.sources import GraphSources
@@ -11,27 +13,25 @@ from cadenza.application.ports.graphs import BeforeStart
 from cadenza.domain.graph import GraphRequest
 
 
-class ForkingExecutor:
-    """`environment` is all that graphs see of the worker's: see `graph_environment`."""
-
-    def __init__(self, sources: GraphSources, environment: Mapping[str, str]) -> None:
-        self._server = ForkServerLink(sources, environment)
+class Executor:
+    def __init__(self, children: Children) -> None:
+        self._children = children
         self._runs: set[RunStream] = set()
 
     async def start(self) -> None:
-        await self._server.start()
+        await self._children.start()
 
     async def close(self) -> None:
         await asyncio.gather(*(run.cancel() for run in set(self._runs)))
-        await self._server.close()
+        await self._children.close()
 
     async def ready(self) -> bool:
-        """Whether the fork server is up and answers."""
-        return await self._server.answers()
+        """Whether whoever forks is up and answers."""
+        return await self._children.answers()
 
     def run_graph(self, request: GraphRequest, before_start: BeforeStart) -> RunStream:
         """It begins when somebody reads its events, or waits for its end."""
-        run = RunStream(self._server, request, before_start, self._runs.discard)
+        run = RunStream(self._children, request, before_start, self._runs.discard)
         self._runs.add(run)
         return run
 
@@ -40,4 +40,11 @@ class ForkingExecutor:
         await asyncio.gather(*(run.cancel() for run in runs))
 
     def graphs(self) -> Mapping[str, str | None]:
-        return dict(self._server.graphs)
+        return dict(self._children.graphs)
+
+
+class ForkingExecutor(Executor):
+    """`environment` is all that graphs see of the worker's: see `graph_environment`."""
+
+    def __init__(self, sources: GraphSources, environment: Mapping[str, str]) -> None:
+        super().__init__(LocalChildren(ForkServerLink(sources, environment)))

@@ -9,12 +9,12 @@ import sys
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import cadenza
 from cadenza.adapters.graphs import link
+from cadenza.adapters.graphs.children import Exit
 from cadenza.adapters.graphs.processes import kill_group
 from cadenza.adapters.graphs.sources import GraphSources
 from cadenza.domain.errors import InstallationError
@@ -31,12 +31,6 @@ from cadenza.adapters.graphs.server import main
 del sys.path[0]
 main()
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Exit:
-    code: int | None  # None: the fork server was lost
-    why: str | None = None  # the watchdog ended it, or it was never forked
 
 
 OnExit = Callable[[Exit], None]

@@ -9,31 +9,29 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 
 from cadenza.adapters.graphs import link
-from cadenza.adapters.graphs.child_process import ChildProcess, cause_of
-from cadenza.adapters.graphs.fork_server import ForkServerLink
+from cadenza.adapters.graphs.child_process import cause_of
+from cadenza.adapters.graphs.children import Child, Children
 from cadenza.adapters.graphs.translation import closing, go_frame, understood
 from cadenza.application.ports.graphs import BeforeStart
 from cadenza.domain.errors import InstallationError
 from cadenza.domain.graph import ErrorCode, EventKind, GraphEvent, GraphRequest, GraphResult
 from cadenza.domain.instants import humanize
 
-FORK_SECONDS = 30
-
 
 class RunStream:
     def __init__(
         self,
-        server: ForkServerLink,
+        children: Children,
         request: GraphRequest,
         before_start: BeforeStart,
         on_end: Callable[["RunStream"], None],
     ) -> None:
         self.request = request
-        self._server = server
+        self._children = children
         self._before_start = before_start
         self._on_end = on_end
         self._begun = False
-        self._child: ChildProcess | None = None
+        self._child: Child | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._ending: GraphResult | None = None  # why we ended it
         self._result: GraphResult | None = None
@@ -92,8 +90,9 @@ class RunStream:
         if self._result is not None:
             return
         try:
-            await self._server.wait_until_up(FORK_SECONDS)
-            is_ready = await asyncio.wait_for(self._fork(), FORK_SECONDS)
+            seconds = self._children.ready_seconds
+            await self._children.wait_until_up(seconds)
+            is_ready = await asyncio.wait_for(self._fork(), seconds)
         except (TimeoutError, InstallationError, OSError, link.Rubbish) as error:
             await self._fail(ErrorCode.INTERNAL, f"no process could be started for it: {error}")
             return
@@ -111,7 +110,7 @@ class RunStream:
 
     def _refusal(self) -> GraphResult | None:
         """Before anything starts."""
-        graph_id, known = self.request.graph_id, self._server.graphs
+        graph_id, known = self.request.graph_id, self._children.graphs
         if graph_id not in known:
             names = ", ".join(sorted(known)[:20]) or "none"
             message = f"there is no graph {graph_id!r} here; known: {names}"
@@ -130,10 +129,8 @@ class RunStream:
         return None
 
     async def _fork(self) -> bool:
-        request = self.request
-        run = f"{request.run_id}/{id(self)}"
-        memory = request.limits.memory_mb * 2**20
-        self._child = ChildProcess(self._server, run, request.graph_id, memory)
+        run = f"{self.request.run_id}/{id(self)}"
+        self._child = self._children.fork(run, self.request)
         return await self._child.ready()
 
     def _go(self) -> None:
@@ -145,7 +142,7 @@ class RunStream:
         self._timer = asyncio.get_running_loop().call_later(
             limit.total_seconds(), self._end, ErrorCode.TIMEOUT, message
         )
-        self._child.go(go_frame(self.request))
+        self._child.go(self.request)
 
     async def _next(self) -> GraphEvent | None:
         """The next event; None where there is nothing to show, and perhaps a result."""
