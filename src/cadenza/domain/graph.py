@@ -51,6 +51,9 @@ class GraphLimits:
     calls: int | None = None  # of models
     tokens: int | None = None
     credits: int | None = None
+    # Asked of a cluster, and with either of them memory_mb; a worker without one runs it anyway.
+    cpus: float | None = None
+    gpus: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
