@@ -40,6 +40,11 @@ test: $(READY) ## Run every test
 test-fast: $(READY) ## Run the quick tests, in under two minutes
 	$(BIN)/python -m pytest -n 2 -m 'not browser and not chaos and not slow'
 
+.PHONY: test-ray
+test-ray: $(READY) ## Install Ray, start a cluster of two nodes and run graphs on it
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[ray]'
+	$(BIN)/python -m pytest -m ray tests/adapters/graphs
+
 .PHONY: bench
 bench: $(READY) ## Measure speed and print the README's table
 	$(BIN)/python -m benchmarks

@@ -44,11 +44,13 @@ def test_a_schedule_is_created_with_all_its_options(owner: Person, tmp_path: Pat
         *("--timezone", "Europe/Paris", "--input", "@input.json", "--policy", "allow"),
         *("--account", "research", "--requires", "gpu", "--requires", "region=eu"),
         *("--limit-time", "90s", "--limit-memory", "256", "--limit-credits", "20,000"),
+        *("--cpus", "0.5", "--gpus", "2"),
     )
     assert (made["timezone"], made["input"]) == ("Europe/Paris", {"topic": "autumn"})
     assert (made["concurrency_policy"], made["requires"]) == ("allow", ["gpu", "region=eu"])
     limits = made["limits"]
     assert (limits["time"], limits["memory_mb"], limits["credits"]) == ("1m30s", 256, 20_000)
+    assert (limits["cpus"], limits["gpus"]) == (0.5, 2)
     shown = owner.says("schedules", "show", "digest")
     assert "0 3 * * * (Europe/Paris)" in shown
     assert shown.count("03:00:00") == 0 or "next runs" in shown

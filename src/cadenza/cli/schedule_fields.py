@@ -38,6 +38,8 @@ class ScheduleOptions:
     calls: str | None = _limit("--limit-calls", "Calls of models.")
     tokens: str | None = _limit("--limit-tokens", "Of all calls together.")
     credits: str | None = _limit("--limit-credits", "Millionths of a dollar.")
+    cpus: str | None = _limit("--cpus", "Reserved for it on a Ray cluster, with its memory.")
+    gpus: str | None = _limit("--gpus", "Reserved likewise: a part of one, or whole ones.")
 
     def document(self) -> dict[str, Any]:
         """What was given, by the names of the API; `none` becomes null: the field is taken away."""
@@ -56,7 +58,8 @@ class ScheduleOptions:
     def _limits(self) -> dict[str, Any]:
         counts = {name: _count(name, getattr(self, name)) for name in _LIMITS}
         counts["memory_mb"] = counts.pop("memory")
-        return _given({"time": self.time, **counts})
+        amounts = {name: _amount(name, getattr(self, name)) for name in ("cpus", "gpus")}
+        return _given({"time": self.time, **counts, **amounts})
 
 
 def _given(fields: dict[str, Any]) -> dict[str, Any]:
@@ -74,6 +77,15 @@ def _count(name: str, text: str | None) -> int | str | None:
         return int(text.replace(",", "").replace("_", ""))
     except ValueError as error:
         raise usage(f"--limit-{name}: {plain(text)!r} is no whole number") from error
+
+
+def _amount(name: str, text: str | None) -> float | str | None:
+    if text in (None, NONE):
+        return text
+    try:
+        return float(text)
+    except ValueError as error:
+        raise usage(f"--{name}: {plain(text)!r} is no number") from error
 
 
 def _object(text: str) -> dict[str, Any]:

@@ -20,6 +20,7 @@ MAX_STEPS = 10_000
 MAX_CALLS = 1_000_000
 MAX_TOKENS = 10**12
 MAX_LIMIT_CREDITS = 10**15
+MAX_CPUS, MAX_GPUS = 1024, 64
 
 
 class Concurrency(StrEnum):
@@ -121,8 +122,12 @@ def check_limits(limits: GraphLimits) -> None:
     _check_between("calls", limits.calls, 1, MAX_CALLS)
     _check_between("tokens", limits.tokens, 1, MAX_TOKENS)
     _check_between("credits", limits.credits, 1, MAX_LIMIT_CREDITS)
+    _check_between("cpus", limits.cpus, 0, MAX_CPUS)
+    _check_between("gpus", limits.gpus, 0, MAX_GPUS)
+    if limits.gpus is not None and limits.gpus > 1 and limits.gpus % 1:
+        raise InvalidInput("limits.gpus", limits.gpus, "a part of one, like 0.5, or whole ones")
 
 
-def _check_between(name: str, value: int | None, least: int, most: int) -> None:
+def _check_between(name: str, value: float | None, least: int, most: int) -> None:
     if value is not None and not least <= value <= most:
         raise InvalidInput(f"limits.{name}", value, f"from {least:,} to {most:,}")

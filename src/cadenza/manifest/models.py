@@ -13,6 +13,8 @@ from cadenza.domain.definition import MAX_DESCRIPTION, MAX_NAME
 from cadenza.domain.rule import MAX_RULES, MAX_RUNS
 from cadenza.domain.schedule import (
     MAX_CALLS,
+    MAX_CPUS,
+    MAX_GPUS,
     MAX_LABELS,
     MAX_LIMIT_CREDITS,
     MAX_MEMORY_MB,
@@ -199,6 +201,14 @@ class LimitsDocument(Document):
     )
     tokens: Annotated[int, Field(ge=1, le=MAX_TOKENS)] | None = None
     credits: Annotated[int, Field(ge=1, le=MAX_LIMIT_CREDITS)] | None = None
+    cpus: Annotated[float, Field(ge=0, le=MAX_CPUS, allow_inf_nan=False)] | None = Field(
+        default=None,
+        description="On a cluster these, gpus and memory_mb are reserved for a run that names "
+        "cpus or gpus; other workers do not look at them.",
+    )
+    gpus: Annotated[float, Field(ge=0, le=MAX_GPUS, allow_inf_nan=False)] | None = Field(
+        default=None, description="A part of one, or whole ones; see cpus."
+    )
 
 
 class ScheduleFields(Document):

@@ -69,4 +69,6 @@ def limits_values(limits: GraphLimits) -> dict[str, Any]:
         "calls": limits.calls,
         "tokens": limits.tokens,
         "credits": limits.credits,
+        "cpus": limits.cpus,
+        "gpus": limits.gpus,
     }

@@ -2,11 +2,10 @@
 
 import os
 import secrets
-from collections.abc import AsyncGenerator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from functools import partial
-from pathlib import Path
 from uuid import UUID
 
 import structlog
@@ -14,7 +13,8 @@ import typer
 
 from cadenza.adapters.cron.cronsim import CronsimCron
 from cadenza.adapters.gateway.gateway import RunGateway
-from cadenza.adapters.graphs.executor import ForkingExecutor
+from cadenza.adapters.graphs.executor import Executor, ForkingExecutor
+from cadenza.adapters.graphs.ray.cluster import ClusterChildren, ClusterOptions
 from cadenza.adapters.graphs.sources import GraphSources, graph_environment
 from cadenza.adapters.http.addresses import AddressPolicy, parse_networks, parse_ports
 from cadenza.adapters.http.guard import Guard
@@ -89,14 +89,20 @@ async def run_graph_worker(settings: Settings, url: str) -> None:
 
 
 @asynccontextmanager
-async def _executor(settings: Settings) -> AsyncGenerator[ForkingExecutor]:
+async def _executor(settings: Settings) -> AsyncGenerator[Executor]:
     sources = GraphSources(
-        files=_present(words(settings.graph_files)),
+        files=tuple(words(settings.graph_files)),
         python=tuple(words(settings.graph_functions)),
         paths=tuple(words(settings.graph_paths)),
     )
     environment = graph_environment(words(settings.graph_environment), os.environ)
-    executor = ForkingExecutor(sources, environment)
+    if settings.ray_address:
+        options = ClusterOptions(
+            settings.ray_address, settings.ray_wait_seconds, settings.ray_runtime_env
+        )
+        executor = Executor(ClusterChildren(options, sources, environment))
+    else:
+        executor = ForkingExecutor(sources.present(), environment)
     await executor.start()
     for graph_id, error in executor.graphs().items():
         if error is not None:
@@ -105,10 +111,6 @@ async def _executor(settings: Settings) -> AsyncGenerator[ForkingExecutor]:
         yield executor
     finally:
         await executor.close()
-
-
-def _present(files: Iterable[str]) -> tuple[str, ...]:
-    return tuple(file for file in files if Path(file).is_file())
 
 
 @asynccontextmanager

@@ -1,7 +1,8 @@
 """Where graphs come from, and what of the worker's environment they may see."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from cadenza.domain.errors import InstallationError
@@ -26,6 +27,10 @@ class GraphSources:
     python: tuple[str, ...] = ()  # module:function; nothing else can be called
     paths: tuple[str, ...] = ()  # folders that modules are imported from
     entry_points: bool = True  # those of the group `cadenza.graphs`
+
+    def present(self) -> "GraphSources":
+        """Without files that are not here; the usual one need not be."""
+        return replace(self, files=tuple(file for file in self.files if Path(file).is_file()))
 
     def as_json(self) -> dict[str, Any]:
         return {**asdict(self), "langgraph": dict(self.langgraph)}

@@ -22,6 +22,8 @@ class LimitsResponse(ResponseSchema):
     calls: int | None = Field(description="null: no limit but the account's credits.")
     tokens: int | None
     credits: int | None
+    cpus: float | None = Field(description="Reserved on a cluster; null: nothing is.")
+    gpus: float | None
 
 
 class ScheduleResponse(ResponseSchema):
