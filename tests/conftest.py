@@ -30,7 +30,9 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if "not slow" in config.option.markexpr and _is_slow(collection_path) else None
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if "ray" not in config.option.markexpr:  # it is not even installed
+        items[:] = [item for item in items if item.get_closest_marker("ray") is None]
     for item in items:
         if _is_slow(item.path):
             item.add_marker(pytest.mark.slow)

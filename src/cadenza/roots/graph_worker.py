@@ -100,7 +100,9 @@ async def _executor(settings: Settings) -> AsyncGenerator[Executor]:
         options = ClusterOptions(
             settings.ray_address, settings.ray_wait_seconds, settings.ray_runtime_env
         )
-        executor = Executor(ClusterChildren(options, sources, environment))
+        is_named = "graph_files" in settings.model_fields_set  # then it must be on every node
+        there = sources if is_named else sources.present()
+        executor = Executor(ClusterChildren(options, there, environment))
     else:
         executor = ForkingExecutor(sources.present(), environment)
     await executor.start()

@@ -3,13 +3,17 @@
 import asyncio
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
-from cadenza.adapters.graphs.executor import ForkingExecutor
+import pytest
+
+from cadenza.adapters.graphs.executor import Executor, ForkingExecutor
+from cadenza.adapters.graphs.ray.cluster import ClusterChildren, ClusterOptions
 from cadenza.adapters.graphs.sources import GraphSources, graph_environment
 from cadenza.domain.graph import (
     EventKind,
@@ -45,12 +49,14 @@ def request(
     seconds: float = PATIENCE,
     memory_mb: int = 256,
     steps: int = 25,
+    cpus: float | None = None,
+    gpus: float | None = None,
     resume: Resume | None = None,
     environment: Mapping[str, str] | None = None,
     run_id: UUID | None = None,
 ) -> GraphRequest:
     graph_id = name if ":" in name else f"python:behaviour:{name}"
-    limits = GraphLimits(timedelta(seconds=seconds), memory_mb, steps)
+    limits = GraphLimits(timedelta(seconds=seconds), memory_mb, steps, cpus=cpus, gpus=gpus)
     return GraphRequest(
         run_id or uuid4(),
         graph_id,
@@ -62,11 +68,35 @@ def request(
     )
 
 
+# The promises of the port hold on this machine and on a cluster; `make test-ray` runs the latter.
+EVERYWHERE = ["here", pytest.param("ray", marks=pytest.mark.ray)]
+
+
+@asynccontextmanager
+async def opened(
+    where: pytest.FixtureRequest,
+    sources: GraphSources,
+    environment: Mapping[str, str] | None = None,
+) -> AsyncIterator[Executor]:
+    if environment is None:
+        environment = graph_environment([], ENVIRONMENT)
+    if where.param == "ray":
+        options = ClusterOptions(where.getfixturevalue("cluster").address)
+        graphs = Executor(ClusterChildren(options, sources, environment))
+    else:
+        graphs = ForkingExecutor(sources, environment)
+    await graphs.start()
+    try:
+        yield graphs
+    finally:
+        await graphs.close()
+
+
 async def start() -> None:
     """A start that nobody has anything against."""
 
 
-async def run(graphs: ForkingExecutor, asked: GraphRequest) -> tuple[list[GraphEvent], GraphResult]:
+async def run(graphs: Executor, asked: GraphRequest) -> tuple[list[GraphEvent], GraphResult]:
     async with asyncio.timeout(PATIENCE):
         stream = graphs.run_graph(asked, start)
         events = [event async for event in stream.events()]

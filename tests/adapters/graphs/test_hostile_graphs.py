@@ -10,7 +10,7 @@ import pytest
 import pytest_asyncio
 
 from cadenza.adapters.graphs import link
-from cadenza.adapters.graphs.executor import ForkingExecutor
+from cadenza.adapters.graphs.executor import Executor
 from cadenza.domain.graph import ErrorCode, EventKind
 from tests.adapters.graphs import harness
 from tests.adapters.graphs.harness import gone, kinds, request, run, start
@@ -41,17 +41,15 @@ HOSTILE: list[tuple[str, dict[str, Any], float, ErrorCode, str, str]] = [
 ]
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def graphs() -> AsyncIterator[ForkingExecutor]:
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=harness.EVERYWHERE)
+async def graphs(request: pytest.FixtureRequest) -> AsyncIterator[Executor]:
     names = {name for name, *_ in HOSTILE} | {"server", "echo", "leaves_children"}
-    graphs = harness.executor(harness.behaviours(*sorted(names)))
-    await graphs.start()
-    yield graphs
-    await graphs.close()
+    async with harness.opened(request, harness.behaviours(*sorted(names))) as graphs:
+        yield graphs
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def neighbour(graphs: ForkingExecutor) -> AsyncIterator["asyncio.Task[Any]"]:
+async def neighbour(graphs: Executor) -> AsyncIterator["asyncio.Task[Any]"]:
     stream = graphs.run_graph(request("hangs", seconds=3600), start)
     task = asyncio.create_task(stream.final())
     yield task
@@ -64,7 +62,7 @@ async def neighbour(graphs: ForkingExecutor) -> AsyncIterator["asyncio.Task[Any]
     ids=[f"{name}-{n}" for n, (name, *_) in enumerate(HOSTILE)],
 )
 async def test_a_hostile_graph_ends_as_an_error_and_harms_nobody(
-    graphs: ForkingExecutor,
+    graphs: Executor,
     neighbour: "asyncio.Task[Any]",
     name: str,
     values: dict[str, Any],
@@ -87,13 +85,13 @@ async def test_a_hostile_graph_ends_as_an_error_and_harms_nobody(
     assert not neighbour.done()
 
 
-async def test_only_the_last_lines_are_kept(graphs: ForkingExecutor) -> None:
+async def test_only_the_last_lines_are_kept(graphs: Executor) -> None:
     _, result = await run(graphs, request("prints_noise", seconds=0.5))
     assert 0 < len(result.last_lines) <= 4096
     assert len(result.last_lines.splitlines()) <= 20
 
 
-async def test_events_are_counted(graphs: ForkingExecutor, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_events_are_counted(graphs: Executor, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(link, "MAX_EVENTS", 50)
     events, result = await run(graphs, request("endless"))
     assert result.error is ErrorCode.ABORTED
@@ -103,7 +101,7 @@ async def test_events_are_counted(graphs: ForkingExecutor, monkeypatch: pytest.M
 
 @pytest.mark.parametrize("stay", [False, True], ids=["it returns", "it is cancelled"])
 async def test_what_a_graph_starts_ends_with_it_wherever_it_hides(
-    graphs: ForkingExecutor, tmp_path: Path, stay: bool
+    graphs: Executor, tmp_path: Path, stay: bool
 ) -> None:
     path = tmp_path / "pids"
     asked = request("leaves_children", {"path": str(path), "stay": stay})

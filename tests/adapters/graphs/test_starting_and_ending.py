@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from cadenza.adapters.graphs.executor import ForkingExecutor
+from cadenza.adapters.graphs.executor import Executor
 from cadenza.domain.graph import ErrorCode, EventKind, GraphEvent
 from tests.adapters.graphs import harness
 from tests.adapters.graphs.harness import PATIENCE, gone, kinds, request, run, start
@@ -15,16 +15,16 @@ from tests.adapters.graphs.harness import PATIENCE, gone, kinds, request, run, s
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def graphs() -> AsyncIterator[ForkingExecutor]:
-    graphs = harness.executor(harness.behaviours("echo", "touch", "hangs", "blocks"))
-    await graphs.start()
-    yield graphs
-    await graphs.close()
+@pytest_asyncio.fixture(scope="module", loop_scope="module", params=harness.EVERYWHERE)
+async def graphs(request: pytest.FixtureRequest) -> AsyncIterator[Executor]:
+    async with harness.opened(
+        request, harness.behaviours("echo", "touch", "hangs", "blocks")
+    ) as graphs:
+        yield graphs
 
 
 async def test_no_code_of_the_user_runs_before_the_start_is_stored(
-    graphs: ForkingExecutor, tmp_path: Path
+    graphs: Executor, tmp_path: Path
 ) -> None:
     path = tmp_path / "touched"
     allowed = asyncio.Event()
@@ -47,7 +47,7 @@ async def test_no_code_of_the_user_runs_before_the_start_is_stored(
 
 
 async def test_what_before_start_raises_comes_out_of_final_and_nothing_ran(
-    graphs: ForkingExecutor, tmp_path: Path
+    graphs: Executor, tmp_path: Path
 ) -> None:
     path = tmp_path / "touched"
 
@@ -64,7 +64,7 @@ async def test_what_before_start_raises_comes_out_of_final_and_nothing_ran(
 
 
 @pytest.mark.parametrize("name", ["hangs", "blocks"])
-async def test_a_cancelled_run_is_killed_and_aborted(graphs: ForkingExecutor, name: str) -> None:
+async def test_a_cancelled_run_is_killed_and_aborted(graphs: Executor, name: str) -> None:
     asked = request(name)
     stream = graphs.run_graph(asked, start)
     events: list[GraphEvent] = []
@@ -79,7 +79,7 @@ async def test_a_cancelled_run_is_killed_and_aborted(graphs: ForkingExecutor, na
 
 
 async def test_a_run_cancelled_before_its_start_is_stored_runs_nothing(
-    graphs: ForkingExecutor, tmp_path: Path
+    graphs: Executor, tmp_path: Path
 ) -> None:
     path = tmp_path / "touched"
     asked = request("touch", {"path": str(path)})
@@ -93,13 +93,13 @@ async def test_a_run_cancelled_before_its_start_is_stored_runs_nothing(
     assert not path.exists()
 
 
-async def test_cancelling_what_does_not_run_does_nothing(graphs: ForkingExecutor) -> None:
+async def test_cancelling_what_does_not_run_does_nothing(graphs: Executor) -> None:
     await graphs.cancel(request("echo").run_id)
 
 
 @pytest.mark.parametrize("inside", [True, False], ids=["while waiting", "between events"])
 async def test_a_consumer_that_is_cancelled_takes_its_child_along(
-    graphs: ForkingExecutor, tmp_path: Path, inside: bool
+    graphs: Executor, tmp_path: Path, inside: bool
 ) -> None:
     path = tmp_path / "pid"
     touched = asyncio.Event()
@@ -121,9 +121,7 @@ async def test_a_consumer_that_is_cancelled_takes_its_child_along(
     await gone(int(path.read_text()))
 
 
-async def test_a_consumer_that_stops_reading_ends_its_run(
-    graphs: ForkingExecutor, tmp_path: Path
-) -> None:
+async def test_a_consumer_that_stops_reading_ends_its_run(graphs: Executor, tmp_path: Path) -> None:
     path = tmp_path / "pid"
     stream = graphs.run_graph(request("touch", {"path": str(path), "seconds": 600}), start)
     async with asyncio.timeout(PATIENCE):
@@ -134,7 +132,7 @@ async def test_a_consumer_that_stops_reading_ends_its_run(
 
 
 async def test_a_time_limit_ends_also_a_run_whose_consumer_is_slow(
-    graphs: ForkingExecutor, tmp_path: Path
+    graphs: Executor, tmp_path: Path
 ) -> None:
     path = tmp_path / "pid"
     asked = request("touch", {"path": str(path), "seconds": 600}, seconds=0.2)

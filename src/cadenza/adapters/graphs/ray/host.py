@@ -53,9 +53,7 @@ class Ended:
 class Host:
     def __init__(self, sources: Mapping[str, Any], environment: Mapping[str, str]) -> None:
         own = graph_environment((), os.environ)  # noqa: TID251 — PATH and HOME are the node's
-        self._server = ForkServerLink(
-            GraphSources.from_json(sources).present(), {**environment, **own}
-        )
+        self._server = ForkServerLink(GraphSources.from_json(sources), {**environment, **own})
         self._relay = Relay()
         self._runs: dict[str, _HostedRun] = {}
         self._last_word: asyncio.TimerHandle | None = None
