@@ -134,3 +134,7 @@ async def gone(*pids: int) -> float:
         while any(map(is_alive, pids)):  # noqa: ASYNC110 — of processes that are not ours
             await asyncio.sleep(0.002)
     return time.monotonic() - began
+
+
+def parent_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])

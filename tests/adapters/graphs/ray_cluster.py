@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[3]
-HEAD, WITH_GPU = 0, 1
 STORE = 80 * 2**20  # bytes; Ray takes a third of the machine where it is not told
 
 
@@ -19,8 +18,8 @@ class RayCluster:
         self._process = process
         self.address = self._answer()
 
-    def add(self) -> int:
-        return int(self._ask("add"))
+    def add(self, gpus: int = 0) -> int:
+        return int(self._ask(f"add {gpus}"))
 
     def kill(self, node: int) -> None:
         """At once, as when its machine loses its power."""
@@ -60,17 +59,21 @@ def main() -> None:
     cluster = Cluster(initialize_head=True, head_node_args=head_node_args)
     nodes: list[Any] = [cluster.head_node]
     try:
-        nodes.append(cluster.add_node(num_cpus=2, num_gpus=1, object_store_memory=STORE))
+        nodes.append(_add(cluster, 1))
         _say(f"ray://127.0.0.1:{port}")
         for line in sys.stdin:
-            command, *numbers = line.split()
+            command, number = line.split()
             if command == "add":
-                nodes.append(cluster.add_node(num_cpus=2, object_store_memory=STORE))
+                nodes.append(_add(cluster, int(number)))
             else:
-                cluster.remove_node(nodes[int(numbers[0])], allow_graceful=False)
+                cluster.remove_node(nodes[int(number)], allow_graceful=False)
             _say(str(len(nodes) - 1))
     finally:
         cluster.shutdown()
+
+
+def _add(cluster: Any, gpus: int) -> Any:
+    return cluster.add_node(num_cpus=2, num_gpus=gpus, object_store_memory=STORE)
 
 
 def _say(line: str) -> None:

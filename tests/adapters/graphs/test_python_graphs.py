@@ -7,7 +7,7 @@ import pytest
 import pytest_asyncio
 
 from cadenza.adapters.graphs.executor import Executor
-from cadenza.adapters.graphs.sources import GraphSources, graph_environment
+from cadenza.adapters.graphs.sources import ALWAYS, GraphSources, graph_environment
 from cadenza.domain.errors import InstallationError
 from cadenza.domain.graph import ErrorCode, EventKind
 from tests.adapters.graphs import harness
@@ -77,7 +77,8 @@ async def test_nothing_of_the_worker_leaks_into_the_environment(
     _, result = await run(graphs, asked)
     assert result.output["SHOWN"] == "yes"
     assert result.output["OPENAI_BASE_URL"] == "http://127.0.0.1:1/v1"
-    assert set(result.output) <= {"PATH", "HOME", "SHOWN", "LC_CTYPE", "OPENAI_BASE_URL"}
+    own = {"SHOWN", "LC_CTYPE", "OPENAI_BASE_URL", "CUDA_VISIBLE_DEVICES"}
+    assert set(result.output) <= {*ALWAYS, *own}
     assert "secret" not in str(result.output)
 
 

@@ -131,6 +131,8 @@ class RunStream:
     async def _fork(self) -> bool:
         run = f"{self.request.run_id}/{id(self)}"
         self._child = self._children.fork(run, self.request)
+        if self._ending is not None:  # cancelled meanwhile
+            self._child.kill()
         return await self._child.ready()
 
     def _go(self) -> None:

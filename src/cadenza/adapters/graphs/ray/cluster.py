@@ -15,9 +15,10 @@ from cadenza.adapters.graphs.ray.node import START_SECONDS, Node, NodeLost
 from cadenza.adapters.graphs.ray.seat import Seat
 from cadenza.adapters.graphs.sources import GraphSources
 from cadenza.domain.errors import InstallationError
-from cadenza.domain.graph import GraphRequest
+from cadenza.domain.graph import GraphLimits, GraphRequest
 
-CONNECT_SECONDS = 60.0
+CONNECT_SECONDS = 120.0
+OTHERS_SECONDS = 10.0  # after the first node, for those that are there already
 LOOK_SECONDS = 10.0
 LOOK_EVERY = 1.0
 FORK_SECONDS = 30.0
@@ -67,6 +68,8 @@ class ClusterChildren:
         except InstallationError:
             await self.close()
             raise
+        if self._opening:  # so that all of their graphs are known
+            await asyncio.wait(self._opening.values(), timeout=OTHERS_SECONDS)
 
     async def close(self) -> None:
         if self._watching is not None:
@@ -98,7 +101,7 @@ class ClusterChildren:
             await self.wait_until_up(FORK_SECONDS)
             node, seat = self._least_loaded(request.graph_id), None
         else:
-            seat = await seats.take_seat(self._ray, limits, self._options.wait_seconds)
+            seat = await self._seat(limits)
             try:
                 node = await self._host_of(seat)
             except BaseException:
@@ -115,6 +118,14 @@ class ClusterChildren:
     def _least_loaded(self, graph_id: str) -> Node:
         able = [node for node in self._nodes.values() if node.graphs.get(graph_id, "") is None]
         return min(able or self._nodes.values(), key=lambda node: node.load)
+
+    async def _seat(self, limits: GraphLimits) -> Seat:
+        try:
+            return await seats.take_seat(self._ray, limits, self._options.wait_seconds)
+        except TimeoutError:
+            raise
+        except Exception as error:
+            raise InstallationError(f"the Ray cluster did not answer: {error}") from error
 
     async def _host_of(self, seat: Seat) -> Node:
         """A node that has just come may have a seat before its host is up."""

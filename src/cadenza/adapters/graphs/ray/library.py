@@ -13,6 +13,7 @@ from cadenza.domain.errors import InstallationError
 
 REACH_SECONDS = 5.0
 CLIENT_PORT = 10_001
+ATTEMPTS = 3
 # How long a cluster waits for a client that went away, before it ends what the client started.
 GRACE = ("RAY_CLIENT_RECONNECT_GRACE_PERIOD", "5")
 
@@ -42,12 +43,17 @@ class RayLibrary:
     def connect(self, address: str) -> None:
         _reach(address)
         os.environ.setdefault(*GRACE)  # noqa: TID251 — Ray has no other way
-        try:
-            self._ray.init(address, log_to_driver=False, logging_level="ERROR")
-        except Exception as error:
-            raise InstallationError(
-                f"CADENZA_RAY_ADDRESS: there is no Ray cluster to be used at {address}: {error}"
-            ) from error
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                self._ray.init(address, log_to_driver=False, logging_level="ERROR")
+                return
+            except Exception as error:
+                # Ray is there, but its server for us did not start: on a busy head that happens.
+                if isinstance(error, ConnectionAbortedError) and attempt < ATTEMPTS:
+                    continue
+                raise InstallationError(
+                    f"CADENZA_RAY_ADDRESS: no Ray cluster can be used at {address}: {error}"
+                ) from error
 
     def disconnect(self) -> None:
         self._ray.shutdown()

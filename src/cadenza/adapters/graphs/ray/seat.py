@@ -8,6 +8,8 @@ from typing import Any
 from cadenza.adapters.graphs.ray.library import RayLibrary, ask, here
 from cadenza.domain.graph import GraphLimits
 
+PAUSE = 0.1  # seconds
+
 
 class SeatActor:
     """Does nothing, where its resources are."""
@@ -25,23 +27,36 @@ class Seat:
 
 async def take_seat(ray: RayLibrary, limits: GraphLimits, seconds: float) -> Seat:
     """TimeoutError where nothing is free for so long."""
-    cpus, gpus, memory = limits.cpus or 0, limits.gpus or 0, limits.memory_mb * 2**20
-    actor = await asyncio.to_thread(ray.reserve, SeatActor, cpus, gpus, memory)
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + seconds
+    while (left := deadline - loop.time()) > 0:
+        seat = await _try_to_take(ray, limits, left)
+        if seat is not None:
+            return seat
+        await asyncio.sleep(PAUSE)
+    totals = await asyncio.to_thread(ray.totals)
+    raise TimeoutError(
+        f"no node had {limits.cpus or 0:g} CPUs, {limits.gpus or 0:g} GPUs and "
+        f"{limits.memory_mb} MB free within {seconds:g} s; the whole cluster has "
+        f"{totals.get('CPU', 0):g} CPUs and {totals.get('GPU', 0):g} GPUs"
+    )
+
+
+async def _try_to_take(ray: RayLibrary, limits: GraphLimits, seconds: float) -> Seat | None:
+    """None where it took too long, or its node died with it."""
+    memory = limits.memory_mb * 2**20
+    reserving = (ray.reserve, SeatActor, limits.cpus or 0, limits.gpus or 0, memory)
+    actor = await asyncio.to_thread(*reserving)
     try:
         answer = ask(actor, "where")
         await asyncio.wait({answer}, timeout=seconds)
-        if not answer.done():
-            totals = await asyncio.to_thread(ray.totals)
-            raise TimeoutError(
-                f"no node had {cpus:g} CPUs, {gpus:g} GPUs and {limits.memory_mb} MB free within "
-                f"{seconds:g} s; the whole cluster has {totals.get('CPU', 0):g} CPUs and "
-                f"{totals.get('GPU', 0):g} GPUs"
-            )
-        node_id, devices = answer.result()
+        if answer.done() and answer.exception() is None:
+            return Seat(*answer.result(), actor)
     except BaseException:
         await leave(ray, actor)
         raise
-    return Seat(node_id, devices, actor)
+    await leave(ray, actor)
+    return None
 
 
 async def leave(ray: RayLibrary, actor: Any) -> None:
