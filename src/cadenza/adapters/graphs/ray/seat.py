@@ -51,7 +51,8 @@ async def _try_to_take(ray: RayLibrary, limits: GraphLimits, seconds: float) -> 
         answer = ask(actor, "where")
         await asyncio.wait({answer}, timeout=seconds)
         if answer.done() and answer.exception() is None:
-            return Seat(*answer.result(), actor)
+            node_id, devices = answer.result()
+            return Seat(node_id, devices, actor)
     except BaseException:
         await leave(ray, actor)
         raise
