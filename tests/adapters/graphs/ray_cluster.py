@@ -40,8 +40,9 @@ class RayCluster:
 
 
 @contextmanager
-def started() -> Iterator[RayCluster]:
-    command = [sys.executable, "-m", "tests.adapters.graphs.ray_cluster"]
+def started(port: int | None = None) -> Iterator[RayCluster]:
+    number = str(port or free_port())
+    command = [sys.executable, "-m", "tests.adapters.graphs.ray_cluster", number]
     environment = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0"}  # noqa: TID251 — Ray reads it
     pipe = subprocess.PIPE
     with subprocess.Popen(
@@ -50,10 +51,9 @@ def started() -> Iterator[RayCluster]:
         yield RayCluster(process)
 
 
-def main() -> None:
+def main(port: int) -> None:
     from ray.cluster_utils import Cluster
 
-    port = _free_port()
     head = {"num_cpus": 2, "object_store_memory": STORE, "include_dashboard": False}
     head_node_args = {**head, "ray_client_server_port": port}
     cluster = Cluster(initialize_head=True, head_node_args=head_node_args)
@@ -81,11 +81,11 @@ def _say(line: str) -> None:
     sys.stdout.flush()
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
 
 
 if __name__ == "__main__":
-    main()
+    main(int(sys.argv[1]))

@@ -16,7 +16,7 @@ from cadenza.domain.errors import InstallationError
 from cadenza.domain.graph import ErrorCode
 from tests.adapters.graphs import harness
 from tests.adapters.graphs.harness import PATIENCE, gone, request, start
-from tests.adapters.graphs.ray_cluster import RayCluster
+from tests.adapters.graphs.ray_cluster import RayCluster, free_port, started
 
 pytestmark = pytest.mark.ray
 
@@ -43,6 +43,32 @@ async def test_a_worker_killed_with_9_takes_its_runs_along(
         (pid,) = await harness.written(tmp_path / "pid")
         worker.kill()
     assert await gone(pid) < SILENCE * 2
+
+
+async def test_a_cluster_that_goes_away_loses_its_runs_and_is_used_again_when_it_is_back(
+    tmp_path: Path,
+) -> None:
+    port = free_port()
+    options, sources = (
+        ClusterOptions(f"ray://127.0.0.1:{port}"),
+        harness.behaviours("echo", "touch"),
+    )
+    graphs = Executor(ClusterChildren(options, sources, harness.ENVIRONMENT))
+    with started(port):
+        await graphs.start()
+        asked = request("touch", {"path": str(tmp_path / "pid"), "seconds": 600})
+        running = asyncio.create_task(graphs.run_graph(asked, start).final())
+        (pid,) = await harness.written(tmp_path / "pid")
+    async with asyncio.timeout(PATIENCE):
+        assert (await running).error is ErrorCode.WORKER_LOST
+        await gone(pid)
+    with started(port):
+        async with asyncio.timeout(PATIENCE * 2):
+            while not await graphs.ready():  # noqa: ASYNC110 — it connects when it can
+                await asyncio.sleep(0.1)
+            _, result = await harness.run(graphs, request("echo", {"n": 1}))
+            await graphs.close()
+    assert result.output == {"n": 1}
 
 
 async def test_an_address_where_nothing_listens_is_named_in_bounded_time() -> None:
