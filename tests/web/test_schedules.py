@@ -47,7 +47,7 @@ async def test_a_schedule_is_answered_with_its_next_runs_and_its_grant(site: Sit
     limits = {"time": "1m30s", "memory_mb": 512, "steps": 25, "calls": 5}
     assert {name: schedule[name] for name in body} == {
         **body,
-        "limits": {**limits, "tokens": None, "credits": None},
+        "limits": {**limits, **dict.fromkeys(("tokens", "credits", "cpus", "gpus"))},
     }
     assert len(schedule["next_runs"]) == 5
     assert schedule["next_runs"][0] == schedule["next_run_at"]
