@@ -60,8 +60,9 @@ async def _furnish(store: Store, credits: int = 1000, **grant: Any) -> Grant:  #
 
 
 def _meter(store: Store, grant: Grant, port: Any = None, **limits: int) -> RunMeter:
-    request = GraphRequest(uuid4(), GRAPH, {}, caller_of(grant), GraphLimits(**limits))  # type: ignore[arg-type]
-    return RunMeter(port or store.port, store.means, OneCreditAToken(), request, uuid4())
+    limited = GraphLimits(**limits)  # type: ignore[arg-type]
+    request = GraphRequest(*(uuid4(), GRAPH, {}, caller_of(grant)), limited, schedule_id=uuid4())
+    return RunMeter(port or store.port, store.means, OneCreditAToken(), request)
 
 
 async def _refusal(meter: RunMeter, api: ModelApi = OPENAI, model: str = "small") -> CallRefused:

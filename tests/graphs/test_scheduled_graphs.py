@@ -25,6 +25,8 @@ from cadenza.adapters.postgres.store import PostgresStore
 from cadenza.adapters.prices.genai import GenaiPrices
 from cadenza.adapters.simulated.log import EventLog
 from cadenza.adapters.system.listening import served_app
+from cadenza.application.graph_grants import GraphGrants
+from cadenza.application.graph_runs import GraphRuns
 from cadenza.application.graph_worker import GraphWork, GraphWorker
 from cadenza.application.metering import RunMeter
 from cadenza.application.schedule_changes import ScheduleChanges
@@ -132,7 +134,8 @@ async def installation() -> AsyncIterator[Installation]:
 
         def new_worker() -> GraphWorker:
             queue = ClaimedSlots(store, CRON, uuid4)
-            work = GraphWork(queue, executor, gateway, new_meter, store, clock)
+            graphs = GraphRuns(executor, gateway, new_meter, clock)
+            work = GraphWork(queue, graphs, store, clock)
             return GraphWorker("worker", queue, work, clock, EventLog(), OPTIONS)
 
         reads = PostgresScheduleReads(database)
@@ -248,7 +251,7 @@ async def test_a_run_waits_for_a_person_and_goes_on_once(
     """Two questions, each with its answer; the third run has the output."""
     tenant_id = installation.grant.tenant_id
     caller = Caller(tenant_id, installation.grant.user_id, uuid4(), "somebody", (Scope.OPERATE,))
-    changes = ScheduleChanges(GenaiPrices(DatabaseClock(), PRICES), CRON, uuid4)
+    changes = ScheduleChanges(GraphGrants(GenaiPrices(DatabaseClock(), PRICES), uuid4), CRON)
     billing = PostgresBilling(installation.database, BOX)
     schedules = Schedules(installation.store, installation.reads, billing, changes, CRON, uuid4)
     async with working(installation.new_worker()):

@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from uuid import UUID
 
+from cadenza.application.grants import revoke_grants_of_endpoints
+from cadenza.application.graph_targets import GraphTargets
 from cadenza.application.jobs import Patch, Revisions
 from cadenza.application.ports.catalogue import EndpointReads, StoredEndpoint, StoredJob
 from cadenza.application.ports.clock import Clock
@@ -20,9 +22,10 @@ from cadenza.domain.cron import Cron
 from cadenza.domain.definition import EndpointDefinition, ValidationPolicy, check_endpoint
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.errors import Refused
+from cadenza.domain.graph_target import GraphTarget
 from cadenza.domain.plan import Source
 from cadenza.domain.run import Claim, Outcome
-from cadenza.domain.target import Target, keeping_secrets, masking_secrets
+from cadenza.domain.target import ANYWHERE, Target, masking_secrets
 
 EndpointPatch = Patch[EndpointDefinition]
 
@@ -34,6 +37,7 @@ class Endpoints:
     policy: ValidationPolicy
     clock: Clock
     new_id: Callable[[], UUID]
+    graphs: GraphTargets
 
     async def create(
         self,
@@ -45,12 +49,15 @@ class Endpoints:
         """And whether the same request had created it before."""
         check_endpoint(definition, self.policy, self.clock.now(), self.cron)
         endpoint_id, tenant_id = self.new_id(), caller.tenant_id
-        target = keeping_secrets(definition.target, None)
+        is_graph = isinstance(definition.target, GraphTarget)
+        accounts = await self.graphs.accounts(caller, ["graph"] if is_graph else ())
+        target = self.graphs.checked(definition.target, None, accounts)
         async with self.store.transaction() as tx:
             if (existing := await created_before(tx, tenant_id, sent, endpoint_id)) is not None:
                 return await tx.get_endpoint(tenant_id, existing), True
             job = await tx.share_job(tenant_id, job_id)
             endpoint = new_endpoint(endpoint_id, job, definition)
+            target = await self.graphs.authorised(tx, caller, endpoint_id, target, accounts)
             stored = await add_endpoint(tx, job, endpoint, target, self.cron)
             data = {"name": endpoint.name}
             await record(tx, caller.actor, tenant_id, "endpoint.create", endpoint, data)
@@ -59,6 +66,7 @@ class Endpoints:
     async def redefine(
         self, caller: Caller, endpoint_id: UUID, patch: EndpointPatch, expected: Revisions = None
     ) -> StoredEndpoint:
+        accounts = await self.graphs.accounts(caller, patch.fields)
         async with self.store.transaction() as tx:
             stored = await tx.lock_endpoint(caller.tenant_id, endpoint_id, with_secrets=True)
             check_revision(stored.revision, expected)
@@ -66,10 +74,12 @@ class Endpoints:
                 raise Refused("it is archived, and can no longer be changed")
             wanted = patch.applied_to(stored.definition)
             check_endpoint(wanted, self.policy, stored.read_at, self.cron)
-            target = keeping_secrets(wanted.target, stored.opened_target)
-            definition = replace(wanted, target=target)
-            if definition == stored.definition:
+            target = self.graphs.checked(wanted.target, stored.opened_target, accounts)
+            if replace(wanted, target=target) == stored.definition:
                 return stored
+            pair = (stored.target, target)
+            target = await self.graphs.replaced(tx, caller, endpoint_id, pair, accounts)
+            definition = replace(wanted, target=target)
             change = redefinition(stored, definition, self.cron)
             endpoint, data = change.endpoint, {"fields": patch.fields}
             await tx.save_endpoints([change])
@@ -85,6 +95,7 @@ class Endpoints:
             if archived == stored.endpoint:
                 return stored
             await save_transitions(tx, [(stored.endpoint, archived)])
+            await revoke_grants_of_endpoints(tx, caller, [endpoint_id])
             await record(tx, caller.actor, caller.tenant_id, "endpoint.archive", archived)
         return replace(stored.after(archived), revision=stored.revision + 1)
 
@@ -144,6 +155,9 @@ class EndpointTest:
     async def call(self, caller: Caller, endpoint_id: UUID) -> tuple[Outcome, timedelta]:
         """How it ended, and how long that took."""
         stored = await self.endpoints.get_endpoint(caller.tenant_id, endpoint_id, with_secrets=True)
+        if stored.target.runs_on != ANYWHERE:
+            how = "`cadenza run` does it, under the same grant and limits"
+            raise Refused(f"a graph runs on a graph worker, and not as a test: {how}")
         endpoint, started_at = stored.endpoint, self.clock.now()
         claim = Claim(
             run_id=self.new_id(),

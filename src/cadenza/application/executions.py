@@ -2,12 +2,14 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Generic, TypeVar
 from uuid import UUID
 
-from cadenza.application.ports.claims import Leased
+from cadenza.application.ports.claims import ClaimRequest, Leased
+from cadenza.application.results import SchedulerOptions
 
 C = TypeVar("C", bound=Leased)
 K = TypeVar("K")
@@ -46,16 +48,36 @@ class Execution(Generic[C]):
 
 @dataclass(slots=True)
 class Load:
-    """What is executing now, by tenant and by host."""
+    """What is executing now, by tenant and by host; two workers may share one, and with it their
+    room."""
 
     total: int = 0
     tenants: Counter[UUID] = field(default_factory=Counter[UUID])
     hosts: Counter[str] = field(default_factory=Counter[str])
+    on_room: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
 
     def add(self, claim: Leased, count: int) -> None:
         self.total += count
         _count(self.tenants, claim.tenant_id, count)
         _count(self.hosts, claim.host, count)
+
+    def remove(self, claim: Leased) -> None:
+        self.add(claim, -1)
+        for has_room in self.on_room:
+            has_room()
+
+    def request(self, worker: str, limit: int, options: SchedulerOptions) -> ClaimRequest:
+        return ClaimRequest(
+            worker=worker,
+            limit=limit,
+            lease=options.lease,
+            ahead=options.ahead,
+            per_tenant=options.per_tenant,
+            per_host=options.per_host,
+            busy_tenants=self.tenants,
+            busy_hosts=self.hosts,
+            runs_on=options.runs_on,
+        )
 
 
 def _count(counter: Counter[K], key: K, count: int) -> None:

@@ -12,6 +12,7 @@ from uuid import UUID
 
 from cadenza.application.ports.claims import ClaimBatch, ClaimRequest, Claims, FinishReport
 from cadenza.application.ports.store import Channel, EndpointChange, HeldRuns, Store
+from cadenza.application.starting import Refusals, refused_starts
 from cadenza.domain.audit import PendingEvent
 from cadenza.domain.cron import Cron
 from cadenza.domain.instants import iso
@@ -21,7 +22,8 @@ from cadenza.domain.steering import given_back
 
 
 class ClaimedRuns:
-    """The RunQueue of a scheduler: claims are the store's, and what ends them is decided here."""
+    """The RunQueue of a scheduler: claims are the store's, and what starts (where a run must not
+    start twice) and ends them is decided here."""
 
     def __init__(self, claims: Claims[Claim], store: Store, cron: Cron) -> None:
         self._claims = claims
@@ -36,6 +38,16 @@ class ClaimedRuns:
 
     async def renew(self, claims: Sequence[Claim], lease: timedelta) -> frozenset[UUID]:
         return await self._claims.renew(claims, lease)
+
+    async def start(self, claims: Sequence[Claim]) -> Refusals:
+        """Of graphs: store that they start. What is not given back as refused may begin."""
+        async with self._store.transaction() as tx:
+            starting = await tx.lock_starting_runs(claims)
+            refusals = await refused_starts(tx, [claim.run_id for claim in claims], starting)
+            good = [claim for claim in claims if claim.run_id not in refusals]
+            if good:
+                await tx.note_runs_started(good)
+        return refusals
 
     async def finish(self, finished: Sequence[FinishedRun]) -> FinishReport:
         async with self._store.transaction() as tx:

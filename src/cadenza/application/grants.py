@@ -1,6 +1,6 @@
 """Grants: given by a user to scheduled graphs, taken back by anybody who may steer them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -52,8 +52,9 @@ async def add_grant(
     grant_id: UUID,
     wanted: NewGrant,
     schedule_id: UUID | None = None,
+    endpoint_id: UUID | None = None,
 ) -> Grant:
-    """By the caller; one that is made for a schedule is revoked with it."""
+    """By the caller; one that is made for a schedule or an endpoint is revoked with it."""
     check_scopes(wanted.scopes)
     now = await tx.time()
     scopes = tuple(dict.fromkeys(wanted.scopes))
@@ -61,6 +62,7 @@ async def add_grant(
         *(grant_id, caller.tenant_id, caller.user_id, wanted.account_id, scopes, now),
         expires_at=_expiry(wanted, now),
         schedule_id=schedule_id,
+        endpoint_id=endpoint_id,
     )
     await tx.insert_grant(grant)
     expires_at = iso_or_none(grant.expires_at)
@@ -88,6 +90,14 @@ async def revoke_grant(tx: Transaction, actor: Actor, tenant_id: UUID, grant_id:
     return revoked
 
 
+async def revoke_grants_of_endpoints(
+    tx: Transaction, caller: Caller, endpoint_ids: Sequence[UUID]
+) -> None:
+    """Those that were made for them."""
+    for grant_id in await tx.revoke_grants_of_endpoints(endpoint_ids):
+        await record(tx, caller.actor, caller.tenant_id, "grant.revoke", grant_id)
+
+
 async def tell_of_expiring_grants(store: Store) -> int:
     """An event for each, once. To be called every minute; gives how many there were."""
     async with store.transaction() as tx:
@@ -102,6 +112,7 @@ def _expiring(grant: Grant) -> PendingEvent:
         "grant_id": str(grant.id),
         "account_id": str(grant.account_id),
         "schedule_id": None if grant.schedule_id is None else str(grant.schedule_id),
+        "endpoint_id": None if grant.endpoint_id is None else str(grant.endpoint_id),
         "expires_at": iso_or_none(grant.expires_at),
     }
     return PendingEvent("grant.expiring", grant.tenant_id, data=data)

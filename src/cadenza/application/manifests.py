@@ -10,6 +10,8 @@ from datetime import datetime
 from uuid import UUID
 
 from cadenza.application.endpoints import new_endpoint, redefinition
+from cadenza.application.grants import revoke_grants_of_endpoints
+from cadenza.application.graph_targets import GraphTargets
 from cadenza.application.ports.catalogue import StoredEndpoint, StoredJob
 from cadenza.application.ports.store import Channel, EndpointChange, Store, Transaction
 from cadenza.application.recording import record
@@ -17,10 +19,12 @@ from cadenza.application.schedule_manifests import ScheduleManifests
 from cadenza.domain import steering
 from cadenza.domain.access import Caller
 from cadenza.domain.analysis import changes_its_state
+from cadenza.domain.billing import Account
 from cadenza.domain.cron import Cron
 from cadenza.domain.definition import EndpointDefinition, JobDefinition, declared, with_declared
 from cadenza.domain.difference import Change, ChangeKind, Definition, difference
 from cadenza.domain.endpoint import Endpoint, Job
+from cadenza.domain.graph_target import GraphTarget
 from cadenza.domain.schedule import DeclaredSchedule
 from cadenza.domain.schedule_difference import ScheduleChange
 from cadenza.domain.target import Target
@@ -59,6 +63,7 @@ class Manifests:
     store: Store
     cron: Cron
     schedules: ScheduleManifests
+    graphs: GraphTargets
     new_id: Callable[[], UUID]
 
     async def export(
@@ -73,25 +78,27 @@ class Manifests:
     async def compare(self, caller: Caller, wanted: Wanted, *, prune: bool) -> Sequence[AnyChange]:
         """What applying it would change."""
         schedules = await self.schedules.wanted(caller, wanted.schedules)
+        jobs, _ = await self._checked(caller, wanted.jobs)
         async with self.store.transaction() as tx:
             present = await _read(tx, caller.tenant_id)
             stored, now = await tx.declared_schedules(caller.tenant_id), await tx.time()
         return (
-            *difference(present.definitions(with_secrets=True), wanted.jobs, prune=prune),
+            *difference(present.definitions(with_secrets=True), jobs, prune=prune),
             *self.schedules.difference(stored, schedules, now, prune=prune),
         )
 
     async def apply(self, caller: Caller, wanted: Wanted, *, prune: bool) -> Sequence[AnyChange]:
         """All of it or nothing, one at a time for a tenant; what was changed."""
         schedules = await self.schedules.wanted(caller, wanted.schedules)
+        jobs, accounts = await self._checked(caller, wanted.jobs)
         async with self.store.transaction() as tx:
             _, now = await tx.lock_tenant(caller.tenant_id)
             await tx.lock_jobs(caller.tenant_id)
             present = await _read(tx, caller.tenant_id)
             stored = await tx.declared_schedules(caller.tenant_id)
-            changes = difference(present.definitions(with_secrets=True), wanted.jobs, prune=prune)
+            changes = difference(present.definitions(with_secrets=True), jobs, prune=prune)
             others = self.schedules.difference(stored, schedules, now, prune=prune)
-            await self._write(tx, caller.tenant_id, changes, present, now)
+            await self._write(tx, caller, changes, present, accounts, now)
             await self.schedules.write(tx, caller, others, stored, schedules.accounts)
             data = {"jobs": len(wanted.jobs), "prune": prune}
             if wanted.schedules:
@@ -99,26 +106,36 @@ class Manifests:
             await record(tx, caller.actor, caller.tenant_id, "manifest.apply", "manifest", data)
         return (*changes, *others)
 
+    async def _checked(
+        self, caller: Caller, jobs: Sequence[JobDefinition]
+    ) -> tuple[Sequence[JobDefinition], Sequence[Account]]:
+        """With the accounts that its graphs may name."""
+        targets = [endpoint.target for job in jobs for endpoint in job.endpoints]
+        has_graph = any(isinstance(target, GraphTarget) for target in targets)
+        accounts = await self.graphs.accounts(caller, ["graph"] if has_graph else ())
+        return self.graphs.checked_jobs(jobs, accounts), accounts
+
     async def _write(
         self,
         tx: Transaction,
-        tenant_id: UUID,
+        caller: Caller,
         changes: Sequence[Change],
         present: Declared,
+        accounts: Sequence[Account],
         now: datetime,
     ) -> None:
         changes = [change for change in changes if change.kind is not ChangeKind.UNCHANGED]
         of_endpoints = [change for change in changes if change.endpoint is not None]
         jobs = dict(present.jobs)
         jobs |= {
-            change.job: self._job(change, tenant_id, jobs.get(change.job), now)
+            change.job: self._job(change, caller.tenant_id, jobs.get(change.job), now)
             for change in changes
             if change.endpoint is None
         }
         new = [job for name, job in jobs.items() if name not in present.jobs]
         saved = [job for name, job in jobs.items() if present.jobs.get(name, job) is not job]
         added = [
-            self._added(jobs[change.job], change.after)
+            await self._added(tx, caller, jobs[change.job], change.after, accounts)
             for change in of_endpoints
             if change.kind is ChangeKind.CREATE
         ]
@@ -126,7 +143,7 @@ class Manifests:
             await tx.save_jobs(saved)
         if new:
             await tx.insert_jobs(new)
-        changed = await self._changed(tx, of_endpoints, present)
+        changed = await self._changed(tx, caller, of_endpoints, present, accounts)
         if changed:
             await tx.save_endpoints(changed)
         if added:
@@ -145,13 +162,27 @@ class Manifests:
         assert isinstance(change.after, JobDefinition)
         return replace(stored, job=with_declared(stored.job, change.after, self.new_id))
 
-    def _added(self, job: StoredJob, definition: Definition | None) -> tuple[Endpoint, Target]:
+    async def _added(
+        self,
+        tx: Transaction,
+        caller: Caller,
+        job: StoredJob,
+        definition: Definition | None,
+        accounts: Sequence[Account],
+    ) -> tuple[Endpoint, Target]:
         assert isinstance(definition, EndpointDefinition)
         endpoint = new_endpoint(self.new_id(), job, definition)
-        return steering.begin(endpoint, job.read_at, self.cron), definition.target
+        wanted = definition.target
+        target = await self.graphs.authorised(tx, caller, endpoint.id, wanted, accounts)
+        return steering.begin(endpoint, job.read_at, self.cron), target
 
     async def _changed(
-        self, tx: Transaction, changes: Sequence[Change], present: Declared
+        self,
+        tx: Transaction,
+        caller: Caller,
+        changes: Sequence[Change],
+        present: Declared,
+        accounts: Sequence[Account],
     ) -> list[EndpointChange]:
         """Redefined, or archived. Only these are locked: the tenant's other endpoints go on."""
         wanted = {
@@ -160,6 +191,15 @@ class Manifests:
             if change.endpoint is not None and change.kind is not ChangeKind.CREATE
         }
         locked = await tx.lock_endpoints(list(wanted)) if wanted else ()
+        for stored in locked:
+            endpoint_id, definition = stored.endpoint.id, wanted[stored.endpoint.id]
+            if isinstance(definition, EndpointDefinition):
+                pair = (stored.target, definition.target)
+                target = await self.graphs.replaced(tx, caller, endpoint_id, pair, accounts)
+                wanted[endpoint_id] = replace(definition, target=target)
+        archived = [endpoint_id for endpoint_id, wish in wanted.items() if wish is None]
+        if archived:
+            await revoke_grants_of_endpoints(tx, caller, archived)
         return [self._change(stored, wanted[stored.endpoint.id]) for stored in locked]
 
     def _change(self, stored: StoredEndpoint, wanted: Definition | None) -> EndpointChange:

@@ -6,7 +6,6 @@ it was reached; only the number of calls is exact, for those under way count.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from uuid import UUID
 
 from cadenza.application.billing import charge
 from cadenza.application.ports.billing import Means, MeansReads
@@ -42,14 +41,12 @@ class RunMeter:
         reads: MeansReads,
         prices: Prices,
         request: GraphRequest,
-        schedule_id: UUID | None = None,
         on_charge: Callable[[Charge], None] = lambda _: None,
     ) -> None:
         self._store = store
         self._reads = reads
         self._prices = prices
         self._request = request
-        self._schedule_id = schedule_id
         self._on_charge = on_charge
         self._grant_was_good = False
         self._admitted: dict[str, tuple[ModelApi, str]] = {}  # api and model, by unit
@@ -93,7 +90,8 @@ class RunMeter:
             usage=usage,
             credits=min(cost, MAX_CREDITS),
             basis=basis,
-            schedule_id=self._schedule_id,
+            schedule_id=self._request.schedule_id,
+            endpoint_id=self._request.endpoint_id,
             graph_id=self._request.graph_id,
         )
         self.totals.tokens += usage.total

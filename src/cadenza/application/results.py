@@ -16,6 +16,7 @@ from cadenza.application.ports.claims import Finished, FinishReport, Leased, Sto
 from cadenza.application.ports.clock import Clock
 from cadenza.application.sanitizing import error_text
 from cadenza.domain.errors import StoreUnavailable
+from cadenza.domain.target import ANYWHERE
 
 SLOW_STORE = 2.0  # seconds that results are under way: until they are stored, nothing is claimed
 F = TypeVar("F", bound=Finished)
@@ -37,6 +38,7 @@ class SchedulerOptions:
     finish_batch: int = 500
     enough: int = 100  # results that wait for no more company
     unsaved: int = 600  # results, each with its body, that may wait for the store
+    runs_on: str = ANYWHERE  # of what is due, that which these workers claim
 
     @property
     def store_limit(self) -> timedelta:

@@ -1,20 +1,18 @@
 """What happens to a schedule within a transaction, whoever asks: a request, or a file."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from cadenza.application.grants import NewGrant, add_grant, revoke_grant
-from cadenza.application.ports.gateway import Prices
+from cadenza.application.grants import revoke_grant
+from cadenza.application.graph_grants import GrantChoice, GraphGrants, only_account
 from cadenza.application.ports.store import Channel, Transaction
 from cadenza.application.recording import record
 from cadenza.application.slots import slot_job
 from cadenza.domain.access import Caller
-from cadenza.domain.billing import Account, ModelApi, TokenUsage, check_credits
+from cadenza.domain.billing import Account
 from cadenza.domain.cron import Cron
-from cadenza.domain.errors import InvalidInput
-from cadenza.domain.grant import EXECUTE, Grant, refusal
 from cadenza.domain.schedule import Schedule, ScheduleDefinition, check_schedule
 from cadenza.domain.slot import next_slot
 
@@ -31,10 +29,9 @@ class NewSchedule:
 class ScheduleChanges:
     """The slot that waits changes with its schedule."""
 
-    def __init__(self, prices: Prices, cron: Cron, new_id: Callable[[], UUID]) -> None:
-        self._prices = prices
+    def __init__(self, grants: GraphGrants, cron: Cron) -> None:
+        self._grants = grants
         self._cron = cron
-        self._new_id = new_id
 
     async def add(
         self,
@@ -47,8 +44,7 @@ class ScheduleChanges:
         """Of the accounts there is one where none is named."""
         now = await tx.time()
         self.check(wanted.definition, now)
-        grant = await self._grant(tx, caller, wanted, accounts, schedule_id)
-        check_credits(await tx.lock_account(caller.tenant_id, grant.account_id))
+        grant = await self._grants.take(tx, caller, _choice(wanted, accounts, schedule_id))
         schedule = Schedule(
             *(schedule_id, caller.tenant_id, caller.user_id, grant.id, wanted.definition, now, now)
         )
@@ -92,42 +88,7 @@ class ScheduleChanges:
     def check(self, definition: ScheduleDefinition, now: datetime) -> None:
         check_schedule(definition)
         self._cron.next_after(definition.cron, definition.timezone, now)
-        if definition.model is not None:
-            self._check_price(definition.model)
-
-    def _check_price(self, model: str) -> None:
-        """A model that nobody knows the price of is refused here, not at its first call."""
-        errors: list[InvalidInput] = []
-        for api in ModelApi:
-            try:
-                self._prices.credits(api, model, TokenUsage())
-            except InvalidInput as error:
-                errors.append(error)
-            else:
-                return
-        raise InvalidInput("input.model", model, errors[0].fix)
-
-    async def _grant(
-        self,
-        tx: Transaction,
-        caller: Caller,
-        wanted: NewSchedule,
-        accounts: Sequence[Account],
-        schedule_id: UUID,
-    ) -> Grant:
-        graph_id = wanted.definition.graph_id
-        if wanted.grant_id is None:
-            account_id = wanted.account_id or _only(accounts).id
-            await tx.lock_account(caller.tenant_id, account_id)
-            new_grant = NewGrant(account_id, (EXECUTE + graph_id,))
-            return await add_grant(tx, caller, self._new_id(), new_grant, schedule_id)
-        grant, now = await tx.lock_grant(caller.tenant_id, wanted.grant_id)
-        if grant.user_id != caller.user_id:
-            raise InvalidInput("grant_id", str(grant.id), "a grant that you gave yourself")
-        if (refused := refusal(grant, graph_id, now)) is not None:
-            fix = f"a grant that is in force and allows {graph_id} (this one: {refused})"
-            raise InvalidInput("grant_id", str(grant.id), fix)
-        return grant
+        self._grants.check_model(definition.model)
 
     async def _enqueue_next(self, tx: Transaction, schedule: Schedule, now: datetime) -> Schedule:
         """Never a slot that was taken already: claims reach a little ahead of their time."""
@@ -141,8 +102,9 @@ class ScheduleChanges:
         return replace(schedule, next_run_at=next_at)
 
 
-def _only(accounts: Sequence[Account]) -> Account:
-    if len(accounts) == 1:
-        return accounts[0]
-    fix = "name the account that pays" if accounts else "create one: `cadenza accounts create`"
-    raise InvalidInput("account_id", None, fix)
+def _choice(wanted: NewSchedule, accounts: Sequence[Account], schedule_id: UUID) -> GrantChoice:
+    account_id = wanted.account_id
+    if wanted.grant_id is None and account_id is None:
+        account_id = only_account(accounts).id
+    graph_id = wanted.definition.graph_id
+    return GrantChoice(graph_id, wanted.grant_id, account_id, schedule_id=schedule_id)

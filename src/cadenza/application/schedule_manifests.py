@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
+from cadenza.application.graph_grants import MOST_ACCOUNTS, named_account
 from cadenza.application.ports.billing import BillingReads
 from cadenza.application.ports.store import Transaction
 from cadenza.application.schedule_changes import NewSchedule, ScheduleChanges
@@ -14,8 +15,6 @@ from cadenza.domain.difference import ChangeKind
 from cadenza.domain.errors import InvalidFields, InvalidInput
 from cadenza.domain.schedule import DeclaredSchedule
 from cadenza.domain.schedule_difference import ScheduleChange, StoredSchedule, schedule_difference
-
-MOST_ACCOUNTS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +65,7 @@ class ScheduleManifests:
         try:
             self._changes.check(after.definition, now)
             if change.kind is ChangeKind.CREATE:
-                _account_of(after, wanted.accounts)
+                named_account(wanted.accounts, after.account)
         except InvalidInput as error:
             return [InvalidInput(f"{change.path}.{error.field}", error.value, error.fix)]
         return ()
@@ -83,7 +82,7 @@ class ScheduleManifests:
         for change in changes:
             if change.kind is ChangeKind.CREATE:
                 assert change.after is not None
-                account = _account_of(change.after, accounts)
+                account = named_account(accounts, change.after.account)
                 new = NewSchedule(change.after.definition, account_id=account.id)
                 await self._changes.add(tx, caller, self._new_id(), new, ())
             elif change.kind is not ChangeKind.UNCHANGED:
@@ -104,18 +103,7 @@ def _with_account_name(change: ScheduleChange, accounts: Sequence[Account]) -> S
     if change.kind is not ChangeKind.CREATE or change.after is None:
         return change
     try:
-        name = _account_of(change.after, accounts).name
+        name = named_account(accounts, change.after.account).name
     except InvalidInput:
         return change
     return replace(change, after=replace(change.after, account=name))
-
-
-def _account_of(declared: DeclaredSchedule, accounts: Sequence[Account]) -> Account:
-    wanted = declared.account
-    if wanted is None and len(accounts) == 1:
-        return accounts[0]
-    for account in accounts:
-        if wanted in (account.name, str(account.id)):
-            return account
-    fix = "name the account that pays: `cadenza accounts list` shows those there are"
-    raise InvalidInput("account", wanted, fix)

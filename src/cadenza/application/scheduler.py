@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import datetime
 
+from cadenza.application.executions import Load
 from cadenza.application.ports.claims import RunQueue
 from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.dispatcher import Dispatcher
@@ -25,8 +26,10 @@ class Scheduler(Worker[Claim, FinishedRun]):
         clock: Clock,
         events: Events,
         options: SchedulerOptions | None = None,
+        load: Load | None = None,
     ) -> None:
-        super().__init__(worker, queue, Dispatch(dispatcher, clock), clock, events, options)
+        work = Dispatch(dispatcher, clock)
+        super().__init__(worker, queue, work, clock, events, options, load)
 
 
 class Dispatch:
@@ -41,7 +44,7 @@ class Dispatch:
         return FinishedRun(claim, outcome, started_at, self._clock.now())
 
     def lost(self, claim: Claim) -> FinishedRun:
-        return FinishedRun(claim, WORKER_LOST, None, self._clock.now())
+        return FinishedRun(claim, WORKER_LOST, claim.started_at, self._clock.now())
 
     def stopped(self, claim: Claim, started_at: datetime) -> FinishedRun:
         return FinishedRun(claim, STOPPED, started_at, self._clock.now())

@@ -16,7 +16,8 @@ from cadenza.domain.audit import IdempotencyRecord
 from cadenza.domain.billing import Account
 from cadenza.domain.cron import Cron
 from cadenza.domain.errors import AlreadyRunning, NotFound, Refused
-from cadenza.domain.schedule import Concurrency, Schedule, ScheduleDefinition, check_size
+from cadenza.domain.graph import check_size
+from cadenza.domain.schedule import Concurrency, Schedule, ScheduleDefinition
 from cadenza.domain.slot import ScheduleRun, SlotStatus, next_slot
 
 Revisions = frozenset[int] | None

@@ -6,7 +6,7 @@ never started again.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -14,10 +14,9 @@ from uuid import UUID
 from cadenza.application.ports.claims import ClaimBatch, ClaimRequest, FinishReport
 from cadenza.application.ports.schedules import RUN_TASK, SlotJob
 from cadenza.application.ports.store import Channel, Store, Transaction
+from cadenza.application.starting import Refusals, refused_starts
 from cadenza.domain.audit import PendingEvent
 from cadenza.domain.cron import Cron
-from cadenza.domain.grant import GrantRefusal, GrantUse, refusal
-from cadenza.domain.graph import ErrorCode
 from cadenza.domain.instants import iso
 from cadenza.domain.schedule import Schedule
 from cadenza.domain.slot import (
@@ -32,9 +31,6 @@ from cadenza.domain.slot import (
     missed,
     next_slot,
 )
-
-# Why a run is not started: its grant is not good, or the account has no credits.
-Refusals = Mapping[UUID, GrantRefusal | ErrorCode]
 
 
 def slot_job(schedule: Schedule, run_at: datetime, **payload: object) -> SlotJob:
@@ -120,30 +116,11 @@ class ClaimedSlots:
     # --- Start ----------------------------------------------------------------------------
 
     async def start(self, claims: Sequence[SlotClaim]) -> Refusals:
-        """Store that they start. What is not given back as refused may begin; a claim that is
-        no longer ours is `aborted`."""
+        """Store that they start. What is not given back as refused may begin."""
         async with self._store.transaction() as tx:
             starting = await tx.lock_starting(claims)
-            now = await tx.time()
-            refusals: dict[UUID, GrantRefusal | ErrorCode] = {
-                claim.run_id: ErrorCode.ABORTED for claim in claims
-            }
-            uses: list[GrantUse] = []
-            good: list[SlotClaim] = []
-            for slot in starting:
-                claim = slot.claim
-                del refusals[claim.run_id]
-                graph_id = claim.schedule.definition.graph_id
-                refused = refusal(slot.grant, graph_id, now)
-                uses.append(GrantUse(claim.schedule.grant_id, claim.run_id, graph_id, refused))
-                if refused is not None:
-                    refusals[claim.run_id] = refused
-                elif slot.balance <= 0:
-                    refusals[claim.run_id] = ErrorCode.INSUFFICIENT_CREDITS
-                else:
-                    good.append(claim)
-            if uses:
-                await tx.log_grant_uses(uses)
+            refusals = await refused_starts(tx, [claim.run_id for claim in claims], starting)
+            good = [claim for claim in claims if claim.run_id not in refusals]
             if good:
                 await tx.note_started(good)
         return refusals

@@ -68,6 +68,7 @@ class Worker(Generic[C, F]):
         clock: Clock,
         events: Events,
         options: SchedulerOptions | None = None,
+        load: Load | None = None,
     ) -> None:
         self._worker = worker
         self._queue = queue
@@ -76,7 +77,8 @@ class Worker(Generic[C, F]):
         self._events = events
         self._options = options or SchedulerOptions()
         self._executions: dict[UUID, Execution[C]] = {}
-        self._load = Load()
+        self._load = load or Load()
+        self._load.on_room.append(self._freed)
         self._results = Results(
             *(queue, work.unfit, clock, self._options),
             on_stored=self._on_stored,
@@ -160,16 +162,7 @@ class Worker(Generic[C, F]):
         return batch
 
     def _request(self, limit: int) -> ClaimRequest:
-        return ClaimRequest(
-            worker=self._worker,
-            limit=limit,
-            lease=self._options.lease,
-            ahead=self._options.ahead,
-            per_tenant=self._options.per_tenant,
-            per_host=self._options.per_host,
-            busy_tenants=self._load.tenants,
-            busy_hosts=self._load.hosts,
-        )
+        return self._load.request(self._worker, limit, self._options)
 
     async def _wait_for_room(self, next_due_at: datetime | None) -> None:
         """With a backlog, wait until a slot is free, and a moment longer for others to join it.
@@ -245,8 +238,7 @@ class Worker(Generic[C, F]):
                 raise
         finally:
             execution.release()
-            self._load.add(claim, -1)
-            self._freed()
+            self._load.remove(claim)
 
     async def _until(self, slot_at: datetime) -> None:
         """Never early: the clock is asked again after every sleep."""

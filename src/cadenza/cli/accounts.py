@@ -23,7 +23,7 @@ Item = dict[str, Any]
 TOP_UP = "top-up"
 USED = ("calls", "estimated_calls", "input_tokens", "output_tokens")
 CACHED = ("cache_read_tokens", "cache_write_tokens")
-GROUPS = "day, schedule, graph, model or account."
+GROUPS = "day, schedule, endpoint, graph, model or account."
 AccountName = Annotated[str, typer.Argument(metavar="ACCOUNT", help="An account's name or id.")]
 cli = typer.Typer()
 accounts = group("accounts", "Accounts that pay for models: credits, usage, and provider keys.")
@@ -132,7 +132,7 @@ def show_usage(
     file: Annotated[Path | None, typer.Option("--csv", help="Write a CSV file.")] = None,
     force: Force = False,
 ) -> None:
-    """Show calls, tokens and credits by day, schedule, graph or model.
+    """Show calls, tokens and credits by day, schedule, endpoint, graph or model.
 
     Example: cadenza accounts usage research --by graph --since 30d --csv usage.csv
     """

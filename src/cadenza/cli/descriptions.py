@@ -83,7 +83,7 @@ def target(endpoint: Item) -> str:
     called = endpoint["target"]
     if called["kind"] == "http":
         return f"{called['method']} {called['url']}"
-    return " ".join(called["command"])
+    return called["graph"] if called["kind"] == "graph" else " ".join(called["command"])
 
 
 def hint(item: Item, times: Times) -> str:

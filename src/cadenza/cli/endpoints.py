@@ -1,5 +1,6 @@
 """`cadenza endpoints`: what is called, and when."""
 
+import json
 from typing import Annotated, Any
 
 import typer
@@ -21,6 +22,7 @@ from cadenza.cli.descriptions import (
 )
 from cadenza.cli.endpoint_fields import EndpointFields
 from cadenza.cli.errors import usage
+from cadenza.cli.graph_fields import GraphOptions
 from cadenza.cli.lookup import find_endpoint, find_job, full_name, job_and_name
 from cadenza.cli.output import Column, Output
 from cadenza.cli.times import duration_text
@@ -83,6 +85,9 @@ def show_endpoint(api: Api, out: Output, name: EndpointName) -> None:
         ("secret headers", ", ".join(called["secret_headers"])),
         ("body", called["body"]),
         ("success when", called["success_when"]),
+        ("input", json.dumps(called["input"], ensure_ascii=False) if called["input"] else None),
+        ("grant", called["grant_id"]),
+        ("account", called["account"]),
         ("timeout", duration_text(called["timeout_ms"])),
         ("baseline", baseline(endpoint)),
         ("guardrails", guardrails(endpoint)),
@@ -109,13 +114,16 @@ def create_endpoint(
     ],
     *,
     fields: EndpointFields,
+    graph: GraphOptions,
 ) -> None:
     """Create an endpoint of a job.
 
     Example: cadenza endpoints create shop/queue --url https://example.com/queue --every 5m
+
+    Example: cadenza endpoints create news/researcher --graph langgraph:researcher --every 5m
     """
     job, own_name = job_and_name(api, name)
-    wanted = {"name": own_name, **fields.document(context.environment)}
+    wanted = {"name": own_name, **fields.document(context.environment), **graph.document()}
     created = api.create(f"/jobs/{job['id']}/endpoints", wanted)
     out.done(created, f"Created {full_name(created)}.")
     _print_upcoming(out, created)
@@ -130,12 +138,13 @@ def edit_endpoint(
     new_name: Annotated[str | None, typer.Option("--name", help="Its new name.")] = None,
     *,
     fields: EndpointFields,
+    graph: GraphOptions,
 ) -> None:
     """Change an endpoint; what is not given stays, and `none` takes a field away.
 
     Example: cadenza endpoints edit shop/queue --every 10m --max none
     """
-    change = fields.document(context.environment)
+    change = {**fields.document(context.environment), **graph.document()}
     change |= {"name": new_name} if new_name else {}
     if not change:
         raise usage("Nothing to change: cadenza endpoints edit --help shows what there is.")

@@ -69,6 +69,7 @@ def show_grant(api: Api, out: Output, grant: GrantId) -> None:
         ("account", details["account_id"]),
         ("user", details["user_id"]),
         ("schedule", details["schedule_id"]),
+        ("endpoint", details["endpoint_id"]),
         ("created", times.when(details["created_at"])),
         ("expires", times.when(details["expires_at"], "never")),
         ("revoked", times.when(details["revoked_at"], "")),

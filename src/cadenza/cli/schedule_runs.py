@@ -10,9 +10,9 @@ import typer
 from cadenza.cli.client import Api
 from cadenza.cli.commands import command
 from cadenza.cli.complete import Limit
+from cadenza.cli.graph_fields import read_json
 from cadenza.cli.money import credits_text, dollars
 from cadenza.cli.output import Column, Output
-from cadenza.cli.schedule_fields import read_json
 from cadenza.cli.schedule_lookup import (
     ScheduleName,
     find_run,

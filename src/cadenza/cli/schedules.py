@@ -8,9 +8,10 @@ from cadenza.cli.client import Api
 from cadenza.cli.commands import command, group
 from cadenza.cli.complete import Limit
 from cadenza.cli.errors import usage
+from cadenza.cli.graph_fields import NONE
 from cadenza.cli.lookup import MOST_LOOKED_AT, one_of
 from cadenza.cli.output import Column, Output
-from cadenza.cli.schedule_fields import NONE, ScheduleOptions
+from cadenza.cli.schedule_fields import ScheduleOptions
 from cadenza.cli.schedule_lookup import ScheduleName, find_schedule, label
 from cadenza.cli.schedule_runs import add_run_commands
 from cadenza.cli.terminal_text import json_text, quoted, shortened

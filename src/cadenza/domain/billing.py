@@ -92,6 +92,7 @@ class Charge:
     credits: int
     basis: Basis = Basis.COUNTED
     schedule_id: UUID | None = None
+    endpoint_id: UUID | None = None
     graph_id: str | None = None
 
     @property

@@ -12,6 +12,7 @@ from operator import itemgetter
 from uuid import UUID
 
 from cadenza.domain.endpoint import Endpoint
+from cadenza.domain.target import ANYWHERE
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class Candidate:
 @dataclass(frozen=True, slots=True)
 class ClaimRequest:
     """How much a worker can take now, and what it is running already. Tenants and hosts at their
-    limit are passed over."""
+    limit are passed over, and so is what runs on other workers."""
 
     worker: str
     limit: int
@@ -35,6 +36,7 @@ class ClaimRequest:
     per_host: int = 20
     busy_tenants: Mapping[UUID, int] = field(default_factory=dict[UUID, int])
     busy_hosts: Mapping[str, int] = field(default_factory=dict[str, int])
+    runs_on: str = ANYWHERE
 
 
 def slot_to_claim(

@@ -10,6 +10,7 @@ from uuid import UUID
 from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import PLATFORM_MIN_INTERVAL, Baseline, CronLine, Every, Job
 from cadenza.domain.errors import InvalidCron, InvalidInput
+from cadenza.domain.graph_target import GraphTarget, check_graph_target
 from cadenza.domain.instants import humanize
 from cadenza.domain.rule import Mode, Rule, siblings_in, with_ids
 from cadenza.domain.target import HttpTarget, Target
@@ -208,6 +209,9 @@ def _check_target(target: Target, policy: ValidationPolicy) -> None:
         check_http_target(
             target, closed_ports=policy.closed_ports, check_expression=policy.check_expression
         )
+        return
+    if isinstance(target, GraphTarget):
+        check_graph_target(target)
         return
     if not policy.shell_allowed:
         how = "the installation's admin can set CADENZA_SHELL_ALLOWED=true"

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from cadenza.domain.definition import EndpointDefinition, JobDefinition
 from cadenza.domain.errors import InvalidFields, InvalidInput
-from cadenza.domain.target import keeping_secrets, masking_secrets, secrets_missing
+from cadenza.domain.target import keeping_stored, masking_secrets, secrets_missing
 
 Definition = JobDefinition | EndpointDefinition
 
@@ -75,7 +75,7 @@ def _job_changes(
     stored = {endpoint.name: endpoint for endpoint in before.endpoints} if before else {}
     for endpoint in after.endpoints if after else ():
         present = stored.pop(endpoint.name, None)
-        target = keeping_secrets(endpoint.target, present.target if present else None)
+        target = keeping_stored(endpoint.target, present.target if present else None)
         yield _change(job.name, endpoint.name, _masked(present), replace(endpoint, target=target))
     for endpoint in stored.values() if prune else ():
         yield _change(job.name, endpoint.name, _masked(endpoint), None)

@@ -33,6 +33,7 @@ class Grant:
     expires_at: datetime | None = None
     revoked_at: datetime | None = None
     schedule_id: UUID | None = None  # made for this one, and revoked with it
+    endpoint_id: UUID | None = None  # likewise
 
     def allows(self, graph_id: str) -> bool:
         return EXECUTE_ANY in self.scopes or EXECUTE + graph_id in self.scopes

@@ -1,5 +1,6 @@
 """Graphs: user code that runs in a child process, what is asked of it and what it answers."""
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,6 +15,12 @@ DEFAULT_TIME = timedelta(minutes=10)
 MAX_TIME = timedelta(hours=24)
 DEFAULT_MEMORY_MB = 512
 MAX_INPUT_BYTES = 65_536
+MIN_MEMORY_MB, MAX_MEMORY_MB = 32, 1_048_576
+MAX_STEPS = 10_000
+MAX_CALLS = 1_000_000
+MAX_TOKENS = 10**12
+MAX_LIMIT_CREDITS = 10**15
+MAX_CPUS, MAX_GPUS = 1024, 64
 _GRAPH_ID = re.compile(r"[a-z][a-z0-9_-]{0,31}:[^\s\x00-\x1f\x7f]{1,200}")
 
 
@@ -84,6 +91,8 @@ class GraphRequest:
     slot_at: datetime | None = None
     attempt: int = 1
     resume: Resume | None = None
+    schedule_id: UUID | None = None  # whose run it is: its charges say so
+    endpoint_id: UUID | None = None
     environment: Mapping[str, str] = field(default_factory=dict[str, str])  # the gateway's address
 
 
@@ -118,3 +127,41 @@ def check_graph_id(graph_id: str, path: str = "graph_id") -> None:
     if not _GRAPH_ID.fullmatch(graph_id):
         fix = "provider:name, such as langgraph:poet or python:shop.jobs:digest"
         raise InvalidInput(path, graph_id, fix)
+
+
+def model_of(values: Mapping[str, Any]) -> str | None:
+    """The model that an input asks for; its price must be known."""
+    model = values.get("model")
+    return model if isinstance(model, str) else None
+
+
+def check_size(path: str, value: Any) -> None:
+    """Of what a graph is given."""
+    try:
+        size = len(json.dumps(value, ensure_ascii=False, allow_nan=False).encode())
+    except (RecursionError, ValueError) as error:  # of a file: a request is read strictly
+        fix = (
+            "it cannot be written as JSON: no NaN, no infinity, no half character, no endless nest"
+        )
+        raise InvalidInput(path, "(an object)", fix) from error
+    if size > MAX_INPUT_BYTES:
+        raise InvalidInput(path, f"{size} bytes", f"at most {MAX_INPUT_BYTES} bytes of JSON")
+
+
+def check_limits(limits: GraphLimits) -> None:
+    if not timedelta(seconds=1) <= limits.time <= MAX_TIME:
+        raise InvalidInput("limits.time", str(limits.time), "from 1 second to 24 hours")
+    _check_between("memory_mb", limits.memory_mb, MIN_MEMORY_MB, MAX_MEMORY_MB)
+    _check_between("steps", limits.steps, 1, MAX_STEPS)
+    _check_between("calls", limits.calls, 1, MAX_CALLS)
+    _check_between("tokens", limits.tokens, 1, MAX_TOKENS)
+    _check_between("credits", limits.credits, 1, MAX_LIMIT_CREDITS)
+    _check_between("cpus", limits.cpus, 0, MAX_CPUS)
+    _check_between("gpus", limits.gpus, 0, MAX_GPUS)
+    if limits.gpus is not None and limits.gpus > 1 and limits.gpus % 1:
+        raise InvalidInput("limits.gpus", limits.gpus, "a part of one, like 0.5, or whole ones")
+
+
+def _check_between(name: str, value: float | None, least: int, most: int) -> None:
+    if value is not None and not least <= value <= most:
+        raise InvalidInput(f"limits.{name}", value, f"from {least:,} to {most:,}")

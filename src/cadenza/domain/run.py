@@ -7,6 +7,8 @@ from typing import Any
 from uuid import UUID
 
 from cadenza.domain.endpoint import Endpoint
+from cadenza.domain.graph import GraphCaller, GraphRequest
+from cadenza.domain.graph_target import GraphTarget
 from cadenza.domain.instants import iso
 from cadenza.domain.plan import Plan, Source
 from cadenza.domain.target import Target
@@ -64,6 +66,7 @@ class Claim:
     is_paused: bool = False
     is_archived: bool = False
     unreadable: str | None = None  # why a secret that it needs does not open
+    started_at: datetime | None = None  # noted by a worker that was lost: never started again
 
     @property
     def subject_id(self) -> UUID:
@@ -74,12 +77,31 @@ class Claim:
         return self.endpoint_name
 
     @property
+    def request(self) -> GraphRequest:
+        """Of a claim whose target is a graph."""
+        target = self.target
+        assert isinstance(target, GraphTarget)
+        assert target.mandate is not None, "a graph is stored with its mandate"
+        mandate = target.mandate
+        ids = (self.tenant_id, mandate.user_id, mandate.grant_id, mandate.account_id)
+        return GraphRequest(
+            *(self.run_id, target.graph_id, target.input, GraphCaller(*ids)),
+            limits=target.limits,
+            slot_at=self.slot_at,
+            attempt=self.attempt,
+            endpoint_id=self.endpoint_id,
+        )
+
+    @property
     def idempotency_key(self) -> str:
         return f"{self.endpoint_id}:{iso(self.slot_at)}"
 
     @property
     def must_close(self) -> bool:
-        """A slot whose worker was lost is sent again, unless that is of no use any more."""
+        """A slot whose worker was lost is sent again, unless that is of no use any more, or its
+        start was noted: then it is started at most once."""
+        if self.started_at is not None:
+            return True
         lost_attempts = self.attempt - 1
         is_unwanted = self.is_manual or self.is_paused or self.is_archived
         return lost_attempts >= MAX_LOST_ATTEMPTS or (lost_attempts > 0 and is_unwanted)

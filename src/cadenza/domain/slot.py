@@ -14,7 +14,7 @@ from uuid import UUID
 from cadenza.domain.cron import Cron
 from cadenza.domain.errors import InvalidCron
 from cadenza.domain.grant import Grant, refusal
-from cadenza.domain.graph import ErrorCode, GraphCaller, GraphResult, Resume
+from cadenza.domain.graph import ErrorCode, GraphCaller, GraphRequest, GraphResult, Resume
 from cadenza.domain.instants import iso
 from cadenza.domain.run import MAX_LOST_ATTEMPTS
 from cadenza.domain.schedule import Concurrency, Schedule, ScheduleDefinition
@@ -137,9 +137,17 @@ class SlotClaim:
         return self.is_started or self.attempt > MAX_LOST_ATTEMPTS
 
     @property
-    def caller(self) -> GraphCaller:
-        schedule = self.schedule
-        return GraphCaller(schedule.tenant_id, schedule.user_id, schedule.grant_id, self.account_id)
+    def request(self) -> GraphRequest:
+        schedule, definition = self.schedule, self.schedule.definition
+        ids = (schedule.tenant_id, schedule.user_id, schedule.grant_id, self.account_id)
+        return GraphRequest(
+            *(self.run_id, definition.graph_id, definition.input, GraphCaller(*ids)),
+            limits=definition.limits,
+            slot_at=self.slot_at,
+            attempt=self.attempt,
+            resume=self.resume,
+            schedule_id=schedule.id,
+        )
 
 
 @dataclass(frozen=True, slots=True)

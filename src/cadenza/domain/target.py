@@ -6,9 +6,11 @@ from datetime import timedelta
 from urllib.parse import urlsplit
 
 from cadenza.domain.errors import InvalidInput
+from cadenza.domain.graph_target import GraphTarget, keeping_mandate
 
 DEFAULT_TIMEOUT = timedelta(seconds=30)
 MAX_TIMEOUT = timedelta(minutes=30)
+ANYWHERE = ""  # any scheduler runs it
 KEPT = "***"  # in place of a secret: keep the one that is stored
 
 
@@ -42,6 +44,11 @@ class HttpTarget:
         """What the limit of requests in flight per host counts by."""
         return (urlsplit(self.url).hostname or "").lower()
 
+    @property
+    def runs_on(self) -> str:
+        """Which workers claim it."""
+        return ANYWHERE
+
 
 @dataclass(frozen=True, slots=True)
 class ShellTarget:
@@ -55,8 +62,12 @@ class ShellTarget:
     def host(self) -> str:
         return "shell"
 
+    @property
+    def runs_on(self) -> str:
+        return ANYWHERE
 
-Target = HttpTarget | ShellTarget
+
+Target = HttpTarget | ShellTarget | GraphTarget
 
 
 def secrets_of(target: Target | None) -> Mapping[str, Secret]:
@@ -68,6 +79,13 @@ def masking_secrets(target: Target) -> Target:
     if not isinstance(target, HttpTarget) or not target.secret_headers:
         return target
     return replace(target, secret_headers=dict.fromkeys(target.secret_headers, Secret(KEPT)))
+
+
+def keeping_stored(wanted: Target, stored: Target | None) -> Target:
+    """The target to write, with what its definition leaves as it is: secrets, a mandate."""
+    if isinstance(wanted, GraphTarget):
+        return keeping_mandate(wanted, stored)
+    return keeping_secrets(wanted, stored)
 
 
 def keeping_secrets(wanted: Target, stored: Target | None, path: str = "secret_headers") -> Target:

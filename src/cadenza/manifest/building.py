@@ -23,6 +23,7 @@ from cadenza.manifest.models import (
 )
 from cadenza.manifest.reading import (
     OF_BASELINE,
+    OF_GRAPH,
     OF_HTTP,
     OF_SHELL,
     Location,
@@ -123,7 +124,7 @@ def replaced_fields(
         if not gone.isdisjoint(_BASELINE):
             gone |= _BASELINE
             instead["on_demand"] = True
-        if not gone.isdisjoint(("url", "command")):
-            gone.update(OF_HTTP, OF_SHELL)
+        if not gone.isdisjoint(("url", "command", "graph")):
+            gone.update(OF_HTTP, OF_SHELL, OF_GRAPH)
             instead["url"] = "https://example.com/"
     return gone, instead

@@ -5,24 +5,24 @@ zones, addresses, expressions) is checked by `domain/definition.py`.
 """
 
 from typing import Annotated, Any, Literal
+from uuid import UUID
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from cadenza.domain import target_validation as limits
+from cadenza.domain import target_validation as most
 from cadenza.domain.definition import MAX_DESCRIPTION, MAX_NAME
-from cadenza.domain.rule import MAX_RULES, MAX_RUNS
-from cadenza.domain.schedule import (
+from cadenza.domain.graph import (
     MAX_CALLS,
     MAX_CPUS,
     MAX_GPUS,
-    MAX_LABELS,
     MAX_LIMIT_CREDITS,
     MAX_MEMORY_MB,
     MAX_STEPS,
     MAX_TOKENS,
     MIN_MEMORY_MB,
-    Concurrency,
 )
+from cadenza.domain.rule import MAX_RULES, MAX_RUNS
+from cadenza.domain.schedule import MAX_LABELS, Concurrency
 from cadenza.domain.target import KEPT
 from cadenza.manifest.durations import EXPECTED, parse_duration
 
@@ -56,9 +56,37 @@ Name = Annotated[
     Field(min_length=1, max_length=MAX_NAME, description="No / and no control characters; unique."),
 ]
 Expression = Annotated[str, Field(min_length=1, max_length=1000)]
-Headers = Annotated[dict[str, str], Field(max_length=limits.MAX_HEADERS)]
+Headers = Annotated[dict[str, str], Field(max_length=most.MAX_HEADERS)]
 Status = Annotated[int, Field(ge=100, le=599)]
 Label = Annotated[str, Field(min_length=1, max_length=127)]
+GraphId = Annotated[str, Field(min_length=3, max_length=240)]
+GRAPH_EXAMPLES = ["langgraph:poet", "python:shop.jobs:digest"]
+AccountName = Annotated[str, Field(min_length=1, max_length=MAX_NAME)]
+
+
+class LimitsDocument(Document):
+    """What one run may use."""
+
+    time: Duration | None = Field(default=None, description="10m where it is left out.")
+    memory_mb: Annotated[int, Field(ge=MIN_MEMORY_MB, le=MAX_MEMORY_MB)] | None = Field(
+        default=None, description="512 where it is left out."
+    )
+    steps: Annotated[int, Field(ge=1, le=MAX_STEPS)] | None = Field(
+        default=None, description="Supersteps of the graph; 25 where it is left out."
+    )
+    calls: Annotated[int, Field(ge=1, le=MAX_CALLS)] | None = Field(
+        default=None, description="Of models; left out, the account's credits are the limit."
+    )
+    tokens: Annotated[int, Field(ge=1, le=MAX_TOKENS)] | None = None
+    credits: Annotated[int, Field(ge=1, le=MAX_LIMIT_CREDITS)] | None = None
+    cpus: Annotated[float, Field(ge=0, le=MAX_CPUS, allow_inf_nan=False)] | None = Field(
+        default=None,
+        description="On a cluster these, gpus and memory_mb are reserved for a run that names "
+        "cpus or gpus; other workers do not look at them.",
+    )
+    gpus: Annotated[float, Field(ge=0, le=MAX_GPUS, allow_inf_nan=False)] | None = Field(
+        default=None, description="A part of one, or whole ones; see cpus."
+    )
 
 
 class EndpointDocument(Document):
@@ -87,7 +115,7 @@ class EndpointDocument(Document):
         default=None, description="The same as `max_interval`."
     )
 
-    url: Annotated[str, Field(min_length=1, max_length=limits.MAX_URL)] | None = None
+    url: Annotated[str, Field(min_length=1, max_length=most.MAX_URL)] | None = None
     method: Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] | None = None
     headers: Headers | None = None
     secret_headers: Headers | None = Field(
@@ -97,8 +125,8 @@ class EndpointDocument(Document):
     body: str | dict[str, Any] | list[Any] | None = Field(
         default=None, description="Text, or JSON, which is sent as such."
     )
-    max_redirects: Annotated[int, Field(ge=0, le=limits.MAX_REDIRECTS)] | None = None
-    success_statuses: Annotated[list[Status], Field(max_length=limits.MAX_STATUSES)] | None = Field(
+    max_redirects: Annotated[int, Field(ge=0, le=most.MAX_REDIRECTS)] | None = None
+    success_statuses: Annotated[list[Status], Field(max_length=most.MAX_STATUSES)] | None = Field(
         default=None, description="What counts as success; every 2xx where left out."
     )
     success_when: Expression | None = Field(
@@ -107,12 +135,28 @@ class EndpointDocument(Document):
         examples=["body.ok == true"],
     )
 
-    command: Annotated[list[str], Field(min_length=1, max_length=limits.MAX_ARGUMENTS)] | None = (
+    command: Annotated[list[str], Field(min_length=1, max_length=most.MAX_ARGUMENTS)] | None = (
         Field(
             default=None, description="A command as a list, where the installation allows commands."
         )
     )
-    folder: Annotated[str, Field(min_length=1, max_length=limits.MAX_FOLDER)] | None = None
+    folder: Annotated[str, Field(min_length=1, max_length=most.MAX_FOLDER)] | None = None
+
+    graph: GraphId | None = Field(
+        default=None,
+        description="A graph as provider:name; what it returns is the response.",
+        examples=GRAPH_EXAMPLES,
+    )
+    input: dict[str, Any] | None = Field(
+        default=None, description="What the graph is given; at most 64 KiB."
+    )
+    limits: LimitsDocument | None = None
+    grant: Annotated[UUID, Field(strict=False)] | None = Field(
+        default=None, description="That the graph runs under; left out: one is made for it."
+    )
+    account: AccountName | None = Field(
+        default=None, description="Who pays for a grant that is made, by name or id."
+    )
 
     timeout: Duration | None = None
     timeout_ms: Milliseconds | None = Field(default=None, description="The same as `timeout`.")
@@ -186,37 +230,10 @@ class JobDocument(JobFields):
     )
 
 
-class LimitsDocument(Document):
-    """What one run may use."""
-
-    time: Duration | None = Field(default=None, description="10m where it is left out.")
-    memory_mb: Annotated[int, Field(ge=MIN_MEMORY_MB, le=MAX_MEMORY_MB)] | None = Field(
-        default=None, description="512 where it is left out."
-    )
-    steps: Annotated[int, Field(ge=1, le=MAX_STEPS)] | None = Field(
-        default=None, description="Supersteps of the graph; 25 where it is left out."
-    )
-    calls: Annotated[int, Field(ge=1, le=MAX_CALLS)] | None = Field(
-        default=None, description="Of models; left out, the account's credits are the limit."
-    )
-    tokens: Annotated[int, Field(ge=1, le=MAX_TOKENS)] | None = None
-    credits: Annotated[int, Field(ge=1, le=MAX_LIMIT_CREDITS)] | None = None
-    cpus: Annotated[float, Field(ge=0, le=MAX_CPUS, allow_inf_nan=False)] | None = Field(
-        default=None,
-        description="On a cluster these, gpus and memory_mb are reserved for a run that names "
-        "cpus or gpus; other workers do not look at them.",
-    )
-    gpus: Annotated[float, Field(ge=0, le=MAX_GPUS, allow_inf_nan=False)] | None = Field(
-        default=None, description="A part of one, or whole ones; see cpus."
-    )
-
-
 class ScheduleFields(Document):
     """A graph, its input, and when it runs."""
 
-    graph_id: Annotated[str, Field(min_length=3, max_length=240)] = Field(
-        description="provider:name.", examples=["langgraph:poet", "python:shop.jobs:digest"]
-    )
+    graph_id: GraphId = Field(description="provider:name.", examples=GRAPH_EXAMPLES)
     cron: Annotated[str, Field(min_length=1, max_length=128)] = Field(
         description="Five fields, or @hourly and the like.", examples=["0 9 * * mon-fri"]
     )
@@ -249,7 +266,7 @@ class ScheduleDocument(ScheduleFields):
     """A schedule of a file, which is known by its name."""
 
     name: Name  # type: ignore[assignment]
-    account: Annotated[str, Field(min_length=1, max_length=MAX_NAME)] | None = Field(
+    account: AccountName | None = Field(
         default=None, description="Who pays, by name or id; left out: the only account."
     )
 

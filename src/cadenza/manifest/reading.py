@@ -11,9 +11,11 @@ from pydantic import ValidationError
 from cadenza.domain.definition import EndpointDefinition, JobDefinition
 from cadenza.domain.endpoint import Baseline, CronLine, Every, OnDemand
 from cadenza.domain.errors import InvalidInput
+from cadenza.domain.graph_target import GraphTarget
 from cadenza.domain.rule import Mode
 from cadenza.domain.target import DEFAULT_TIMEOUT, HttpTarget, Secret, ShellTarget, Target
 from cadenza.manifest.durations import parse_duration
+from cadenza.manifest.limits import read_limits
 from cadenza.manifest.models import EndpointDocument, JobFields
 from cadenza.manifest.rules import read_rules
 
@@ -22,9 +24,12 @@ OF_HTTP = (
     "success_when",
 )  # fmt: skip
 OF_SHELL = ("command", "folder")
+OF_GRAPH = ("graph", "input", "limits", "grant", "account")
+_TARGETS = {"url": OF_HTTP, "command": OF_SHELL, "graph": OF_GRAPH}
 OF_BASELINE = ("every", "every_ms", "cron", "on_demand")
 _DURATIONS = ("every", "min_interval", "max_interval", "timeout")
 _HEADERS = ("headers", "secret_headers")
+_MERGED = (*_HEADERS, "limits")  # field by field
 Location = tuple[int | str, ...]  # as pydantic has it: ("jobs", 0, "endpoints", 2)
 NO_SUCH_FIELD = "there is no such field"
 _FIXES = {
@@ -83,10 +88,13 @@ def merged(present: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, An
     for field in _DURATIONS:
         if field in patch or f"{field}_ms" in patch:  # two names of the same thing
             replaced |= {field, f"{field}_ms"}
-    if patch.get("url"):
-        replaced.update(OF_SHELL)
-    if patch.get("command"):
-        replaced.update(OF_HTTP)
+    for kind in _TARGETS:
+        if patch.get(kind):
+            others = (fields for other, fields in _TARGETS.items() if other != kind)
+            replaced.update(*others, ("timeout", "timeout_ms") if kind == "graph" else ())
+    for field, other in (("grant", "account"), ("account", "grant")):
+        if patch.get(field):  # who pays is said by one of them
+            replaced.add(other)
     rest = {field: value for field, value in present.items() if field not in replaced}
     return _merge(rest, patch)
 
@@ -96,9 +104,9 @@ def _merge(present: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, An
     for field, value in patch.items():
         if value is None:
             result.pop(field, None)
-        elif isinstance(value, dict) and field in _HEADERS:
-            headers = cast("dict[str, Any]", value)
-            result[field] = _merge(_other_headers(result.get(field) or {}, headers), headers)
+        elif isinstance(value, dict) and field in _MERGED:
+            inner = cast("dict[str, Any]", value)
+            result[field] = _merge(_other_headers(result.get(field) or {}, inner), inner)
         else:
             result[field] = value
     return result
@@ -157,14 +165,13 @@ def _duration(document: EndpointDocument, field: str) -> timedelta | None:
 
 
 def _target(document: EndpointDocument) -> Target:
-    if (document.url is None) == (document.command is None):
-        value = Unquoted("neither") if document.url is None else document.url
-        raise InvalidInput("url", value, "give a url, or a command; one of the two")
-    kind, foreign = ("a url", OF_SHELL) if document.command is None else ("a command", OF_HTTP)
-    for field in foreign:
-        if (value := getattr(document, field)) is not None:
-            value = Secret("") if field == "secret_headers" else value
-            raise InvalidInput(field, value, f"it does not go with {kind}; leave it out")
+    kinds = [kind for kind in _TARGETS if getattr(document, kind) is not None]
+    if len(kinds) != 1:
+        value = Unquoted(" and ".join(kinds) or "none of them")
+        raise InvalidInput("url", value, "give exactly one of url, command and graph")
+    _check_kind(document, kinds[0])
+    if document.graph is not None:
+        return _graph(document)
     timeout = _duration(document, "timeout") or DEFAULT_TIMEOUT
     if document.command is not None:
         return ShellTarget(tuple(document.command), document.folder, timeout)
@@ -181,6 +188,25 @@ def _target(document: EndpointDocument) -> Target:
         max_redirects=document.max_redirects or 0,
         success_statuses=tuple(document.success_statuses or ()),
         success_when=document.success_when,
+    )
+
+
+def _check_kind(document: EndpointDocument, kind: str) -> None:
+    for field in (field for fields in _TARGETS.values() for field in fields):
+        value = getattr(document, field)
+        if value is not None and field not in _TARGETS[kind]:
+            value = Secret("") if field == "secret_headers" else value
+            raise InvalidInput(field, value, f"it does not go with a {kind}; leave it out")
+
+
+def _graph(document: EndpointDocument) -> GraphTarget:
+    assert document.graph is not None
+    for field in ("timeout", "timeout_ms"):
+        if (value := getattr(document, field)) is not None:
+            raise InvalidInput(field, value, "for a graph it is limits.time")
+    return GraphTarget(
+        *(document.graph, document.input or {}, read_limits(document.limits)),
+        *(document.grant, document.account),
     )
 
 

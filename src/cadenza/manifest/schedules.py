@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from cadenza.domain.graph import GraphLimits
 from cadenza.domain.schedule import Concurrency, DeclaredSchedule, ScheduleDefinition
-from cadenza.manifest.durations import format_duration, parse_duration
-from cadenza.manifest.models import LimitsDocument, ScheduleDocument, ScheduleFields
+from cadenza.manifest.limits import limits_document, read_limits
+from cadenza.manifest.models import ScheduleDocument, ScheduleFields
 
 
 def read_declared(document: ScheduleDocument) -> DeclaredSchedule:
@@ -26,17 +25,10 @@ def read_schedule(document: ScheduleFields) -> ScheduleDefinition:
         input=document.input or {},
         name=document.name,
         concurrency=document.concurrency_policy or Concurrency.FORBID,
-        limits=_limits(document.limits),
+        limits=read_limits(document.limits),
         requires=tuple(document.requires or ()),
         enabled=True if is_enabled is None else is_enabled,
     )
-
-
-def _limits(document: LimitsDocument | None) -> GraphLimits:
-    wanted = {} if document is None else document.model_dump(exclude_none=True)
-    if "time" in wanted:
-        wanted["time"] = parse_duration(wanted["time"])
-    return GraphLimits(**wanted)
 
 
 def schedule_document(definition: ScheduleDefinition) -> dict[str, Any]:
@@ -46,29 +38,10 @@ def schedule_document(definition: ScheduleDefinition) -> dict[str, Any]:
         "timezone": (definition.timezone, plain.timezone),
         "input": (dict(definition.input), {}),
         "concurrency_policy": (str(definition.concurrency), str(plain.concurrency)),
-        "limits": (_limits_document(definition.limits), {}),
+        "limits": (limits_document(definition.limits), {}),
         "requires": (list(definition.requires), []),
         "enabled": (definition.enabled, True),
     }
     named = {} if definition.name is None else {"name": definition.name}
     written = {name: value for name, (value, usual) in optional.items() if value != usual}
     return {**named, "graph_id": definition.graph_id, "cron": definition.cron, **written}
-
-
-def _limits_document(limits: GraphLimits) -> dict[str, Any]:
-    usual, present = limits_values(GraphLimits()), limits_values(limits)
-    return {name: value for name, value in present.items() if value != usual[name]}
-
-
-def limits_values(limits: GraphLimits) -> dict[str, Any]:
-    """All of them, with the time as it is written."""
-    return {
-        "time": format_duration(limits.time),
-        "memory_mb": limits.memory_mb,
-        "steps": limits.steps,
-        "calls": limits.calls,
-        "tokens": limits.tokens,
-        "credits": limits.credits,
-        "cpus": limits.cpus,
-        "gpus": limits.gpus,
-    }

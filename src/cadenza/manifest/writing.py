@@ -5,9 +5,11 @@ from typing import Any
 
 from cadenza.domain.definition import EndpointDefinition, JobDefinition
 from cadenza.domain.endpoint import Baseline, CronLine, Every
+from cadenza.domain.graph_target import GraphTarget
 from cadenza.domain.schedule import DeclaredSchedule
 from cadenza.domain.target import DEFAULT_TIMEOUT, KEPT, HttpTarget, Target, secrets_of
 from cadenza.manifest.durations import format_duration
+from cadenza.manifest.limits import limits_document
 from cadenza.manifest.rules import rule_document, without_empty
 from cadenza.manifest.schedules import declared_document
 
@@ -63,6 +65,14 @@ def _baseline(baseline: Baseline) -> dict[str, Any]:
 
 
 def _target(target: Target) -> dict[str, Any]:
+    if isinstance(target, GraphTarget):
+        return {
+            "graph": target.graph_id,
+            "input": dict(target.input),
+            "limits": limits_document(target.limits),
+            "grant": None if target.grant_id is None else str(target.grant_id),
+            "account": target.account,
+        }
     timeout = format_duration(target.timeout) if target.timeout != DEFAULT_TIMEOUT else None
     if not isinstance(target, HttpTarget):
         return {"command": list(target.command), "folder": target.folder, "timeout": timeout}

@@ -2,11 +2,11 @@
 
 import os
 import secrets
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from uuid import UUID
 
 import structlog
 import typer
@@ -27,22 +27,26 @@ from cadenza.adapters.postgres.migrate import migrate
 from cadenza.adapters.postgres.store import PostgresStore
 from cadenza.adapters.system.events import LoggedEvents
 from cadenza.adapters.system.ids import new_id
-from cadenza.adapters.system.worker_program import log_trouble
+from cadenza.adapters.system.worker_program import Workers, log_trouble
+from cadenza.application.dispatch import RoutedDispatcher
+from cadenza.application.executions import Load
 from cadenza.application.grants import tell_of_expiring_grants
+from cadenza.application.graph_dispatch import GraphDispatcher
+from cadenza.application.graph_runs import GraphRuns, NewMeter
 from cadenza.application.graph_worker import GraphWork, GraphWorker
 from cadenza.application.metering import RunMeter
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.application.repeat import repeat
-from cadenza.application.scheduler import SchedulerOptions
+from cadenza.application.scheduler import Scheduler, SchedulerOptions
 from cadenza.application.slots import ClaimedSlots
-from cadenza.domain.billing import Charge
-from cadenza.domain.graph import GraphRequest
+from cadenza.domain.graph_target import GRAPHS, GraphTarget
 from cadenza.domain.schedule import check_labels
 from cadenza.roots.dispatch import words
 from cadenza.roots.prices import LoadedPrices
 from cadenza.roots.program import opened_database, run_program, start_program
 from cadenza.roots.secrets import secret_box
 from cadenza.roots.settings import Settings
+from cadenza.roots.stores import claimed_runs
 from cadenza.roots.worker import run_worker, worker_name
 
 EVERY_MINUTE = timedelta(minutes=1)
@@ -52,7 +56,7 @@ cli = typer.Typer()
 
 @cli.command(name="graph-worker")
 def graph_worker() -> None:
-    """Run a graph worker: start scheduled AI graphs at their slots, under their grants.
+    """Run a graph worker: start AI graphs at their slots, and those that endpoints call.
 
     Any number of them share one database. SIGTERM ends it gently, a second one at once.
 
@@ -71,21 +75,33 @@ async def run_graph_worker(settings: Settings, url: str) -> None:
         await clock.ask(database)
         box = secret_box(settings, warn=log.warning)
         store = PostgresStore(database, box)
-        options = _options(settings)
-        hurried = PostgresStore(database.within(options.store_limit), box)
-        queue = ClaimedSlots(hurried, CronsimCron(), new_id, labels)
         async with _executor(settings) as executor, _gateway(settings) as gateway:
-            new_meter = _meters(settings, database, box, clock)
-            work = GraphWork(queue, executor, gateway, new_meter, store, clock)
-            worker = GraphWorker(worker_name(settings), queue, work, clock, LoggedEvents(), options)
-            wake = {"cadenza_slots": worker.wake, "cadenza_cancelled": worker.renew_soon}
+            graphs = GraphRuns(executor, gateway, _meters(settings, database, box, clock), clock)
+            load, events, options = Load(), LoggedEvents(), _options(settings)
+            hurried = database.within(options.store_limit)
+            queue = ClaimedSlots(PostgresStore(hurried, box), CronsimCron(), new_id, labels)
+            name = worker_name(settings)
+            work = GraphWork(queue, graphs, store, clock)
+            slots = GraphWorker(name, queue, work, clock, events, options, load)
+            runs = claimed_runs(hurried, box, clock)
+            calls = RoutedDispatcher({GraphTarget: GraphDispatcher(runs, graphs, clock)})
+            of_endpoints = replace(options, runs_on=GRAPHS)
+            endpoints = Scheduler(name, runs, calls, clock, events, of_endpoints, load)
+            wake = {
+                "cadenza_slots": slots.wake,
+                "cadenza_cancelled": slots.renew_soon,
+                "cadenza_due": endpoints.wake,
+            }
             beside = [
                 Listener(url, wake).run(),
                 repeat(partial(tell_of_expiring_grants, store), clock, EVERY_MINUTE, log_trouble),
             ]
             about = {"graphs": sorted(executor.graphs()), "labels": labels}
-            name, moving = worker_name(settings), worker.is_moving
-            await run_worker("graph-worker", name, worker, database, clock, beside, moving, **about)
+            workers = Workers(slots, endpoints)
+            await run_worker(
+                *("graph-worker", name, workers, database, clock, beside, workers.are_moving),
+                **about,
+            )
 
 
 @asynccontextmanager
@@ -125,7 +141,7 @@ async def _gateway(settings: Settings) -> AsyncGenerator[RunGateway]:
 
 def _meters(
     settings: Settings, database: Database, box: SecretBox, clock: DatabaseClock
-) -> Callable[[GraphRequest, UUID | None, Callable[[Charge], None]], RunMeter]:
+) -> NewMeter:
     store, reads = PostgresStore(database, box), PostgresBilling(database, box)
     return partial(RunMeter, store, reads, LoadedPrices(clock, settings.prices))
 

@@ -8,6 +8,8 @@ from uuid import UUID, uuid4
 import pytest
 
 from cadenza.application.jobs import Jobs
+from cadenza.application.graph_grants import GraphGrants
+from cadenza.application.graph_targets import GraphTargets
 from cadenza.application.manifests import Manifests, Wanted
 from cadenza.application.schedule_changes import ScheduleChanges
 from cadenza.application.schedule_manifests import ScheduleManifests
@@ -62,8 +64,9 @@ async def by_patch(bench: Bench, *rules: Rule) -> None:
 
 async def by_manifest(bench: Bench, *rules: Rule) -> None:
     prices, billing = cast("Any", None), cast("Any", None)  # of schedules, which it has none of
-    schedules = ScheduleManifests(ScheduleChanges(prices, CRON, uuid4), billing, uuid4)
-    manifests = Manifests(bench.store, CRON, schedules, uuid4)
+    grants = GraphGrants(prices, uuid4)
+    schedules = ScheduleManifests(ScheduleChanges(grants, CRON), billing, uuid4)
+    manifests = Manifests(bench.store, CRON, schedules, GraphTargets(grants, billing), uuid4)
     await manifests.apply(ANN, Wanted([replace(WATCH, rules=rules)]), prune=False)
 
 

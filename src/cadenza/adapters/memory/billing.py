@@ -118,6 +118,8 @@ def _group(row: ChargeRow, group_by: UsageGroup) -> str | None:
         return f"{row.at.astimezone(UTC):%Y-%m-%d}"
     if group_by is UsageGroup.SCHEDULE:
         return None if charge.schedule_id is None else str(charge.schedule_id)
+    if group_by is UsageGroup.ENDPOINT:
+        return None if charge.endpoint_id is None else str(charge.endpoint_id)
     if group_by is UsageGroup.GRAPH:
         return charge.graph_id
     return charge.model if group_by is UsageGroup.MODEL else str(charge.account_id)

@@ -21,6 +21,8 @@ class MemoryClaims(OverTables):
         lost_by_hand: list[UUID] = []  # nothing is sent: no limit of tenant or host holds them up
         next_due_at = None
         for row in self._tables.endpoints.values():
+            if row.target.runs_on != request.runs_on:
+                continue
             endpoint = row.endpoint
             slot_at = slot_to_claim(endpoint, row.lease_until, now, horizon)
             if slot_at is not None and endpoint.running_is_manual:
@@ -38,7 +40,9 @@ class MemoryClaims(OverTables):
     async def claim_lost(self, request: ClaimRequest) -> Sequence[Claim]:
         now = self._tables.clock.now()
         lost = [
-            endpoint_id for endpoint_id, row in self._tables.endpoints.items() if row.is_lost(now)
+            endpoint_id
+            for endpoint_id, row in self._tables.endpoints.items()
+            if row.is_lost(now) and row.target.runs_on == request.runs_on
         ]
         return [
             self._claim(endpoint_id, request.lease, now) for endpoint_id in lost[: request.limit]
@@ -85,6 +89,7 @@ class MemoryClaims(OverTables):
             is_manual=run.is_manual,
             is_paused=endpoint.paused_until(now) is not None,
             is_archived=endpoint.archived_at is not None,
+            started_at=row.started_at,
         )
 
     def _start(self, row: EndpointRow, epoch: int, now: datetime) -> Run:
@@ -114,13 +119,14 @@ class MemoryClaims(OverTables):
         return run
 
     def _take_over(self, row: EndpointRow, epoch: int, now: datetime) -> Run:
-        """The same slot under the same key, as the next attempt; no failure is counted."""
+        """The same slot under the same key, as the next attempt; no failure is counted. What was
+        started is only to be closed: that is no other attempt."""
         assert row.run_id is not None
         run = self._tables.runs[row.run_id]
         lost = self._tables.lost_attempts.get(run.id, ())
         if run.attempt not in {attempt.attempt for attempt in lost}:  # else it was given back
             attempt = LostAttempt(run.id, run.attempt, now)
             self._tables.lost_attempts[run.id] = (*lost, attempt)
-        run = replace(run, attempt=run.attempt + 1, epoch=epoch)
+        run = replace(run, attempt=run.attempt + (row.started_at is None), epoch=epoch)
         self._tables.runs[run.id] = run
         return run

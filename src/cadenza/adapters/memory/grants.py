@@ -57,6 +57,17 @@ class MemoryGrantRows(Writes):
             if (grant.tenant_id, grant.user_id) == (tenant_id, user_id) and not grant.revoked_at:
                 await self.save_grant(replace(grant, revoked_at=self._now))
 
+    async def revoke_grants_of_endpoints(self, endpoint_ids: Sequence[UUID]) -> Sequence[UUID]:
+        rows = self._tables.grants.values()
+        revoked = [
+            row.grant
+            for row in rows
+            if row.grant.endpoint_id in endpoint_ids and row.grant.revoked_at is None
+        ]
+        for grant in revoked:
+            await self.save_grant(replace(grant, revoked_at=self._now))
+        return [grant.id for grant in revoked]
+
     async def log_grant_uses(self, uses: Sequence[GrantUse]) -> None:
         for use in uses:
             row, key = self._tables.grants.get(use.grant_id), (use.grant_id, use.run_id)

@@ -39,6 +39,7 @@ class EndpointRow:
     epoch: int = 0
     lease_until: datetime | None = None
     run_id: UUID | None = None  # of the run in flight
+    started_at: datetime | None = None  # of the same, where it must not be started twice
     latest: Run | None = None  # the run that finished last
     recent: tuple[Response, ...] = ()  # newest first
     last_finished_at: datetime | None = None

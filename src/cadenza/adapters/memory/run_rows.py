@@ -7,6 +7,7 @@ from uuid import UUID
 
 from cadenza.adapters.memory.run_reads import recent_response
 from cadenza.adapters.memory.writes import Writes
+from cadenza.application.ports.grants import Starting
 from cadenza.application.ports.store import Channel, HeldRuns
 from cadenza.domain.analysis import RECENT_RESPONSES
 from cadenza.domain.run import Claim, Finish, FinishedRun, LateResult, RunStatus
@@ -57,6 +58,7 @@ class MemoryRunRows(Writes):
             endpoint=finish.endpoint,
             lease_until=None,
             run_id=None,
+            started_at=None,
             latest=run,
             recent=(recent_response(run), *row.recent[: RECENT_RESPONSES - 1]),
             last_finished_at=now,
@@ -82,6 +84,22 @@ class MemoryRunRows(Writes):
         return run is not None and (
             run.epoch == finished.claim.epoch and run.status is not RunStatus.RUNNING
         )
+
+    async def lock_starting_runs(self, claims: Sequence[Claim]) -> Sequence[Starting]:
+        rows = self._tables.endpoints
+        return [
+            self._starting(claim.request)
+            for claim in claims
+            if (row := rows.get(claim.endpoint_id))
+            and row.is_held_by(claim)
+            and not row.is_lost(self._now)
+        ]
+
+    async def note_runs_started(self, claims: Sequence[Claim]) -> None:
+        rows = self._tables.endpoints
+        for claim in claims:
+            started = replace(rows[claim.endpoint_id], started_at=self._now)
+            self._put(rows, claim.endpoint_id, started)
 
     async def undo_claims(self, claims: Sequence[Claim]) -> None:
         for claim in claims:

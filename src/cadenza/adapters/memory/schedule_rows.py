@@ -9,7 +9,8 @@ from uuid import UUID
 from cadenza.adapters.memory.rows import SlotRow
 from cadenza.adapters.memory.writes import Writes
 from cadenza.application.ports.claims import ClaimRequest
-from cadenza.application.ports.schedules import DueSlots, SlotJob, StartingSlot
+from cadenza.application.ports.grants import Starting
+from cadenza.application.ports.schedules import DueSlots, SlotJob
 from cadenza.application.ports.store import Channel
 from cadenza.domain.errors import AlreadyThere, NotFound
 from cadenza.domain.grant import Grant
@@ -206,15 +207,9 @@ class MemorySlotRows(MemoryScheduleRows):
             self._save(row, lease_until=self._now + lease)
         return frozenset(held)
 
-    async def lock_starting(self, claims: Sequence[SlotClaim]) -> Sequence[StartingSlot]:
-        held, tables = self._held(claims), self._tables
-        starting: list[StartingSlot] = []
-        for claim in claims:
-            if claim.run_id in held:
-                grant = self._grant(claim.schedule)
-                account = tables.accounts.get(grant.account_id) if grant else None
-                starting.append(StartingSlot(claim, grant, account.balance if account else 0))
-        return starting
+    async def lock_starting(self, claims: Sequence[SlotClaim]) -> Sequence[Starting]:
+        held = self._held(claims)
+        return [self._starting(claim.request) for claim in claims if claim.run_id in held]
 
     async def note_started(self, claims: Sequence[SlotClaim]) -> None:
         for row in self._held(claims).values():

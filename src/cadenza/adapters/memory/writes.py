@@ -13,7 +13,9 @@ from typing import Self, TypeVar
 
 from cadenza.adapters.memory.tables import EVENTS, Tables
 from cadenza.application.ports.event_log import Position, StoredEvent
+from cadenza.application.ports.grants import Starting
 from cadenza.domain.audit import PendingEvent
+from cadenza.domain.graph import GraphRequest
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -40,6 +42,12 @@ class Writes:
             return
         for take_back in reversed(self._undo):
             take_back()
+
+    def _starting(self, request: GraphRequest) -> Starting:
+        tables = self._tables
+        row = tables.grants.get(request.caller.grant_id)
+        account = tables.accounts.get(row.grant.account_id) if row else None
+        return Starting(request, row.grant if row else None, account.balance if account else 0)
 
     def _put(self, table: dict[K, V], key: K, value: V) -> None:
         if key in table:

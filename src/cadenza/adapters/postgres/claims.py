@@ -65,7 +65,9 @@ class PostgresClaims:
     ) -> Sequence[Row]:
         walk = self._backlog, self._last_tenant_id, TENANTS_AT_ONCE
         values = _values(request, ids)
-        return await self._database.fetch(query("claim_due"), *values, *walk, is_sweep)
+        return await self._database.fetch(
+            query("claim_due"), *values, *walk, is_sweep, request.runs_on
+        )
 
     async def renew(self, claims: Sequence[Claim], lease: timedelta) -> frozenset[UUID]:
         rows = await self._database.fetch(query("renew"), *claim_keys(claims), lease)
@@ -99,6 +101,7 @@ class PostgresClaims:
             is_paused=bool(row["is_paused"]),
             is_archived=row["is_archived"],
             unreadable=unreadable,
+            started_at=row["started_at"],
         )
 
     def _target(self, row: Row) -> tuple[Target, str | None]:

@@ -8,7 +8,12 @@ from cadenza.adapters.postgres.database import Connection
 from cadenza.adapters.postgres.queries import one_row, query
 from cadenza.adapters.postgres.record_rows import translated_unique_violations
 from cadenza.adapters.postgres.rows import endpoint_values
-from cadenza.adapters.postgres.targets import headers_that_open, stored_endpoint, target_values
+from cadenza.adapters.postgres.targets import (
+    TargetValues,
+    headers_that_open,
+    stored_endpoint,
+    target_values,
+)
 from cadenza.application.ports.catalogue import StoredEndpoint
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.application.ports.store import EndpointChange
@@ -28,7 +33,7 @@ class PostgresEndpointRows:
                 endpoint.tenant_id,
                 endpoint.job_id,
                 endpoint.created_at,
-                *self._target_values(endpoint, target)[:3],
+                *self._target_values(endpoint, target)[:4],
             )
             for endpoint, target in endpoints
         ]
@@ -84,7 +89,7 @@ class PostgresEndpointRows:
     async def ask_for_analysis(self, endpoint_id: UUID) -> None:
         await self.connection.execute(query("ask_for_analysis"), endpoint_id)
 
-    def _target_values(self, endpoint: Endpoint, target: Target) -> tuple[str, str, str, list[str]]:
+    def _target_values(self, endpoint: Endpoint, target: Target) -> TargetValues:
         return target_values(
             self.box, target, tenant_id=endpoint.tenant_id, endpoint_id=endpoint.id
         )

@@ -23,6 +23,7 @@ class PostgresGrantRows:
                 *(grant.id, grant.tenant_id, grant.user_id, grant.account_id),
                 [to_text(scope) for scope in grant.scopes],
                 *(grant.created_at, grant.expires_at, grant.schedule_id, grant.expiry_notice_at),
+                grant.endpoint_id,
             )
 
     async def lock_grant(self, tenant_id: UUID, grant_id: UUID) -> tuple[Grant, datetime]:
@@ -38,6 +39,10 @@ class PostgresGrantRows:
 
     async def revoke_grants_of_user(self, tenant_id: UUID, user_id: UUID) -> None:
         await self.connection.execute(query("revoke_grants_of_user"), tenant_id, user_id)
+
+    async def revoke_grants_of_endpoints(self, endpoint_ids: Sequence[UUID]) -> Sequence[UUID]:
+        rows = await self.connection.fetch(query("revoke_grants_of_endpoints"), endpoint_ids)
+        return [row["id"] for row in rows]
 
     async def log_grant_uses(self, uses: Sequence[GrantUse]) -> None:
         await self.connection.execute(

@@ -1,9 +1,9 @@
 """Grants, as they are read."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from uuid import UUID
 
-from cadenza.adapters.postgres.database import Database
+from cadenza.adapters.postgres.database import Connection, Database
 from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.rows import Row
 from cadenza.application.ports.grants import LoggedUse
@@ -34,6 +34,12 @@ class PostgresGrants:
         return grant_of(row), [_logged(use) for use in rows]
 
 
+async def grants_by_id(connection: Connection, ids: Iterable[UUID]) -> Mapping[UUID, Grant]:
+    """For runs that start."""
+    rows = await connection.fetch(query("get_grants"), list(ids))
+    return {row["id"]: grant_of(row) for row in rows}
+
+
 def grant_of(row: Row) -> Grant:
     return Grant(
         *(row["id"], row["tenant_id"], row["user_id"], row["account_id"]),
@@ -42,6 +48,7 @@ def grant_of(row: Row) -> Grant:
         expires_at=row["expires_at"],
         revoked_at=row["revoked_at"],
         schedule_id=row["schedule_id"],
+        endpoint_id=row["endpoint_id"],
     )
 
 

@@ -6,9 +6,11 @@ from typing import Any
 from uuid import UUID
 
 from cadenza.adapters.postgres.database import Connection
+from cadenza.adapters.postgres.grants import grants_by_id
 from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.rows import endpoint_of, plan_json
 from cadenza.adapters.postgres.storable import answer_hash, to_json, to_text
+from cadenza.application.ports.grants import Starting
 from cadenza.application.ports.store import HeldRuns
 from cadenza.domain.run import Claim, Finish, FinishedRun
 
@@ -45,6 +47,25 @@ class PostgresRunRows:
             [claim.slot_at for claim in claims],
         )
         return frozenset(row["run_id"] for row in rows)
+
+    async def lock_starting_runs(self, claims: Sequence[Claim]) -> Sequence[Starting]:
+        requests = {claim.run_id: claim.request for claim in claims}
+        grant_ids = [request.caller.grant_id for request in requests.values()]
+        keys = (*claim_keys(claims), grant_ids)
+        rows = await self.connection.fetch(query("lock_starting_runs"), *keys)
+        grants = await grants_by_id(self.connection, set(grant_ids))
+        return [
+            Starting(
+                request := requests[row["run_id"]],
+                grants.get(request.caller.grant_id),
+                row["balance"],
+            )
+            for row in rows
+        ]
+
+    async def note_runs_started(self, claims: Sequence[Claim]) -> None:
+        ids = [claim.endpoint_id for claim in claims]
+        await self.connection.execute(query("note_runs_started"), ids)
 
     async def undo_claims(self, claims: Sequence[Claim]) -> None:
         await self.connection.execute(query("undo_claims"), *claim_keys(claims))

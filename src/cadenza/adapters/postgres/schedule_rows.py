@@ -8,7 +8,7 @@ from uuid import UUID
 import asyncpg
 
 from cadenza.adapters.postgres.database import Connection
-from cadenza.adapters.postgres.grants import grant_of
+from cadenza.adapters.postgres.grants import grants_by_id
 from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.record_rows import CHANNELS, translated_unique_violations
 from cadenza.adapters.postgres.rows import Row
@@ -19,7 +19,8 @@ from cadenza.adapters.postgres.schedules import (
 )
 from cadenza.adapters.postgres.storable import from_json, to_json, to_text
 from cadenza.application.ports.claims import ClaimRequest
-from cadenza.application.ports.schedules import DueSlots, SlotJob, StartingSlot
+from cadenza.application.ports.grants import Starting
+from cadenza.application.ports.schedules import DueSlots, SlotJob
 from cadenza.application.ports.store import Channel
 from cadenza.domain.errors import NotFound, StoreUnavailable
 from cadenza.domain.grant import Grant
@@ -105,8 +106,7 @@ class PostgresScheduleRows:
         return {row["id"]: schedule_of(row) for row in rows}
 
     async def _grants(self, ids: Iterable[UUID]) -> Mapping[UUID, Grant]:
-        rows = await self.connection.fetch(query("get_grants"), list(ids))
-        return {row["id"]: grant_of(row) for row in rows}
+        return await grants_by_id(self.connection, ids)
 
 
 class PostgresSlotRows(PostgresScheduleRows):
@@ -205,12 +205,12 @@ class PostgresSlotRows(PostgresScheduleRows):
         rows = await self.connection.fetch(query("renew_slots"), *_keys(claims), lease)
         return frozenset(row["id"] for row in rows)
 
-    async def lock_starting(self, claims: Sequence[SlotClaim]) -> Sequence[StartingSlot]:
+    async def lock_starting(self, claims: Sequence[SlotClaim]) -> Sequence[Starting]:
         rows = await self.connection.fetch(query("lock_starting"), *_keys(claims))
         grants = await self._grants({row["grant_id"] for row in rows})
-        by_id = {claim.run_id: claim for claim in claims}
+        requests = {claim.run_id: claim.request for claim in claims}
         return [
-            StartingSlot(by_id[row["id"]], grants.get(row["grant_id"]), row["balance"])
+            Starting(requests[row["id"]], grants.get(row["grant_id"]), row["balance"])
             for row in rows
         ]
 

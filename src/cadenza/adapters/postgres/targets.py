@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import timedelta
 from functools import lru_cache
 from typing import Any
@@ -12,6 +13,8 @@ from cadenza.adapters.postgres.storable import to_json
 from cadenza.application.ports.catalogue import StoredEndpoint
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.domain.errors import SecretUnreadable
+from cadenza.domain.graph import GraphLimits
+from cadenza.domain.graph_target import GraphTarget, Mandate
 from cadenza.domain.instants import milliseconds
 from cadenza.domain.plan import SOURCES
 from cadenza.domain.target import (
@@ -24,9 +27,12 @@ from cadenza.domain.target import (
 )
 
 HEADERS = "endpoints.secret_headers"
+TargetValues = tuple[str, str, str, str, list[str]]
 
 
 def target_json(target: Target) -> str:
+    if isinstance(target, GraphTarget):
+        return to_json({"kind": "graph", **_graph_fields(target)})
     if isinstance(target, ShellTarget):
         return to_json(
             {
@@ -55,6 +61,8 @@ def target_json(target: Target) -> str:
 def target_of(text: str, sealed: str | None = None) -> Target:
     """Its secrets are there by name."""
     stored = json.loads(text)
+    if stored["kind"] == "graph":
+        return _graph_of(stored)
     timeout = stored["timeout_ms"] * MILLISECOND
     if stored["kind"] == "shell":
         return ShellTarget(tuple(stored["command"]), stored["folder"], timeout)
@@ -68,6 +76,31 @@ def target_of(text: str, sealed: str | None = None) -> Target:
         max_redirects=stored.get("max_redirects", 0),
         success_statuses=tuple(stored.get("success_statuses", ())),
         success_when=stored.get("success_when"),
+    )
+
+
+def _graph_fields(target: GraphTarget) -> dict[str, Any]:
+    limits, mandate = target.limits, target.mandate
+    assert mandate is not None, "a graph is stored with its mandate"
+    return {
+        "graph_id": target.graph_id,
+        "input": dict(target.input),
+        "limits": {**asdict(limits), "time": milliseconds(limits.time)},
+        "grant_id": None if target.grant_id is None else str(target.grant_id),
+        "account": target.account,
+        "mandate": {name: str(value) for name, value in asdict(mandate).items()},
+    }
+
+
+def _graph_of(stored: dict[str, Any]) -> GraphTarget:
+    limits = stored["limits"]
+    grant_id = stored["grant_id"]
+    return GraphTarget(
+        *(stored["graph_id"], stored["input"]),
+        GraphLimits(**{**limits, "time": limits["time"] * MILLISECOND}),
+        None if grant_id is None else UUID(grant_id),
+        stored["account"],
+        Mandate(**{name: UUID(value) for name, value in stored["mandate"].items()}),
     )
 
 
@@ -115,8 +148,9 @@ def headers_that_open(box: SecretBox, row: Row) -> dict[str, Secret]:
 
 def target_values(
     box: SecretBox, target: Target, *, tenant_id: UUID, endpoint_id: UUID
-) -> tuple[str, str, str, list[str]]:
-    """The target, its host, the headers that are sealed now, and the names of those that stay."""
+) -> TargetValues:
+    """The target, its host, who runs it, the headers that are sealed now, and the names of those
+    that stay."""
     secrets = secrets_of(target)
     sealed = {
         name: box.seal(secret.value, **_location(tenant_id, endpoint_id, name))
@@ -124,7 +158,7 @@ def target_values(
         if secret.value != KEPT
     }
     unchanged = [name for name in secrets if name not in sealed]
-    return target_json(target), target.host, json.dumps(sealed), unchanged
+    return target_json(target), target.host, target.runs_on, json.dumps(sealed), unchanged
 
 
 def _location(tenant_id: UUID, endpoint_id: UUID, name: str) -> dict[str, Any]:

@@ -21,6 +21,36 @@ class Worker(Protocol):
         ...
 
 
+class MovingWorker(Worker, Protocol):
+    def is_moving(self) -> bool: ...
+
+
+class Workers:
+    """Those of one program, which end together."""
+
+    def __init__(self, *workers: MovingWorker) -> None:
+        self._workers = workers
+        self._is_stopping = False
+
+    async def run(self) -> None:
+        tasks = [asyncio.create_task(worker.run()) for worker in self._workers]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            if not self._is_stopping:  # one of them broke
+                self.stop()
+            await asyncio.gather(*tasks)
+        finally:
+            await end_all(tasks)
+
+    def stop(self) -> None:
+        self._is_stopping = True
+        for worker in self._workers:
+            worker.stop()
+
+    def are_moving(self) -> bool:
+        return all(worker.is_moving() for worker in self._workers)
+
+
 async def run_with(worker: Worker, beside: Iterable[Coroutine[Any, Any, None]]) -> None:
     """Until the worker has ended. Where a task beside it breaks, it is stopped and that raised."""
     working = asyncio.create_task(worker.run())

@@ -25,6 +25,7 @@ from cadenza.domain.target import Secret
 class UsageGroup(StrEnum):
     DAY = "day"  # in UTC
     SCHEDULE = "schedule"
+    ENDPOINT = "endpoint"
     GRAPH = "graph"
     MODEL = "model"
     ACCOUNT = "account"  # all of it together
@@ -39,7 +40,7 @@ class UsageSearch:
 
 @dataclass(frozen=True, slots=True)
 class UsageRow:
-    group: str | None  # None: calls that belong to no schedule or graph
+    group: str | None  # None: calls that belong to no schedule, endpoint or graph
     calls: int
     estimated_calls: int
     usage: TokenUsage

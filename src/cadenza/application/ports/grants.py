@@ -8,6 +8,16 @@ from uuid import UUID
 
 from cadenza.application.ports.search_result import TimeCursor
 from cadenza.domain.grant import Grant, GrantUse
+from cadenza.domain.graph import GraphRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Starting:
+    """What the start of a run depends on, read when the run itself was locked."""
+
+    request: GraphRequest
+    grant: Grant | None
+    balance: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +52,10 @@ class GrantRows(Protocol):
         ...
 
     async def revoke_grants_of_user(self, tenant_id: UUID, user_id: UUID) -> None: ...
+
+    async def revoke_grants_of_endpoints(self, endpoint_ids: Sequence[UUID]) -> Sequence[UUID]:
+        """Those that were made for these endpoints and are in force; gives back which."""
+        ...
 
     async def log_grant_uses(self, uses: Sequence[GrantUse]) -> None:
         """One statement, however many. A refusal of a run stays when it is logged again; a grant

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from cadenza.application.ports.claims import ClaimRequest
-from cadenza.domain.grant import Grant
+from cadenza.application.ports.grants import Starting
 from cadenza.domain.schedule import Schedule
 from cadenza.domain.schedule_difference import StoredSchedule
 from cadenza.domain.slot import (
@@ -42,15 +42,6 @@ class DueSlots:
     now: datetime
     slots: Sequence[DueSlot]
     next_due_at: datetime | None  # the earliest slot beyond those that are due
-
-
-@dataclass(frozen=True, slots=True)
-class StartingSlot:
-    """What a start depends on, read and locked with the run itself."""
-
-    claim: SlotClaim
-    grant: Grant | None
-    balance: int
 
 
 class ScheduleReads(Protocol):
@@ -151,7 +142,7 @@ class SlotRows(Protocol):
         self, claims: Sequence[SlotClaim], lease: timedelta
     ) -> frozenset[UUID]: ...
 
-    async def lock_starting(self, claims: Sequence[SlotClaim]) -> Sequence[StartingSlot]:
+    async def lock_starting(self, claims: Sequence[SlotClaim]) -> Sequence[Starting]:
         """Those that are still ours and not cancelled."""
         ...
 

@@ -17,7 +17,7 @@ from uuid import UUID
 from cadenza.application.ports.accounts import AccountRows
 from cadenza.application.ports.billing import BillingRows
 from cadenza.application.ports.catalogue import StoredEndpoint, StoredJob
-from cadenza.application.ports.grants import GrantRows
+from cadenza.application.ports.grants import GrantRows, Starting
 from cadenza.application.ports.planning import PlannerRows
 from cadenza.application.ports.schedules import ScheduleRows, SlotRows
 from cadenza.domain.audit import AuditEntry, IdempotencyRecord, PendingEvent
@@ -147,6 +147,14 @@ class RunRows(Protocol):
 
     async def note_late(self, finished: Sequence[FinishedRun]) -> frozenset[UUID]:
         """Keep results that came with an old epoch, but not the same result a second time."""
+        ...
+
+    async def lock_starting_runs(self, claims: Sequence[Claim]) -> Sequence[Starting]:
+        """Of graphs: those that are still ours."""
+        ...
+
+    async def note_runs_started(self, claims: Sequence[Claim]) -> None:
+        """From here on they are never started again."""
         ...
 
     async def undo_claims(self, claims: Sequence[Claim]) -> None:

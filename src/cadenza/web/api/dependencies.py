@@ -12,6 +12,8 @@ from cadenza.application.authentication import Authentication
 from cadenza.application.billing import BillingAccounts, VirtualKeys
 from cadenza.application.endpoints import Endpoints, EndpointTest
 from cadenza.application.grants import Grants
+from cadenza.application.graph_grants import GraphGrants
+from cadenza.application.graph_targets import GraphTargets
 from cadenza.application.jobs import Jobs
 from cadenza.application.manifests import Manifests
 from cadenza.application.outlook import Outlook
@@ -98,7 +100,9 @@ class Dependencies:
         self.tenants = Tenants(store, new_id, forget_keys)
         self.keys = Keys(store, new_id, around.new_secret, forget_keys)
         self.jobs = Jobs(store, cron, policy, new_id)
-        self.endpoints = Endpoints(store, cron, policy, clock, new_id)
+        graph_grants = GraphGrants(around.prices, new_id)
+        graph_targets = GraphTargets(graph_grants, stores.billing)
+        self.endpoints = Endpoints(store, cron, policy, clock, new_id, graph_targets)
         self.endpoint_test = EndpointTest(stores.endpoints, around.dispatcher, clock, new_id)
         self.steering = Steering(store, cron)
         self.outlook = Outlook(stores.endpoints, cron)
@@ -106,9 +110,9 @@ class Dependencies:
         self.accounts = BillingAccounts(store, new_id)
         self.virtual_keys = VirtualKeys(store, policy, new_id)
         self.grants = Grants(store, new_id)
-        changes = ScheduleChanges(around.prices, cron, new_id)
+        changes = ScheduleChanges(graph_grants, cron)
         declared = ScheduleManifests(changes, stores.billing, new_id)
-        self.manifests = Manifests(store, cron, declared, new_id)
+        self.manifests = Manifests(store, cron, declared, graph_targets, new_id)
         self.schedules = Schedules(store, stores.schedules, stores.billing, changes, cron, new_id)
         self.suggestions = Suggestions(
             store, stores.suggestions, stores.analysis_queue, clock, cron

@@ -32,8 +32,8 @@ INSERT INTO accounts (id, tenant_id, name, balance, created_at) VALUES ($1, $2, 
 WITH charged AS (
     INSERT INTO charges (reference, tenant_id, account_id, run_id, schedule_id, graph_id, model,
                          input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,
-                         credits, basis)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+                         credits, basis, endpoint_id)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
     ON CONFLICT (reference) DO NOTHING
     RETURNING reference, tenant_id, account_id, credits
 ),
@@ -101,6 +101,7 @@ WITH grouped AS (
     SELECT CASE $3
                WHEN 'day' THEN to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD')
                WHEN 'schedule' THEN schedule_id::text
+               WHEN 'endpoint' THEN endpoint_id::text
                WHEN 'graph' THEN graph_id
                WHEN 'model' THEN model
                ELSE account_id::text

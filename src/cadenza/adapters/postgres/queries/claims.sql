@@ -8,6 +8,7 @@
 --   $10 tenants and $11 hosts that have no room left  $12 the most for each tenant and each host
 --   $13 whether more was due than the claim before had room for
 --   $14 the last tenant that claim came to  $15 how many tenants to come to  $16 whether it sweeps
+--   $17 on which workers it runs
 WITH RECURSIVE clock AS MATERIALIZED (
     -- Asked once. What is due lies between two ends, of which a plan expects few rows, and so takes
     -- the index. Which sources are on is read from here too: one plan serves all claims, and a
@@ -20,7 +21,7 @@ WITH RECURSIVE clock AS MATERIALIZED (
 earliest AS MATERIALIZED (
     SELECT e.id, e.tenant_id, e.host, coalesce(e.running_slot_at, e.next_run_at) AS slot_at
     FROM endpoints AS e
-    WHERE (SELECT is_claim FROM clock)
+    WHERE (SELECT is_claim FROM clock) AND e.runs_on = $17
       AND e.next_run_at BETWEEN (SELECT beginning FROM clock) AND (SELECT horizon FROM clock)
       AND claimable_from(e) <= (SELECT now FROM clock)
       AND e.tenant_id <> ALL ($10::uuid[]) AND e.host <> ALL ($11::text[])
@@ -63,7 +64,7 @@ shares AS MATERIALIZED (
         WHERE e.tenant_id = due_tenants.id
           AND e.next_run_at BETWEEN (SELECT beginning FROM clock) AND (SELECT horizon FROM clock)
           AND claimable_from(e) <= (SELECT now FROM clock)
-          AND e.host <> ALL ($11::text[])
+          AND e.host <> ALL ($11::text[]) AND e.runs_on = $17
         ORDER BY e.next_run_at
         LIMIT (SELECT greatest(1, 2 * $1 / greatest(1, count(*))) FROM due_tenants)
         FOR UPDATE OF e SKIP LOCKED
@@ -73,7 +74,7 @@ shares AS MATERIALIZED (
 asked_for AS MATERIALIZED (
     SELECT e.id, e.tenant_id, e.host, e.manual_slot_at AS slot_at
     FROM endpoints AS e
-    WHERE (SELECT is_claim FROM clock)
+    WHERE (SELECT is_claim FROM clock) AND e.runs_on = $17
       AND e.manual_slot_at IS NOT NULL AND e.running_run_id IS NULL AND e.archived_at IS NULL
       AND e.tenant_id <> ALL ($10::uuid[]) AND e.host <> ALL ($11::text[])
     ORDER BY e.manual_slot_at
@@ -85,7 +86,7 @@ asked_for AS MATERIALIZED (
 lost_by_hand AS MATERIALIZED (
     SELECT e.id, e.running_slot_at AS slot_at
     FROM endpoints AS e
-    WHERE e.running_is_manual AND e.running_run_id IS NOT NULL
+    WHERE e.running_is_manual AND e.running_run_id IS NOT NULL AND e.runs_on = $17
       AND (e.lease_until IS NULL OR e.lease_until <= (SELECT now FROM clock))
     LIMIT $1
     FOR UPDATE OF e SKIP LOCKED
@@ -94,7 +95,7 @@ lost_by_hand AS MATERIALIZED (
 lost AS MATERIALIZED (
     SELECT e.id, e.running_slot_at AS slot_at
     FROM endpoints AS e
-    WHERE (SELECT is_sweep FROM clock)
+    WHERE (SELECT is_sweep FROM clock) AND e.runs_on = $17
       AND e.next_run_at BETWEEN (SELECT beginning FROM clock) AND (SELECT horizon FROM clock)
       AND e.running_run_id IS NOT NULL AND NOT e.running_is_manual
       AND (e.lease_until IS NULL OR e.lease_until <= (SELECT now FROM clock))
@@ -143,7 +144,8 @@ leased AS (
         leased_by = $4,
         running_run_id = coalesce(e.running_run_id, ($5::uuid[])[picked.number]),
         running_slot_at = picked.slot_at,
-        running_attempt = coalesce(e.running_attempt, 0) + 1,
+        -- what was started is only to be closed: that is no other attempt
+        running_attempt = coalesce(e.running_attempt, 0) + (e.running_started_at IS NULL)::integer,
         running_claimed_at = coalesce(e.running_claimed_at, clock.now),
         running_is_manual = e.running_is_manual OR e.manual_slot_at IS NOT NULL,
         manual_slot_at = NULL
@@ -155,6 +157,7 @@ leased AS (
         e.running_slot_at AS slot_at, e.next_source,
         e.lease_epoch AS epoch, e.running_claimed_at AS first_claimed_at,
         e.running_attempt AS attempt, e.running_is_manual AS is_manual,
+        e.running_started_at AS started_at,
         greatest(e.person_paused_until, e.planner_paused_until, e.job_paused_until)
             > clock.now AS is_paused,
         e.archived_at IS NOT NULL AS is_archived,
@@ -169,21 +172,22 @@ recorded AS (
            CASE WHEN is_manual THEN 'manual' ELSE next_source END,
            'running', 1, epoch, is_manual, first_claimed_at, plan
     FROM leased
-    WHERE attempt = 1
+    WHERE attempt = 1 AND started_at IS NULL
 ),
 -- A run that another worker lost goes on as its next attempt, and the lost one is noted.
 taken_over AS (
     UPDATE runs
     SET attempt = leased.attempt, epoch = leased.epoch
     FROM leased
-    WHERE leased.attempt > 1
+    WHERE (leased.attempt > 1 OR leased.started_at IS NOT NULL)
       AND runs.endpoint_id = leased.endpoint_id AND runs.slot_at = leased.slot_at
 ),
 noted AS (
     INSERT INTO run_attempts (run_id, attempt, tenant_id, endpoint_id, slot_at, noted_at)
-    SELECT run_id, attempt - 1, tenant_id, endpoint_id, slot_at, clock.now
+    SELECT run_id, attempt - (started_at IS NULL)::integer, tenant_id, endpoint_id, slot_at,
+           clock.now
     FROM leased, clock
-    WHERE attempt > 1
+    WHERE attempt > 1 OR started_at IS NOT NULL
     ON CONFLICT DO NOTHING  -- a takeover that was given back has noted it before
 ),
 meta AS MATERIALIZED (
@@ -191,7 +195,7 @@ meta AS MATERIALIZED (
         clock.now,
         (SELECT count(*) FROM candidates) AS found_count,
         (SELECT min(later.next_run_at) FROM endpoints AS later
-          WHERE later.next_run_at > clock.horizon) AS next_due_at,
+          WHERE later.runs_on = $17 AND later.next_run_at > clock.horizon) AS next_due_at,
         -- where the next claim goes on; NULL where the walk came to the end
         (SELECT max(id::text)::uuid FROM tenant_walk HAVING count(*) >= $15) AS last_tenant_id
     FROM clock
@@ -254,3 +258,22 @@ back_one AS (
 DELETE FROM runs USING held
 WHERE held.running_attempt = 1
   AND runs.endpoint_id = held.id AND runs.slot_at = held.running_slot_at
+
+-- name: lock_starting_runs
+-- Runs of graphs that are about to start and are still ours, with what the account has.
+SELECT e.running_run_id AS run_id, coalesce(a.balance, 0) AS balance
+FROM unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::uuid[])
+    AS claim (endpoint_id, epoch, run_id, grant_id)
+JOIN endpoints AS e
+    ON e.id = claim.endpoint_id
+   AND e.lease_epoch = claim.epoch
+   AND e.running_run_id = claim.run_id
+LEFT JOIN execution_grants AS g ON g.id = claim.grant_id
+LEFT JOIN accounts AS a ON a.id = g.account_id
+WHERE e.lease_until > cadenza_now()
+ORDER BY e.id  -- in one order everywhere
+FOR UPDATE OF e
+
+-- name: note_runs_started
+-- From here on the run is never started again.
+UPDATE endpoints SET running_started_at = cadenza_now() WHERE id = ANY ($1::uuid[])

@@ -11,13 +11,13 @@ INSERT INTO endpoints (
     person_pause_reason, person_pause_user_id, planner_paused_until, planner_pause_reason,
     planner_pause_session_id, planner_pause_brain, planner_pause_rule_id, job_paused_until,
     planner_changes, failure_count, not_before_at, last_run_at, last_slot_at, next_run_at,
-    next_source, plan, manual_slot_at, tenant_id, job_id, created_at, target, host,
+    next_source, plan, manual_slot_at, tenant_id, job_id, created_at, target, host, runs_on,
     secret_headers
 )
 VALUES (
     $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
     $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38,
-    $39, $40, $41, $42, $43, $44, $45, $46, $47, nullif($48::jsonb, '{}')
+    $39, $40, $41, $42, $43, $44, $45, $46, $47, $48, nullif($49::jsonb, '{}')
 )
 
 -- name: save_endpoint
@@ -44,15 +44,16 @@ SET (
 WHERE id = $1
 
 -- name: set_target
--- What an endpoint calls. Secrets that are named in $5 stay as they are sealed.
+-- What an endpoint calls. Secrets that are named in $6 stay as they are sealed.
 UPDATE endpoints
 SET target = $2,
     host = $3,
+    runs_on = $4,
     secret_headers = nullif(
-        $4::jsonb || coalesce((
+        $5::jsonb || coalesce((
             SELECT jsonb_object_agg(stored.name, stored.sealed)
             FROM jsonb_each(secret_headers) AS stored (name, sealed)
-            WHERE stored.name = ANY ($5::text[])
+            WHERE stored.name = ANY ($6::text[])
         ), '{}'),
         '{}'
     )

@@ -83,6 +83,7 @@ freed AS (
         running_slot_at = NULL,
         running_attempt = NULL,
         running_claimed_at = NULL,
+        running_started_at = NULL,
         running_is_manual = false,
         lease_until = NULL,
         leased_by = NULL,

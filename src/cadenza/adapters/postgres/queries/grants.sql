@@ -2,7 +2,8 @@
 
 -- name: list_grants
 -- The grants of a tenant, newest first, from one on.
-SELECT id, tenant_id, user_id, account_id, scopes, created_at, expires_at, revoked_at, schedule_id
+SELECT id, tenant_id, user_id, account_id, scopes, created_at, expires_at, revoked_at, schedule_id,
+       endpoint_id
 FROM execution_grants
 WHERE tenant_id = $1
   AND ($2::timestamptz IS NULL OR (created_at, id) < ($2, $3::uuid))
@@ -11,14 +12,15 @@ LIMIT $4
 
 -- name: get_grant
 -- One grant of a tenant.
-SELECT id, tenant_id, user_id, account_id, scopes, created_at, expires_at, revoked_at, schedule_id
+SELECT id, tenant_id, user_id, account_id, scopes, created_at, expires_at, revoked_at, schedule_id,
+       endpoint_id
 FROM execution_grants
 WHERE tenant_id = $1 AND id = $2
 
 -- name: lock_grant
 -- One grant of a tenant, for a change of it; also tells the time.
 SELECT cadenza_now() AS now, id, tenant_id, user_id, account_id, scopes, created_at, expires_at,
-       revoked_at, schedule_id
+       revoked_at, schedule_id, endpoint_id
 FROM execution_grants
 WHERE tenant_id = $1 AND id = $2
 FOR NO KEY UPDATE
@@ -26,8 +28,8 @@ FOR NO KEY UPDATE
 -- name: insert_grant
 -- A new grant.
 INSERT INTO execution_grants (id, tenant_id, user_id, account_id, scopes, created_at, expires_at,
-                              schedule_id, expiry_notice_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+                              schedule_id, expiry_notice_at, endpoint_id)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 
 -- name: save_grant
 -- When it was revoked, and for which schedule it was made.
@@ -38,6 +40,13 @@ UPDATE execution_grants SET revoked_at = $2, schedule_id = $3 WHERE id = $1
 UPDATE execution_grants
 SET revoked_at = cadenza_now()
 WHERE tenant_id = $1 AND user_id = $2 AND revoked_at IS NULL
+
+-- name: revoke_grants_of_endpoints
+-- What was made for endpoints ends with them.
+UPDATE execution_grants
+SET revoked_at = cadenza_now()
+WHERE endpoint_id = ANY ($1::uuid[]) AND revoked_at IS NULL
+RETURNING id
 
 -- name: log_grant_uses
 -- Runs that asked for grants, with why they were refused; once for each run of a grant, where a
@@ -75,4 +84,4 @@ SET expiry_told_at = cadenza_now()
 FROM due
 WHERE g.id = due.id
 RETURNING g.id, g.tenant_id, g.user_id, g.account_id, g.scopes, g.created_at, g.expires_at,
-          g.revoked_at, g.schedule_id
+          g.revoked_at, g.schedule_id, g.endpoint_id

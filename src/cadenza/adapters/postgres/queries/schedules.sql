@@ -50,7 +50,8 @@ ORDER BY s.name COLLATE "C"
 
 -- name: get_grants
 -- Grants by their ids, for runs that start.
-SELECT id, tenant_id, user_id, account_id, scopes, created_at, expires_at, revoked_at, schedule_id
+SELECT id, tenant_id, user_id, account_id, scopes, created_at, expires_at, revoked_at, schedule_id,
+       endpoint_id
 FROM execution_grants
 WHERE id = ANY ($1::uuid[])
 

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from cadenza.domain.instants import FOREVER
 
@@ -17,3 +17,16 @@ class ResponseSchema(BaseModel):
 def null_if_endless(instant: datetime | None) -> datetime | None:
     """The far instant that stands for "until resumed" is sent as null."""
     return None if instant is None or instant >= FOREVER else instant
+
+
+class LimitsResponse(ResponseSchema):
+    """What one run of a graph may use."""
+
+    time: str = Field(examples=["10m"])
+    memory_mb: int
+    steps: int
+    calls: int | None = Field(description="null: no limit but the account's credits.")
+    tokens: int | None
+    credits: int | None
+    cpus: float | None = Field(description="Reserved on a cluster; null: nothing is.")
+    gpus: float | None

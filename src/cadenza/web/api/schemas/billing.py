@@ -54,7 +54,7 @@ class VirtualKeysResponse(ResponseSchema):
 
 
 class UsageRowResponse(ResponseSchema):
-    group: str | None = Field(description="null: calls of no schedule, or of no graph.")
+    group: str | None = Field(description="null: calls of no schedule, endpoint or graph.")
     calls: int
     estimated_calls: int = Field(description="Whose stream was cut before its usage was told.")
     input_tokens: int = Field(description="Cached ones among them.")

@@ -10,11 +10,13 @@ from pydantic import Field
 from cadenza.application.ports.catalogue import StoredEndpoint
 from cadenza.domain.endpoint import Baseline, CronLine, Every, fresh_hints
 from cadenza.domain.explanation import Explanation
+from cadenza.domain.graph_target import GraphTarget
 from cadenza.domain.hint import Hint, IntervalHint, Pause
 from cadenza.domain.instants import milliseconds
 from cadenza.domain.preview import Upcoming
 from cadenza.domain.target import HttpTarget, Target
-from cadenza.web.api.schemas.base import ResponseSchema, null_if_endless
+from cadenza.manifest.limits import limits_values
+from cadenza.web.api.schemas.base import LimitsResponse, ResponseSchema, null_if_endless
 
 
 class BaselineResponse(ResponseSchema):
@@ -39,6 +41,13 @@ class TargetResponse(ResponseSchema):
     success_when: str | None = None
     command: list[str] | None = None
     folder: str | None = None
+    graph: str | None = None
+    input: dict[str, Any] | None = None
+    limits: LimitsResponse | None = None
+    grant_id: UUID | None = Field(default=None, description="That the graph runs under.")
+    account: str | None = Field(
+        default=None, description="Who pays, where the grant was made for the endpoint."
+    )
 
 
 class HintResponse(ResponseSchema):
@@ -192,6 +201,16 @@ def _baseline(baseline: Baseline) -> BaselineResponse:
 
 def _target(target: Target) -> TargetResponse:
     timeout_ms = milliseconds(target.timeout)
+    if isinstance(target, GraphTarget):
+        return TargetResponse(
+            kind="graph",
+            timeout_ms=timeout_ms,
+            graph=target.graph_id,
+            input=dict(target.input),
+            limits=LimitsResponse(**limits_values(target.limits)),
+            grant_id=target.mandate.grant_id if target.mandate else target.grant_id,
+            account=target.account,
+        )
     if not isinstance(target, HttpTarget):
         return TargetResponse(
             kind="shell",

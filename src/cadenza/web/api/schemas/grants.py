@@ -30,6 +30,7 @@ class GrantResponse(ResponseSchema):
     schedule_id: UUID | None = Field(
         description="It was made for this one, and is revoked with it."
     )
+    endpoint_id: UUID | None = Field(description="Likewise.")
 
 
 class GrantUseResponse(ResponseSchema):
@@ -54,6 +55,7 @@ def grant_response(grant: Grant, now: datetime) -> GrantResponse:
         expires_at=grant.expires_at,
         revoked_at=grant.revoked_at,
         schedule_id=grant.schedule_id,
+        endpoint_id=grant.endpoint_id,
     )
 
 

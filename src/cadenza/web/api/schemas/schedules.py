@@ -11,19 +11,8 @@ from cadenza.domain.graph import ErrorCode
 from cadenza.domain.instants import milliseconds
 from cadenza.domain.schedule import Concurrency, Schedule
 from cadenza.domain.slot import RunEvent, ScheduleRun, SlotStatus
-from cadenza.manifest.schedules import limits_values
-from cadenza.web.api.schemas.base import ResponseSchema
-
-
-class LimitsResponse(ResponseSchema):
-    time: str = Field(examples=["10m"])
-    memory_mb: int
-    steps: int
-    calls: int | None = Field(description="null: no limit but the account's credits.")
-    tokens: int | None
-    credits: int | None
-    cpus: float | None = Field(description="Reserved on a cluster; null: nothing is.")
-    gpus: float | None
+from cadenza.manifest.limits import limits_values
+from cadenza.web.api.schemas.base import LimitsResponse, ResponseSchema
 
 
 class ScheduleResponse(ResponseSchema):

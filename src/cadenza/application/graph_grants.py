@@ -1,0 +1,87 @@
+"""Under which grant a schedule or an endpoint runs its graph, and whether that can be paid."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from cadenza.application.grants import NewGrant, add_grant
+from cadenza.application.ports.gateway import Prices
+from cadenza.application.ports.store import Transaction
+from cadenza.domain.access import Caller
+from cadenza.domain.billing import Account, ModelApi, TokenUsage, check_credits
+from cadenza.domain.errors import InvalidInput
+from cadenza.domain.grant import EXECUTE, Grant, refusal
+
+MOST_ACCOUNTS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class GrantChoice:
+    """A grant that the caller gave, or one that is made at an account's cost for what owns it."""
+
+    graph_id: str
+    grant_id: UUID | None
+    account_id: UUID | None
+    field: str = "grant_id"  # as an error names it
+    schedule_id: UUID | None = None
+    endpoint_id: UUID | None = None
+
+
+class GraphGrants:
+    def __init__(self, prices: Prices, new_id: Callable[[], UUID]) -> None:
+        self._prices = prices
+        self._new_id = new_id
+
+    def check_model(self, model: str | None) -> None:
+        """One that nobody knows the price of is refused here, not at its first call."""
+        if model is None:
+            return
+        errors: list[InvalidInput] = []
+        for api in ModelApi:
+            try:
+                self._prices.credits(api, model, TokenUsage())
+            except InvalidInput as error:
+                errors.append(error)
+            else:
+                return
+        raise InvalidInput("input.model", model, errors[0].fix)
+
+    async def take(self, tx: Transaction, caller: Caller, choice: GrantChoice) -> Grant:
+        """InsufficientCredits where its account has none; NotFound for what is not the tenant's."""
+        grant = await self._grant(tx, caller, choice)
+        check_credits(await tx.lock_account(caller.tenant_id, grant.account_id))
+        return grant
+
+    async def _grant(self, tx: Transaction, caller: Caller, choice: GrantChoice) -> Grant:
+        graph_id = choice.graph_id
+        if choice.grant_id is None:
+            assert choice.account_id is not None
+            await tx.lock_account(caller.tenant_id, choice.account_id)
+            wanted = NewGrant(choice.account_id, (EXECUTE + graph_id,))
+            owners = (choice.schedule_id, choice.endpoint_id)
+            return await add_grant(tx, caller, self._new_id(), wanted, *owners)
+        grant, now = await tx.lock_grant(caller.tenant_id, choice.grant_id)
+        if grant.user_id != caller.user_id:
+            raise InvalidInput(choice.field, str(grant.id), "a grant that you gave yourself")
+        if (refused := refusal(grant, graph_id, now)) is not None:
+            fix = f"a grant that is in force and allows {graph_id} (this one: {refused})"
+            raise InvalidInput(choice.field, str(grant.id), fix)
+        return grant
+
+
+def only_account(accounts: Sequence[Account], field: str = "account_id") -> Account:
+    if len(accounts) == 1:
+        return accounts[0]
+    fix = "name the account that pays" if accounts else "create one: `cadenza accounts create`"
+    raise InvalidInput(field, None, fix)
+
+
+def named_account(accounts: Sequence[Account], wanted: str | None) -> Account:
+    """By its name or id, as a file has it; where none is named, the only one."""
+    if wanted is None and len(accounts) == 1:
+        return accounts[0]
+    for account in accounts:
+        if wanted in (account.name, str(account.id)):
+            return account
+    fix = "name the account that pays: `cadenza accounts list` shows those there are"
+    raise InvalidInput("account", wanted, fix)
