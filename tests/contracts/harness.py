@@ -23,7 +23,7 @@ from cadenza.domain.endpoint import Endpoint, Job
 from cadenza.domain.rule import Mode, Modes, Rule
 from cadenza.domain.run import Claim, FinishedRun, LateResult, LostAttempt, Outcome, Run
 from cadenza.domain.session import Session
-from cadenza.domain.target import HttpTarget
+from cadenza.domain.target import HttpTarget, Target
 from tests.direct import Direct
 from tests.factories import NOON, OK, id_of, make_endpoint, seconds
 
@@ -86,7 +86,9 @@ class Store:
         await self.clock.set(now)
         return now
 
-    async def add(self, name: str = "probe", url: str = "", **fields: Any) -> Endpoint:
+    async def add(
+        self, name: str = "probe", url: str = "", target: Target | None = None, **fields: Any
+    ) -> Endpoint:
         """An endpoint of the tenant and job of the factories, or of others where they are given."""
         mode = fields.pop("planner_mode", None)
         endpoint = make_endpoint(name, **fields)
@@ -95,7 +97,7 @@ class Store:
         await self.endpoints.add_job(job)
         if mode is not None:
             await self.set_job_mode(endpoint, mode)
-        target = HttpTarget(url or f"http://{name}.example/path")
+        target = target or HttpTarget(url or f"http://{name}.example/path")
         return await self.endpoints.add_endpoint(endpoint, target)
 
     async def ask_for_analysis(self, endpoint: Endpoint) -> None:

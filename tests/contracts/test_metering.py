@@ -61,7 +61,8 @@ async def _furnish(store: Store, credits: int = 1000, **grant: Any) -> Grant:  #
 
 def _meter(store: Store, grant: Grant, port: Any = None, **limits: int) -> RunMeter:
     limited = GraphLimits(**limits)  # type: ignore[arg-type]
-    request = GraphRequest(*(uuid4(), GRAPH, {}, caller_of(grant)), limited, schedule_id=uuid4())
+    caller = caller_of(grant)
+    request = GraphRequest(uuid4(), GRAPH, {}, caller, limited, schedule_id=uuid4())
     return RunMeter(port or store.port, store.means, OneCreditAToken(), request)
 
 

@@ -24,6 +24,7 @@ from cadenza.domain import steering
 from cadenza.domain.analysis import Attention, Facts, reason_to_analyse
 from cadenza.domain.claiming import Candidate, fair_shares, slot_to_claim
 from cadenza.domain.endpoint import Endpoint, EndpointState, Job, is_in_state
+from cadenza.domain.graph_target import GraphTarget, Mandate
 from cadenza.domain.health import health_of
 from cadenza.domain.hint import Pause
 from cadenza.domain.instants import latest
@@ -31,13 +32,14 @@ from cadenza.domain.plan import Source
 from cadenza.domain.quota import Allowance, month_of
 from cadenza.domain.run import Claim, Run, RunStatus
 from cadenza.domain.session import Session, SessionEnd
-from cadenza.domain.target import HttpTarget
+from cadenza.domain.target import ANYWHERE, HttpTarget, Target
 from tests.contracts.harness import Instants, Store
 from tests.factories import CRON, NOON, id_of, make_endpoint, seconds
 
 SEEDS = range(6)
 TENANTS = [id_of(f"tenant {number}") for number in range(4)]
 HOSTS = [f"host-{number}.example" for number in range(5)]
+GRAPH = GraphTarget("python:a:b", mandate=Mandate(uuid4(), uuid4(), uuid4()))  # of other workers
 ENDED = [status for status in RunStatus if status is not RunStatus.RUNNING]
 
 
@@ -48,9 +50,15 @@ async def insert(store: Store, endpoints: Sequence[Endpoint], hosts: Sequence[st
     jobs = {endpoint.job_id: endpoint.tenant_id for endpoint in endpoints}
     for job_id, tenant_id in jobs.items():
         await store.endpoints.add_job(Job(job_id, tenant_id, str(job_id)))
-    targets = [HttpTarget(f"http://{host}/") for host in hosts or [HOSTS[0]] * len(endpoints)]
+    targets = [target_at(host) for host in hosts or [HOSTS[0]] * len(endpoints)]
     async with store.transaction() as tx:
         await tx.insert_endpoints(list(zip(endpoints, targets, strict=True)))
+
+
+def target_at(host: str) -> Target:
+    if host != GRAPH.host:
+        return HttpTarget(f"http://{host}/")
+    return GRAPH
 
 
 def made_up(random: Random, name: str, **fields: Any) -> Endpoint:
@@ -105,9 +113,9 @@ async def in_execution(store: Store, random: Random, names: str, lease: timedelt
 
 
 async def waiting(store: Store, random: Random, now: datetime) -> list[Endpoint]:
-    """Thirty endpoints that nobody has claimed."""
+    """Forty endpoints that nobody has claimed."""
     endpoints: list[Endpoint] = []
-    for number in range(30):
+    for number in range(40):
         endpoint = made_up(random, f"waiting {number}")
         at = None if random.random() < 0.1 else around(random, now) + number * seconds(0.001)
         manual_slot_at = now - number * seconds(0.01) if random.random() < 0.2 else None
@@ -115,12 +123,16 @@ async def waiting(store: Store, random: Random, now: datetime) -> list[Endpoint]
         if endpoint.archived_at is None:
             endpoint = replace(endpoint, manual_slot_at=manual_slot_at)
         endpoints.append(endpoint)
-    await insert(store, endpoints, [random.choice(HOSTS) for _ in endpoints])
+    await insert(store, endpoints, [random.choice((*HOSTS, GRAPH.host)) for _ in endpoints])
     return endpoints
 
 
 async def candidates_of(
-    store: Store, ids: Sequence[UUID], leases: dict[UUID, datetime], horizon: datetime
+    store: Store,
+    ids: Sequence[UUID],
+    leases: dict[UUID, datetime],
+    horizon: datetime,
+    runs_on: str = ANYWHERE,
 ) -> list[Candidate]:
     """What the domain says may be claimed, of the endpoints as they are stored."""
     async with store.transaction() as tx:
@@ -137,7 +149,7 @@ async def candidates_of(
     return [
         Candidate(endpoint.id, endpoint.tenant_id, targets[endpoint.id].host, slot_at)
         for endpoint in endpoints
-        if (slot_at := slots[endpoint.id]) is not None
+        if (slot_at := slots[endpoint.id]) is not None and targets[endpoint.id].runs_on == runs_on
     ]
 
 
@@ -182,6 +194,12 @@ async def test_who_is_claimed_is_whom_the_domain_would_claim(store: Store, seed:
     claims = (await store.queue.claim_due(request)).claims
     assert {(claim.endpoint_id, claim.slot_at) for claim in claims} == {
         (candidate.endpoint_id, candidate.slot_at) for candidate in expected
+    }
+    graphs = await candidates_of(store, ids, leases, now + request.ahead, GRAPH.runs_on)
+    request = replace(request, runs_on=GRAPH.runs_on)
+    claims = (await store.queue.claim_due(request)).claims
+    assert {claim.endpoint_id for claim in claims} == {
+        candidate.endpoint_id for candidate in fair_shares(graphs, request)
     }
 
 

@@ -69,14 +69,9 @@ class GraphGrants:
         return grant
 
 
-def only_account(accounts: Sequence[Account], field: str = "account_id") -> Account:
-    if len(accounts) == 1:
-        return accounts[0]
-    fix = "name the account that pays" if accounts else "create one: `cadenza accounts create`"
-    raise InvalidInput(field, None, fix)
-
-
-def named_account(accounts: Sequence[Account], wanted: str | None) -> Account:
+def chosen_account(
+    accounts: Sequence[Account], wanted: str | None = None, field: str = "account"
+) -> Account:
     """By its name or id, as a file has it; where none is named, the only one."""
     if wanted is None and len(accounts) == 1:
         return accounts[0]
@@ -84,4 +79,6 @@ def named_account(accounts: Sequence[Account], wanted: str | None) -> Account:
         if wanted in (account.name, str(account.id)):
             return account
     fix = "name the account that pays: `cadenza accounts list` shows those there are"
-    raise InvalidInput("account", wanted, fix)
+    if not accounts:
+        fix = "there is none: create one with `cadenza accounts create`"
+    raise InvalidInput(field, wanted, fix)

@@ -9,7 +9,7 @@ from cadenza.application.graph_grants import (
     MOST_ACCOUNTS,
     GrantChoice,
     GraphGrants,
-    named_account,
+    chosen_account,
 )
 from cadenza.application.ports.billing import BillingReads
 from cadenza.application.ports.store import Transaction
@@ -49,7 +49,7 @@ class GraphTargets:
         self.grants.check_model(target.model)
         if target.account is None or has_mandate:
             return target
-        return replace(target, account=named_account(accounts, target.account).name)
+        return replace(target, account=chosen_account(accounts, target.account).name)
 
     def checked_jobs(
         self, jobs: Sequence[JobDefinition], accounts: Sequence[Account]
@@ -84,7 +84,7 @@ class GraphTargets:
             return target
         account = None
         if target.grant_id is None:
-            account = named_account(accounts, target.account)
+            account = chosen_account(accounts, target.account)
         grant = await self.grants.take(
             tx,
             caller,

@@ -6,7 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from cadenza.application.grants import revoke_grant
-from cadenza.application.graph_grants import GrantChoice, GraphGrants, only_account
+from cadenza.application.graph_grants import GrantChoice, GraphGrants, chosen_account
 from cadenza.application.ports.store import Channel, Transaction
 from cadenza.application.recording import record
 from cadenza.application.slots import slot_job
@@ -105,6 +105,6 @@ class ScheduleChanges:
 def _choice(wanted: NewSchedule, accounts: Sequence[Account], schedule_id: UUID) -> GrantChoice:
     account_id = wanted.account_id
     if wanted.grant_id is None and account_id is None:
-        account_id = only_account(accounts).id
+        account_id = chosen_account(accounts, field="account_id").id
     graph_id = wanted.definition.graph_id
     return GrantChoice(graph_id, wanted.grant_id, account_id, schedule_id=schedule_id)

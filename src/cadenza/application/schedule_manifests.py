@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from cadenza.application.graph_grants import MOST_ACCOUNTS, named_account
+from cadenza.application.graph_grants import MOST_ACCOUNTS, chosen_account
 from cadenza.application.ports.billing import BillingReads
 from cadenza.application.ports.store import Transaction
 from cadenza.application.schedule_changes import NewSchedule, ScheduleChanges
@@ -65,7 +65,7 @@ class ScheduleManifests:
         try:
             self._changes.check(after.definition, now)
             if change.kind is ChangeKind.CREATE:
-                named_account(wanted.accounts, after.account)
+                chosen_account(wanted.accounts, after.account)
         except InvalidInput as error:
             return [InvalidInput(f"{change.path}.{error.field}", error.value, error.fix)]
         return ()
@@ -82,7 +82,7 @@ class ScheduleManifests:
         for change in changes:
             if change.kind is ChangeKind.CREATE:
                 assert change.after is not None
-                account = named_account(accounts, change.after.account)
+                account = chosen_account(accounts, change.after.account)
                 new = NewSchedule(change.after.definition, account_id=account.id)
                 await self._changes.add(tx, caller, self._new_id(), new, ())
             elif change.kind is not ChangeKind.UNCHANGED:
@@ -103,7 +103,7 @@ def _with_account_name(change: ScheduleChange, accounts: Sequence[Account]) -> S
     if change.kind is not ChangeKind.CREATE or change.after is None:
         return change
     try:
-        name = named_account(accounts, change.after.account).name
+        name = chosen_account(accounts, change.after.account).name
     except InvalidInput:
         return change
     return replace(change, after=replace(change.after, account=name))

@@ -7,9 +7,9 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from cadenza.application.jobs import Jobs
 from cadenza.application.graph_grants import GraphGrants
 from cadenza.application.graph_targets import GraphTargets
+from cadenza.application.jobs import Jobs
 from cadenza.application.manifests import Manifests, Wanted
 from cadenza.application.schedule_changes import ScheduleChanges
 from cadenza.application.schedule_manifests import ScheduleManifests
