@@ -14,7 +14,7 @@ from cadenza.domain.analysis import AnalysisContext
 from cadenza.domain.definition import JobDefinition
 from cadenza.domain.endpoint import Every
 from cadenza.domain.run import Claim, FinishedRun, Outcome, RunStatus
-from cadenza.sim import flash_sale, flash_sale_story
+from cadenza.sim import flash_sale, flash_sale_story, researcher
 from cadenza.sim.world import Check, Script, World, at_minute
 
 MINUTE = timedelta(minutes=1)
@@ -245,6 +245,14 @@ SCENARIOS = {
             flash_sale.play,
             flash_sale_story.STORY,
             flash_sale.play_on_rules,
+        ),
+        Scenario(
+            "researcher",
+            "a graph that is run more often while it finds something",
+            researcher.LENGTH,
+            researcher.play,
+            researcher.PHASES,
+            researcher.play_on_rules,
         ),
         Scenario(
             "queue-spike", "a growing queue, one hint, and its expiry", 40 * MINUTE, queue_spike

@@ -27,7 +27,7 @@ from cadenza.application.steering import Steering
 from cadenza.domain.access import Caller, Scope, Tenant
 from cadenza.domain.endpoint import Baseline, Endpoint, Job
 from cadenza.domain.run import Claim, Run
-from cadenza.domain.target import HttpTarget
+from cadenza.domain.target import ANYWHERE, HttpTarget, Target
 
 START = datetime(2025, 10, 29, 10, 0, tzinfo=UTC)
 CRON = CronsimCron()
@@ -82,6 +82,7 @@ class World:
         *,
         least: timedelta | None = None,
         most: timedelta | None = None,
+        target: Target | None = None,
     ) -> Endpoint:
         endpoint = Endpoint(
             id=self.id_of(name),
@@ -93,7 +94,7 @@ class World:
             min_interval=least,
             max_interval=most,
         )
-        target = HttpTarget(f"http://{name}.invalid/")
+        target = target or HttpTarget(f"http://{name}.invalid/")
         async with self._store.transaction() as tx:
             stored = await add_endpoint(tx, await self._held_job(tx), endpoint, target, CRON)
         return stored.endpoint
@@ -113,11 +114,12 @@ class World:
 
     @asynccontextmanager
     async def worker(
-        self, script: Script, name: str = "worker-1"
+        self, script: Script, name: str = "worker-1", runs_on: str = ANYWHERE
     ) -> AsyncGenerator[asyncio.Task[None]]:
         """A scheduler that runs inside the block; cancelling its task is a crash."""
         dispatcher = ScriptedDispatcher(self.clock, script)
-        at_once = SchedulerOptions(gather=timedelta(0))  # nothing is cheaper here in company
+        # nothing is cheaper here in company
+        at_once = SchedulerOptions(gather=timedelta(0), runs_on=runs_on)
         scheduler = Scheduler(name, self.queue, dispatcher, self.clock, self.log, at_once)
         self.tables.listen(Channel.DUE, scheduler.wake)
         task = asyncio.create_task(scheduler.run())

@@ -50,7 +50,7 @@ def seal_headers(
     box: SecretBox, headers: Mapping[str, Secret], *, tenant_id: UUID, endpoint_id: UUID
 ) -> str:
     target = HttpTarget("http://example.org/", secret_headers=headers)
-    _, _, sealed, _ = target_values(box, target, tenant_id=tenant_id, endpoint_id=endpoint_id)
+    _, _, _, sealed, _ = target_values(box, target, tenant_id=tenant_id, endpoint_id=endpoint_id)
     return sealed
 
 
