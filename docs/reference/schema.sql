@@ -76,11 +76,14 @@ CREATE TABLE public.endpoints (
     person_pause_user_id uuid,
     planner_pause_brain text,
     planner_pause_rule_id uuid,
+    runs_on text DEFAULT ''::text NOT NULL,
+    running_started_at timestamp with time zone,
     CONSTRAINT a_hint_expires CHECK (((num_nulls(hint_interval_ms, hint_interval_expires_at, hint_interval_author) = ANY (ARRAY[0, 3])) AND (num_nulls(hint_run_at, hint_run_expires_at, hint_run_author) = ANY (ARRAY[0, 3])))),
     CONSTRAINT a_lease_has_a_run CHECK (((lease_until IS NULL) OR (running_run_id IS NOT NULL))),
     CONSTRAINT a_lease_has_an_epoch CHECK (((lease_until IS NULL) OR (lease_epoch > 0))),
     CONSTRAINT a_next_run_has_a_source CHECK (((next_run_at IS NULL) OR (next_source IS NOT NULL))),
     CONSTRAINT a_run_in_flight_is_whole CHECK ((num_nulls(running_run_id, running_slot_at, running_attempt, running_claimed_at) = ANY (ARRAY[0, 4]))),
+    CONSTRAINT a_start_has_a_run CHECK (((running_started_at IS NULL) OR (running_run_id IS NOT NULL))),
     CONSTRAINT cron_has_a_zone CHECK (((baseline_cron IS NULL) = (timezone IS NULL))),
     CONSTRAINT endpoints_baseline_interval_ms_check CHECK (((baseline_interval_ms >= 1) AND (baseline_interval_ms <= '31622400000'::bigint))),
     CONSTRAINT endpoints_failure_count_check CHECK ((failure_count >= 0)),
@@ -253,6 +256,7 @@ CREATE TABLE public.charges (
     credits bigint NOT NULL,
     basis text NOT NULL,
     at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    endpoint_id uuid,
     CONSTRAINT charges_basis_check CHECK ((basis = ANY (ARRAY['counted'::text, 'estimated'::text]))),
     CONSTRAINT charges_cache_read_tokens_check CHECK ((cache_read_tokens >= 0)),
     CONSTRAINT charges_cache_write_tokens_check CHECK ((cache_write_tokens >= 0)),
@@ -365,6 +369,7 @@ CREATE TABLE public.execution_grants (
     schedule_id uuid,
     expiry_notice_at timestamp with time zone,
     expiry_told_at timestamp with time zone,
+    endpoint_id uuid,
     CONSTRAINT execution_grants_scopes_check CHECK ((cardinality(scopes) > 0))
 );
 
@@ -928,7 +933,7 @@ CREATE INDEX endpoints_asked ON public.endpoints USING btree (asked_at) WHERE (a
 
 CREATE INDEX endpoints_asked_for_now ON public.endpoints USING btree (manual_slot_at) WHERE (manual_slot_at IS NOT NULL);
 
-CREATE INDEX endpoints_due ON public.endpoints USING btree (next_run_at) WHERE (next_run_at IS NOT NULL);
+CREATE INDEX endpoints_due ON public.endpoints USING btree (runs_on, next_run_at) WHERE (next_run_at IS NOT NULL);
 
 CREATE INDEX endpoints_due_by_tenant ON public.endpoints USING btree (tenant_id, next_run_at) WHERE (next_run_at IS NOT NULL);
 
@@ -951,6 +956,8 @@ CREATE INDEX failed_runs_of_tenant ON public.failed_runs USING btree (tenant_id,
 CREATE INDEX grant_uses_of_grant ON public.grant_uses USING btree (grant_id, at);
 
 CREATE INDEX grants_of_account ON public.execution_grants USING btree (account_id);
+
+CREATE INDEX grants_of_endpoint ON public.execution_grants USING btree (endpoint_id) WHERE (endpoint_id IS NOT NULL);
 
 CREATE INDEX grants_of_tenant ON public.execution_grants USING btree (tenant_id, created_at);
 

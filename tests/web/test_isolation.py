@@ -71,6 +71,7 @@ async def test_a_filter_by_an_id_of_another_tenant_finds_nothing(site: Site) -> 
 
 async def test_an_id_of_another_tenant_in_a_body_is_not_taken(site: Site) -> None:
     await furnish(site, site.ours)
+    await furnish(site, site.theirs)
     ours = await _rows_of(site, site.ours.tenant_id)
     for operation in OF_TENANTS:
         for name, inner in resolved(operation.body_schema or {}).get("properties", {}).items():

@@ -109,7 +109,7 @@ _PANELS = {
         ),
         "graph-worker": (
             "roots.graph_worker",
-            "Run a graph worker: start scheduled AI graphs at their slots, under their grants.",
+            "Run a graph worker: start AI graphs at their slots, and those that endpoints call.",
         ),
         "migrate": (
             "roots.migrate",

@@ -105,6 +105,7 @@ NEVER_AN_ENDPOINT = {
         " running_attempt = 1, running_claimed_at = now()",
         "a_lease_has_an_epoch",
     ),
+    "a start without a run": ("running_started_at = now()", "a_start_has_a_run"),
     "a lease without a run": ("lease_until = now(), lease_epoch = 1", "a_lease_has_a_run"),
     "a run in flight without its slot": (
         "running_run_id = id, running_attempt = 1, running_claimed_at = now()",
