@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 from cadenza.domain.definition import EndpointDefinition, JobDefinition, check_endpoint, check_name
 from cadenza.domain.endpoint import CronLine, Every, OnDemand
 from cadenza.domain.errors import InvalidInput
+from cadenza.domain.graph import GraphLimits
+from cadenza.domain.graph_target import GraphTarget
 from cadenza.domain.target import HttpTarget, Secret, ShellTarget
 from tests.factories import CRON, NOON
 from tests.manifest.policy import POLICY
@@ -77,13 +79,34 @@ shell_targets = st.builds(
 )
 
 
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-(10**9), 10**9) | texts,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(texts, inner, max_size=2),
+    max_leaves=4,
+)
+limits = st.builds(
+    GraphLimits,
+    time=st.integers(1, 86_400).map(lambda count: timedelta(seconds=count)),
+    memory_mb=st.integers(32, 4096),
+    calls=st.none() | st.integers(1, 100),
+)
+graph_targets = st.builds(
+    GraphTarget,
+    graph_id=st.sampled_from(["langgraph:poet", "python:a.b:c", "x:yes", "x:#1"]),
+    input=st.dictionaries(texts, json_values, max_size=3),
+    limits=limits,
+    grant_id=st.none(),
+    account=st.none() | names,
+) | st.builds(GraphTarget, graph_id=st.just("langgraph:poet"), grant_id=st.uuids())
+
+
 @st.composite
 def endpoints(draw: st.DrawFn) -> EndpointDefinition:
     least, most = sorted(draw(st.tuples(durations, durations)))
     definition = EndpointDefinition(
         name=draw(names),
         baseline=draw(baselines),
-        target=draw(st.one_of(http_targets(), shell_targets)),
+        target=draw(st.one_of(http_targets(), shell_targets, graph_targets)),
         min_interval=draw(st.none() | st.just(least)),
         max_interval=draw(st.none() | st.just(most)),
     )

@@ -8,6 +8,7 @@ from cadenza.domain.instants import humanize
 from cadenza.manifest.durations import format_duration
 
 Item = dict[str, Any]
+LATE_AFTER = timedelta(minutes=1)
 SOURCES = {
     "baseline-cron": "cron",
     "baseline-interval": "interval",
@@ -53,7 +54,11 @@ def next_run(endpoint: Item, times: Times) -> str:
         return "after the one of now"
     if endpoint["next_run_at"] is None:
         return "until resumed" if endpoint["pauses"] else "when asked"
-    return f"{times.relative(endpoint['next_run_at'])} ({source(endpoint['next_source'])})"
+    due = times.relative(endpoint["next_run_at"])
+    if times.is_past(endpoint["next_run_at"], LATE_AFTER) and not endpoint["pauses"]:
+        whom = "a graph worker" if endpoint["target"]["kind"] == "graph" else "a worker"
+        return f"due {due}: late, waits for {whom}"
+    return f"{due} ({source(endpoint['next_source'])})"
 
 
 def source(name: str | None) -> str:
@@ -84,6 +89,10 @@ def target(endpoint: Item) -> str:
     if called["kind"] == "http":
         return f"{called['method']} {called['url']}"
     return called["graph"] if called["kind"] == "graph" else " ".join(called["command"])
+
+
+def limits_of_run(limits: Item) -> str:
+    return ", ".join(f"{name} {value}" for name, value in limits.items() if value is not None)
 
 
 def hint(item: Item, times: Times) -> str:

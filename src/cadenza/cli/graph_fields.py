@@ -46,7 +46,7 @@ class GraphOptions(LimitOptions):
     """Each is an option of `endpoints create` and `edit`."""
 
     graph: str | None = _what("--graph", "Like langgraph:poet; its output is the response.")
-    given: str | None = _what("--input", "What the graph is given: a JSON object, or @file.")
+    graph_input: str | None = _what("--input", "What the graph is given: a JSON object, or @file.")
     grant: str | None = _what("--grant", "The id of the grant; left out, one is made for it.")
     account: str | None = _what("--account", "Who pays, by name; left out, the only account.")
 
@@ -55,7 +55,7 @@ class GraphOptions(LimitOptions):
         return with_nulls(
             {
                 "graph": self.graph,
-                "input": object_of(self.given),
+                "input": object_of(self.graph_input),
                 "grant": self.grant,
                 "account": self.account,
                 "limits": self.limits(),

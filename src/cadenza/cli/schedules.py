@@ -7,6 +7,7 @@ import typer
 from cadenza.cli.client import Api
 from cadenza.cli.commands import command, group
 from cadenza.cli.complete import Limit
+from cadenza.cli.descriptions import limits_of_run
 from cadenza.cli.errors import usage
 from cadenza.cli.graph_fields import NONE
 from cadenza.cli.lookup import MOST_LOOKED_AT, one_of
@@ -47,8 +48,7 @@ def show_schedule(api: Api, out: Output, name: ScheduleName) -> None:
     Example: cadenza schedules show poem
     """
     schedule = api.get(f"/schedules/{find_schedule(api, name)['id']}")
-    times, limits = out.times, schedule["limits"]
-    limited = [f"{field} {value}" for field, value in limits.items() if value is not None]
+    times = out.times
     lines = [
         ("schedule", schedule["name"]),
         ("id", schedule["id"]),
@@ -57,7 +57,7 @@ def show_schedule(api: Api, out: Output, name: ScheduleName) -> None:
         ("cron", f"{schedule['cron']} ({schedule['timezone']})"),
         ("state", "enabled" if schedule["enabled"] else "disabled"),
         ("policy", schedule["concurrency_policy"]),
-        ("limits", ", ".join(limited)),
+        ("limits", limits_of_run(schedule["limits"])),
         ("requires", ", ".join(schedule["requires"])),
         ("grant", schedule["grant_id"]),
         ("last run", times.when(schedule["last_run_at"], "never")),

@@ -28,6 +28,9 @@ class Times:
     def relative(self, instant: str | None, missing: str = "–") -> str:
         return missing if instant is None else relative(_read(instant), self.now)
 
+    def is_past(self, instant: str, by: timedelta) -> bool:
+        return _read(instant) < self.now - by
+
     def clock(self, instant: str) -> str:
         """The time of day, with the day where it is another one than today."""
         at, today = self.local(_read(instant)), self.local(self.now)
