@@ -70,6 +70,7 @@ def test_each_line_of_the_log_is_one_json_object_in_the_order_of_time() -> None:
 def test_the_scenarios_are_the_ones_of_the_story() -> None:
     assert set(SCENARIOS) == {
         "flash-sale",
+        "researcher",
         "queue-spike",
         "backoff-and-recovery",
         "overrun",

@@ -28,8 +28,9 @@ NAME = "researcher"
 async def play(world: World) -> list[Check]:
     """By its baseline alone."""
     await _add(world, Every(2 * MINUTE))
-    await _live(world)
-    return [Check("every two minutes, whatever there is to find", set(world.gaps(NAME)) == {120.0})]
+    left_alone = await _live(world)
+    steady = set(world.gaps(NAME)) == {120.0}
+    return [Check("every two minutes, whatever there is to find", steady), left_alone]
 
 
 async def play_on_rules(world: World, brain: Brain, job: JobDefinition) -> list[Check]:
@@ -39,8 +40,8 @@ async def play_on_rules(world: World, brain: Brain, job: JobDefinition) -> list[
     assert isinstance(endpoint.target, GraphTarget)
     await _add(world, endpoint.baseline, endpoint.min_interval, endpoint.max_interval)
     async with world.planner(brain, PlannerOptions(between_rounds=BETWEEN_ROUNDS)):
-        await _live(world)
-    return _judged(world)
+        left_alone = await _live(world)
+    return [*_judged(world), left_alone]
 
 
 async def _add(world: World, baseline: Baseline, *guardrails: timedelta | None) -> None:
@@ -50,14 +51,21 @@ async def _add(world: World, baseline: Baseline, *guardrails: timedelta | None) 
     await world.add(NAME, baseline, least=least, most=most, target=target)
 
 
-async def _live(world: World) -> None:
+async def _live(world: World) -> Check:
+    strays: list[Claim] = []
+
+    def stray(claim: Claim, _now: datetime) -> Reply:
+        strays.append(claim)
+        return Reply(Outcome(RunStatus.FAILURE), MINUTE)
+
     def answer(claim: Claim, now: datetime) -> Reply:
         takes = world.chance.between(0.5, 3, claim.endpoint_name, claim.slot_at)
         body = {"findings": findings_at(now)}
         return Reply(Outcome(RunStatus.SUCCESS, body=body), timedelta(seconds=takes))
 
-    async with world.worker(answer, runs_on=GRAPHS):
+    async with world.worker(answer, runs_on=GRAPHS), world.worker(stray, "scheduler-1"):
         await world.live(LENGTH)
+    return Check("a scheduler that runs no graphs leaves it alone", not strays)
 
 
 def findings_at(now: datetime) -> int:
