@@ -100,7 +100,7 @@ class EndpointRows(Protocol):
     ) -> StoredEndpoint: ...
 
     async def lock_endpoints(self, endpoint_ids: Sequence[UUID]) -> Sequence[StoredEndpoint]:
-        """Those that are there, without what they call."""
+        """Those that are there, without their secrets."""
         ...
 
     async def lock_endpoints_of_job(

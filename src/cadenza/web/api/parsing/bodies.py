@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, cast
 from uuid import UUID
 
 from fastapi import Body
@@ -42,6 +42,18 @@ def validated(model: type[Model], document: dict[str, Any]) -> Model:
 # --- Jobs and endpoints -----------------------------------------------------------------------
 
 
+def inlined(part: Any, definitions: dict[str, Any]) -> Any:
+    """Without references: the document has its definitions elsewhere."""
+    if isinstance(part, list):
+        return [inlined(item, definitions) for item in cast("list[Any]", part)]
+    if not isinstance(part, dict):
+        return part
+    fields = cast("dict[str, Any]", part)
+    if "$ref" in fields:
+        return inlined(definitions[fields["$ref"].rpartition("/")[2]], definitions)
+    return {name: inlined(inner, definitions) for name, inner in fields.items()}
+
+
 def _patch_schema() -> dict[str, Any]:
     """That of the document, with nothing required, and headers that null takes away."""
     schema = EndpointDocument.model_json_schema()
@@ -49,7 +61,8 @@ def _patch_schema() -> dict[str, Any]:
         schema["properties"][field]["anyOf"][0]["additionalProperties"] = {
             "anyOf": [{"type": "string"}, {"type": "null"}]
         }
-    return {"properties": schema["properties"], "additionalProperties": False}
+    properties = inlined(schema["properties"], schema["$defs"])
+    return {"properties": properties, "additionalProperties": False}
 
 
 JobPatch = Annotated[

@@ -1,7 +1,7 @@
 """The request bodies about schedules and their runs, and what they mean."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import Body
@@ -12,7 +12,7 @@ from cadenza.domain.errors import InvalidInput
 from cadenza.domain.schedule import ScheduleDefinition
 from cadenza.manifest.models import Document, ScheduleFields
 from cadenza.manifest.schedules import read_schedule, schedule_document
-from cadenza.web.api.parsing.bodies import validated
+from cadenza.web.api.parsing.bodies import inlined, validated
 
 Id = Annotated[UUID, Field(strict=False)]
 FIXED = ("graph_id", "grant_id", "account_id")
@@ -52,21 +52,9 @@ NewScheduleBody = Annotated[
 
 def _patch_schema() -> dict[str, Any]:
     schema = ScheduleFields.model_json_schema()
-    properties = _inlined(schema["properties"], schema["$defs"])
+    properties = inlined(schema["properties"], schema["$defs"])
     changeable = {name: field for name, field in properties.items() if name not in FIXED}
     return {"properties": changeable, "additionalProperties": False}
-
-
-def _inlined(part: Any, definitions: dict[str, Any]) -> Any:
-    """Without references: the document has its definitions elsewhere."""
-    if isinstance(part, list):
-        return [_inlined(item, definitions) for item in cast("list[Any]", part)]
-    if not isinstance(part, dict):
-        return part
-    fields = cast("dict[str, Any]", part)
-    if "$ref" in fields:
-        return _inlined(definitions[fields["$ref"].rpartition("/")[2]], definitions)
-    return {name: _inlined(inner, definitions) for name, inner in fields.items()}
 
 
 SchedulePatchBody = Annotated[
