@@ -209,6 +209,17 @@ async def test_what_is_due_is_found_by_its_index(queue: Queue) -> None:
     await queue.check("claim_due", "endpoints_due", source="earliest")
 
 
+async def test_what_runs_on_other_workers_is_not_even_read(queue: Queue) -> None:
+    """Thousands that no worker of theirs claims must not slow down the claims of the others."""
+    await queue.claim()
+    async with queue.database.connection() as connection:
+        for plan in await plans(connection, queue.sent("claim_due")):
+            scans = [node for node in nodes(plan) if node.get("Index Name") == "endpoints_due"]
+            conditions = [scan["Index Cond"] for scan in scans if scan.get("Index Cond")]
+            assert len(conditions) == len(scans) >= 3  # what is due, what is lost, what comes next
+            assert all("runs_on" in condition for condition in conditions)
+
+
 async def test_also_among_few_endpoints_and_with_much_room() -> None:
     async with migrated_database_url() as url, queue_of(url) as queue:
         async with queue.database.connection() as connection:  # as they are after a while
