@@ -37,17 +37,14 @@ class GraphTargets:
     def checked(self, wanted: Target, stored: Target | None, accounts: Sequence[Account]) -> Target:
         """The target to write, with what stays as it is stored: of a graph, its account is there
         by its name, and the price of its model is known."""
-        target = keeping_stored(wanted, stored)
-        has_mandate = isinstance(target, GraphTarget) and target.mandate is not None
-        return keeping_stored(self._named(target, accounts, has_mandate=has_mandate), stored)
+        named = self._named(keeping_stored(wanted, stored), accounts)
+        return keeping_stored(named, stored)
 
-    def _named(
-        self, target: Target, accounts: Sequence[Account], *, has_mandate: bool = False
-    ) -> Target:
+    def _named(self, target: Target, accounts: Sequence[Account]) -> Target:
         if not isinstance(target, GraphTarget):
             return target
         self.grants.check_model(target.model)
-        if target.account is None or has_mandate:
+        if target.account is None or target.mandate is not None:  # then it is known
             return target
         return replace(target, account=chosen_account(accounts, target.account).name)
 
