@@ -3,6 +3,8 @@
 import asyncio
 from datetime import datetime, timedelta
 
+import pytest
+
 from cadenza.adapters.simulated.dispatcher import Reply, ScriptedDispatcher
 from cadenza.adapters.simulated.time import run_simulated
 from cadenza.adapters.system.worker_program import Workers
@@ -52,3 +54,35 @@ def test_what_one_of_them_frees_the_other_takes_at_once() -> None:
     assert sorted(name for name, _ in begun) == ["graph", "page"]
     first, second = sorted(at for _, at in begun)
     assert 20 <= second - first <= 24, "one after the other, and not at the next tick"
+
+
+class Breaks:
+    async def run(self) -> None:
+        raise RuntimeError("it broke")
+
+    def stop(self) -> None: ...
+
+    def is_moving(self) -> bool:
+        return False
+
+
+class Works(Breaks):
+    def __init__(self) -> None:
+        self.stops = 0
+        self._stopping = asyncio.Event()
+
+    async def run(self) -> None:
+        await self._stopping.wait()
+
+    def stop(self) -> None:
+        self.stops += 1
+        self._stopping.set()
+
+
+async def test_where_one_worker_breaks_the_other_ends_gently_and_the_error_is_raised() -> None:
+    works = Works()
+    workers = Workers(works, Breaks())
+    assert not workers.are_moving()
+    with pytest.raises(RuntimeError, match="it broke"):
+        await workers.run()
+    assert works.stops == 1
