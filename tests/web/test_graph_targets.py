@@ -14,7 +14,8 @@ from tests.web.graph_schedules import GRAPH, open_account
 from tests.web.support import Site
 
 LIMITS = {
-    "time": "10m", "memory_mb": 512, "steps": 25, "calls": None, "tokens": None, "credits": None
+    "time": "10m", "memory_mb": 512, "steps": 25, "calls": None, "tokens": None, "credits": None,
+    "cpus": None, "gpus": None,
 }  # fmt: skip
 
 
