@@ -28,7 +28,7 @@ async def create_schedule(house: House, **fields: Any) -> dict[str, Any]:
     return await house.done("POST", "/schedules", body)
 
 
-def _slots(backend: Backend) -> ClaimedSlots:
+def slots_of(backend: Backend) -> ClaimedSlots:
     return ClaimedSlots(backend.store, CRON, uuid4)
 
 
@@ -39,9 +39,14 @@ async def start_run(site: Site, house: House, schedule: dict[str, Any]) -> SlotC
 
 
 async def start_due(backend: Backend, schedule: dict[str, Any]) -> SlotClaim:
-    batch = await _slots(backend).claim_due(ClaimRequest("test", 100, seconds(60)))
-    (claim,) = [each for each in batch.claims if each.schedule.id == UUID(schedule["id"])]
-    assert await _slots(backend).start([claim]) == {}
+    claim = await claim_due(backend, schedule)
+    assert await slots_of(backend).start([claim]) == {}
+    return claim
+
+
+async def claim_due(backend: Backend, schedule: dict[str, Any]) -> SlotClaim:
+    batch = await slots_of(backend).claim_due(ClaimRequest("test", 100, seconds(60)))
+    (claim,) = [claim for claim in batch.claims if claim.schedule.id == UUID(schedule["id"])]
     return claim
 
 
@@ -59,7 +64,7 @@ async def end_run(
         RunEvent(number, now, EventKind.CUSTOM, {"n": number}) for number in range(1, events + 1)
     ]
     slot = FinishedSlot(claim, status, result, now, now, events=tuple(told))
-    report = await _slots(backend).finish([slot])
+    report = await slots_of(backend).finish([slot])
     assert not report.late
 
 

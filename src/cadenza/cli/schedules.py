@@ -8,7 +8,7 @@ from cadenza.cli.client import Api
 from cadenza.cli.commands import command, group
 from cadenza.cli.complete import Limit
 from cadenza.cli.errors import usage
-from cadenza.cli.lookup import MOST_LOOKED_AT, one_of
+from cadenza.cli.lookup import find_account
 from cadenza.cli.output import Column, Output
 from cadenza.cli.schedule_fields import NONE, ScheduleOptions
 from cadenza.cli.schedule_lookup import ScheduleName, find_schedule, label
@@ -94,8 +94,7 @@ def create_schedule(
     if grant is not None:
         body["grant_id"] = grant
     if account is not None:
-        known = api.pages("/accounts", MOST_LOOKED_AT)
-        body["account_id"] = one_of(known, "account", account, "cadenza accounts list")["id"]
+        body["account_id"] = find_account(api, account)["id"]
     schedule = api.create("/schedules", body)
     following = f"cadenza schedules run {quoted(label(schedule))}"
     runs = f"It runs {_next(out, schedule)}. Run it now: {following}"
