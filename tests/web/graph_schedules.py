@@ -1,11 +1,14 @@
 """Schedules for tests of the API, and a worker beside it that starts and ends their runs."""
 
-from typing import Any
+from typing import Any, cast
 from uuid import UUID, uuid4
 
+from cadenza.application.announcing import Heartbeat
 from cadenza.application.ports.claims import ClaimRequest
+from cadenza.application.ports.workers import Workers
 from cadenza.application.slots import ClaimedSlots
 from cadenza.domain.graph import EventKind, GraphResult
+from cadenza.domain.known_graph import Announcement
 from cadenza.domain.slot import FinishedSlot, RunEvent, SlotClaim, SlotStatus
 from tests.backends import Backend
 from tests.factories import CRON, seconds
@@ -71,3 +74,9 @@ async def end_run(
 def path_of(schedule: dict[str, Any], claim: SlotClaim | None = None) -> str:
     path = f"/schedules/{schedule['id']}"
     return path if claim is None else f"{path}/runs/{claim.run_id}"
+
+
+async def announce(backend: Backend, announcement: Announcement, worker: str = "test") -> None:
+    """What a living graph worker can run."""
+    workers = cast("Workers", backend.stores.graphs)  # the same object is both ports
+    await Heartbeat(workers, worker, "graph-worker", lambda: announcement).beat()

@@ -63,6 +63,7 @@ def show_schedule(api: Api, out: Output, name: ScheduleName) -> None:
         ("next runs", "\n".join(times.when(at) for at in schedule["next_runs"])),
     ]
     out.one(schedule, lines)
+    _warn(out, schedule)
 
 
 @command(cli, "create")
@@ -99,6 +100,7 @@ def create_schedule(
     following = f"cadenza schedules run {quoted(label(schedule))}"
     runs = f"It runs {_next(out, schedule)}. Run it now: {following}"
     out.done(schedule, f"Created the schedule {label(schedule)}. {runs}")
+    _warn(out, schedule)
 
 
 @command(cli, "update")
@@ -121,6 +123,7 @@ def update_schedule(
         raise usage("Nothing to change: cadenza schedules update --help shows what there is.")
     schedule = api.patch(f"/schedules/{find_schedule(api, name)['id']}", change)
     out.done(schedule, f"Changed {label(schedule)}; it runs {_next(out, schedule)}.")
+    _warn(out, schedule)
 
 
 @command(cli, "enable")
@@ -131,6 +134,7 @@ def enable_schedule(api: Api, out: Output, name: ScheduleName) -> None:
     """
     schedule = api.patch(f"/schedules/{find_schedule(api, name)['id']}", {"enabled": True})
     out.done(schedule, f"Enabled {label(schedule)}; it runs {_next(out, schedule)}.")
+    _warn(out, schedule)
 
 
 @command(cli, "disable")
@@ -152,6 +156,11 @@ def delete_schedule(api: Api, out: Output, name: ScheduleName) -> None:
     schedule = find_schedule(api, name)
     api.delete(f"/schedules/{schedule['id']}")
     out.done(schedule, f"Deleted {label(schedule)}.")
+
+
+def _warn(out: Output, schedule: Item) -> None:
+    for warning in schedule["warnings"]:
+        out.note(f"Warning: {warning}")
 
 
 def _next(out: Output, schedule: Item) -> str:

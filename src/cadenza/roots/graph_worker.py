@@ -28,6 +28,7 @@ from cadenza.adapters.postgres.store import PostgresStore
 from cadenza.adapters.system.events import LoggedEvents
 from cadenza.adapters.system.ids import new_id
 from cadenza.adapters.system.worker_program import log_trouble
+from cadenza.application.announcing import announcement_of
 from cadenza.application.grants import tell_of_expiring_grants
 from cadenza.application.graph_worker import GraphWork, GraphWorker
 from cadenza.application.metering import RunMeter
@@ -85,7 +86,10 @@ async def run_graph_worker(settings: Settings, url: str) -> None:
             ]
             about = {"graphs": sorted(executor.graphs()), "labels": labels}
             name, moving = worker_name(settings), worker.is_moving
-            await run_worker("graph-worker", name, worker, database, clock, beside, moving, **about)
+            announced = partial(announcement_of, executor, labels)
+            await run_worker(
+                *("graph-worker", name, worker, database, clock, beside, moving, announced), **about
+            )
 
 
 @asynccontextmanager

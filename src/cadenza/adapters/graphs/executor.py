@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from typing import Any
 from uuid import UUID
 
 from cadenza.adapters.graphs.fork_server import ForkServerLink
@@ -41,3 +42,6 @@ class ForkingExecutor:
 
     def graphs(self) -> Mapping[str, str | None]:
         return dict(self._server.graphs)
+
+    def input_schemas(self) -> Mapping[str, Mapping[str, Any]]:
+        return dict(self._server.schemas)

@@ -45,6 +45,7 @@ OnExit = Callable[[Exit], None]
 class ForkServerLink:
     def __init__(self, sources: GraphSources, environment: Mapping[str, str]) -> None:
         self.graphs: dict[str, str | None] = {}
+        self.schemas: dict[str, Mapping[str, Any]] = {}
         self._settings = sources.as_json()
         self._environment = dict(environment)
         self._broken: dict[str, str] = {}  # graphs whose import ended the whole server
@@ -232,6 +233,9 @@ class ForkServerLink:
                 self._loading = message["graph"]
             case "graph":
                 self._listing[message["graph"]] = message["problem"]
+                self.schemas.pop(message["graph"], None)
+                if message["schema"] is not None:
+                    self.schemas[message["graph"]] = message["schema"]
             case "ready":
                 self._loading = None
                 self.graphs = self._listing

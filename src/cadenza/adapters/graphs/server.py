@@ -20,6 +20,7 @@ from typing import Any
 from cadenza.adapters.graphs import discovery, link
 from cadenza.adapters.graphs.child import run_child
 from cadenza.adapters.graphs.discovery import LoadedGraph
+from cadenza.adapters.graphs.input_schema import input_schema_of
 from cadenza.adapters.graphs.processes import (
     adopt_orphans,
     die_with_parent,
@@ -183,10 +184,16 @@ def load_graphs(control: socket.socket, settings: Mapping[str, Any]) -> dict[str
             problems[graph_id] = loaded
         else:
             graphs[graph_id] = loaded
-    known = {**dict.fromkeys(graphs), **problems}
-    for graph_id, problem in known.items():
-        control.send(link.encode({"is": "graph", "graph": graph_id, "problem": problem}))
+    for graph_id, graph in graphs.items():
+        schema = input_schema_of(graph_id, graph.target)
+        control.send(link.encode(_listed(graph_id, None, schema)))
+    for graph_id, problem in problems.items():
+        control.send(link.encode(_listed(graph_id, problem, None)))
     return graphs
+
+
+def _listed(graph_id: str, problem: str | None, schema: Any) -> dict[str, Any]:
+    return {"is": "graph", "graph": graph_id, "problem": problem, "schema": schema}
 
 
 def main() -> None:

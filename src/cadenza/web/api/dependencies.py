@@ -13,6 +13,7 @@ from cadenza.application.billing import BillingAccounts, VirtualKeys
 from cadenza.application.endpoints import Endpoints, EndpointTest
 from cadenza.application.grants import Grants
 from cadenza.application.jobs import Jobs
+from cadenza.application.known_graphs import graph_warnings
 from cadenza.application.manifests import Manifests
 from cadenza.application.outlook import Outlook
 from cadenza.application.ports.accounts import KeyReads, TenantReads
@@ -32,6 +33,7 @@ from cadenza.application.ports.signing_keys import SigningKeys
 from cadenza.application.ports.store import Store
 from cadenza.application.ports.suggestions import SuggestionReads
 from cadenza.application.ports.usage import Readiness, UsageReads
+from cadenza.application.ports.workers import GraphReads
 from cadenza.application.rule_fit import misfits_of_jobs
 from cadenza.application.schedule_changes import ScheduleChanges
 from cadenza.application.schedule_manifests import ScheduleManifests
@@ -66,6 +68,7 @@ class Stores:
     billing: BillingReads
     grants: GrantReads
     schedules: ScheduleReads
+    graphs: GraphReads
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +113,7 @@ class Dependencies:
         declared = ScheduleManifests(changes, stores.billing, new_id)
         self.manifests = Manifests(store, cron, declared, new_id)
         self.schedules = Schedules(store, stores.schedules, stores.billing, changes, cron, new_id)
+        self.graph_warnings = partial(graph_warnings, stores.graphs)
         self.suggestions = Suggestions(
             store, stores.suggestions, stores.analysis_queue, clock, cron
         )
