@@ -102,6 +102,7 @@ async def _executor(settings: Settings) -> AsyncGenerator[ForkingExecutor]:
     environment = graph_environment(words(settings.graph_environment), os.environ)
     executor = ForkingExecutor(sources, environment)
     await executor.start()
+    log.info("graphs loaded", count=len(executor.graphs()), isolation=executor.isolation)
     for graph_id, error in executor.graphs().items():
         if error is not None:
             log.warning("a graph cannot be loaded", graph=graph_id, error=error)

@@ -97,6 +97,10 @@ def is_alive(pid: int) -> bool:
     return stat.rpartition(")")[2].split()[0] not in ("Z", "X")
 
 
+def parent_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
 async def gone(*pids: int) -> float:
     """Seconds until none of them lives; fails where one goes on."""
     began = time.monotonic()

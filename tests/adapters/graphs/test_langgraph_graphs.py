@@ -172,3 +172,10 @@ async def test_a_client_made_at_import_sees_the_address_of_its_run(
 async def test_variables_of_the_file_are_there(graphs: ForkingExecutor) -> None:
     _, result = await run(graphs, request("python:behaviour:environment"))
     assert result.output["FROM_THE_FILE"] == "yes"
+
+
+async def test_a_compiled_graph_says_what_it_takes(graphs: ForkingExecutor) -> None:
+    schemas = graphs.input_schemas()
+    assert "messages" in schemas["langgraph:poet"]["properties"]
+    assert "langgraph:factory" not in schemas  # it would have to be called
+    assert not set(schemas) - set(graphs.graphs())

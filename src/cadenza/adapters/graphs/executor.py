@@ -22,6 +22,11 @@ class ForkingExecutor:
     async def start(self) -> None:
         await self._server.start()
 
+    @property
+    def isolation(self) -> str:
+        """Whether runs have control groups; else why not, and the watchdog alone limits them."""
+        return self._server.isolation
+
     async def close(self) -> None:
         await asyncio.gather(*(run.cancel() for run in set(self._runs)))
         await self._server.close()

@@ -3,9 +3,10 @@
 import dataclasses
 import inspect
 import json
+import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, get_type_hints, is_typeddict
+from typing import Any, cast, get_type_hints, is_typeddict
 
 MAX_SCHEMA = 16_384  # characters; a longer one is of little use to a person
 
@@ -14,7 +15,7 @@ def input_schema_of(graph_id: str, target: Any) -> Mapping[str, Any] | None:
     """Never a reason not to have a graph: what cannot be said is left out."""
     with suppress(Exception):
         is_library = graph_id.startswith("langgraph:")
-        schema = _of_graph(target) if is_library else _of_callable(target)
+        schema = _terse(_of_graph(target) if is_library else _of_callable(target))
         if schema and len(json.dumps(schema, allow_nan=False)) <= MAX_SCHEMA:
             return schema
     return None
@@ -36,8 +37,27 @@ def _of_callable(target: Any) -> Mapping[str, Any] | None:
         return None
     from pydantic import TypeAdapter  # noqa: PLC0415 — only for those who use it
 
+    if is_typeddict(hint) and sys.version_info < (3, 12):  # Pydantic refuses those of typing
+        from typing_extensions import TypedDict  # noqa: PLC0415
+
+        fields = get_type_hints(hint, include_extras=True)
+        hint = TypedDict(hint.__name__, fields, total=hint.__total__)  # type: ignore[operator]
     adapter: TypeAdapter[Any] = TypeAdapter(hint)
     return adapter.json_schema()
+
+
+def _terse(schema: Any) -> Any:
+    """Of messages alone the prose would be ten thousand characters."""
+    if isinstance(schema, dict):
+        items = cast(dict[str, Any], schema).items()
+        return {key: _terse(value) for key, value in items if not _is_prose(key, value)}
+    return (
+        [_terse(value) for value in cast(list[Any], schema)] if isinstance(schema, list) else schema
+    )
+
+
+def _is_prose(key: str, value: Any) -> bool:
+    return key in ("description", "title", "examples") and not isinstance(value, dict)
 
 
 def _has_fields(hint: Any) -> bool:

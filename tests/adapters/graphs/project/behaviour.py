@@ -56,6 +56,11 @@ async def descriptors(values):
     return [os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd")[:-1]]
 
 
+async def own_group(values):
+    with open("/proc/self/cgroup") as file:
+        return next((line[3:].strip() for line in file if line.startswith("0::")), "")
+
+
 async def touch(values):
     with open(values["path"], "a") as file:
         file.write(f"{os.getpid()}\n")
