@@ -45,8 +45,10 @@ from tests.postgres import BOX, emptied_database
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "graphs"
 PROJECT = Path(__file__).parents[1] / "adapters" / "graphs" / "project"
-PRICES = {"cadenza-poet": {"input": 1, "output": 2}, "fault-500": {"input": 1, "output": 1}}
+FAULTS = ("fault-402", "fault-429", "fault-500", "fault-hang", "fault-cut")
+PRICES = {name: {"input": 1, "output": 2} for name in ("cadenza-poet", *FAULTS)}
 FINAL = {SlotStatus.SUCCESS, SlotStatus.ERROR, SlotStatus.SKIPPED, SlotStatus.CANCELLED}
+LONG_ENOUGH = timedelta(seconds=20)  # for the clients' own retries
 OPTIONS = SchedulerOptions(in_flight=20, tick=timedelta(seconds=1), stop_grace=timedelta(0))
 
 
@@ -206,6 +208,34 @@ async def test_a_provider_that_fails_is_no_fault_of_the_graph(installation: Inst
         ErrorCode.NOT_FOUND,
     ]
     assert [run.credits for run in runs] == [0, 0, 0]
+
+
+async def test_each_fault_of_a_provider_has_its_code_and_its_charge(
+    installation: Installation,
+) -> None:
+    """What was not answered costs nothing; of a stream that was cut the cost is estimated."""
+    expected = {
+        "fault-402": ErrorCode.INSUFFICIENT_CREDITS,  # with the provider
+        "fault-429": ErrorCode.RATE_LIMIT,
+        "fault-500": ErrorCode.PROVIDER_UNAVAILABLE,
+        "fault-hang": ErrorCode.TIMEOUT,
+        "fault-cut": ErrorCode.PROVIDER_UNAVAILABLE,
+    }
+    async with working(installation.new_worker()):
+        asked = {
+            model: await installation.run("langgraph:poet", {"model": model}, time=LONG_ENOUGH)
+            for model in expected
+        }
+        runs = {model: await installation.ended(schedule) for model, schedule in asked.items()}
+    assert {model: run.error_code for model, run in runs.items()} == expected
+    async with installation.database.connection() as connection:
+        charges = await connection.fetch("SELECT run_id, credits, basis FROM charges")
+        balance = await connection.fetchval("SELECT balance FROM accounts")
+    names = {run.id: model for model, run in runs.items()}
+    assert {row["basis"] for row in charges if names[row["run_id"]] == "fault-cut"} == {"estimated"}
+    assert {names[row["run_id"]] for row in charges} <= {"fault-cut", "fault-hang"}
+    assert {row["basis"] for row in charges} == {"estimated"}
+    assert balance == 1_000_000 - sum(row["credits"] for row in charges)
 
 
 async def test_a_call_is_checked_before_and_paid_after(installation: Installation) -> None:
