@@ -236,6 +236,7 @@ def _memory_stores(memory: MemoryStores) -> Stores:
         billing=memory.billing,
         grants=memory.grants,
         schedules=memory.schedules,
+        graphs=memory.workers,
     )
 
 
@@ -279,7 +280,8 @@ class PostgresBackend(Backend):
         tables = await self.rows(
             "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition"
             " AND relnamespace = 'public'::regnamespace"
-            " AND relname NOT IN ('schema_migrations', 'stopped_clock', 'workers') ORDER BY 1"
+            " AND relname NOT IN ('schema_migrations', 'stopped_clock', 'workers', 'worker_graphs')"
+            " ORDER BY 1"
         )
         contents: Contents = {}
         for (table,) in tables:

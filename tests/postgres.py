@@ -126,7 +126,7 @@ async def emptied_database(connections: int = 5) -> AsyncIterator[Database]:
         async with database.connection() as connection:
             await connection.execute(
                 "TRUNCATE tenants, runs, failed_runs, run_counts, run_attempts, late_results,"
-                " idempotency_keys CASCADE"
+                " idempotency_keys, workers CASCADE"
             )
             await connection.execute(GOING_CLOCK)  # a test before may have stopped it
         yield database

@@ -798,11 +798,19 @@ CREATE TABLE public.virtual_keys (
     CONSTRAINT virtual_keys_api_check CHECK ((api = ANY (ARRAY['openai'::text, 'anthropic'::text])))
 );
 
+CREATE TABLE public.worker_graphs (
+    worker text NOT NULL,
+    graph_id text NOT NULL COLLATE pg_catalog."C",
+    problem text,
+    input_schema jsonb
+);
+
 CREATE TABLE public.workers (
     name text NOT NULL,
     kind text NOT NULL,
     started_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
-    seen_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL
+    seen_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    labels text[] DEFAULT '{}'::text[] NOT NULL
 );
 
 ALTER TABLE ONLY public.runs ATTACH PARTITION public.runs_default DEFAULT;
@@ -911,6 +919,9 @@ ALTER TABLE ONLY public.users
 
 ALTER TABLE ONLY public.virtual_keys
     ADD CONSTRAINT virtual_keys_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.worker_graphs
+    ADD CONSTRAINT worker_graphs_pkey PRIMARY KEY (worker, graph_id);
 
 ALTER TABLE ONLY public.workers
     ADD CONSTRAINT workers_pkey PRIMARY KEY (name);
@@ -1039,6 +1050,8 @@ CREATE INDEX tenants_watched ON public.tenants USING btree (watched_until) WHERE
 
 CREATE INDEX virtual_keys_of_account ON public.virtual_keys USING btree (account_id);
 
+CREATE INDEX worker_graphs_by_id ON public.worker_graphs USING btree (graph_id);
+
 ALTER INDEX public.runs_by_id ATTACH PARTITION public.runs_default_id_idx;
 
 ALTER INDEX public.runs_pkey ATTACH PARTITION public.runs_default_pkey;
@@ -1124,3 +1137,6 @@ ALTER TABLE ONLY public.users
 
 ALTER TABLE ONLY public.virtual_keys
     ADD CONSTRAINT virtual_keys_tenant_id_account_id_fkey FOREIGN KEY (tenant_id, account_id) REFERENCES public.accounts(tenant_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.worker_graphs
+    ADD CONSTRAINT worker_graphs_worker_fkey FOREIGN KEY (worker) REFERENCES public.workers(name) ON DELETE CASCADE;

@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
+from cadenza.cli import schedule_lookup
 from cadenza.domain.billing import Charge, TokenUsage
 from cadenza.domain.graph import ErrorCode, GraphResult
+from cadenza.domain.known_graph import AnnouncedGraph, Announcement
 from cadenza.domain.slot import SlotClaim
 from tests.cli.support import Person
-from tests.web.graph_schedules import GRAPH, end_run, start_due
+from tests.web.graph_schedules import GRAPH, announce, end_run, start_due
 
 NIGHTLY = ("--cron", "0 3 * * *")
 
@@ -222,3 +224,38 @@ def test_a_file_of_schedules_is_applied_exported_and_pruned(owner: Person, tmp_p
     assert "- schedule digest" in pruned.out
     assert "1 deleted" in pruned.out
     assert owner.cadenza("schedules", "list", "--json").lines == []
+
+
+def test_a_name_is_found_wherever_it_is_among_the_others(
+    owner: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Names are asked of the server: a list of those there are may be long."""
+    monkeypatch.setattr(schedule_lookup, "MOST_LOOKED_AT", 1)
+    made = [_create(owner, name=f"poem {number}") for number in range(3)]
+    for schedule in made:
+        assert owner.gets("schedules", "show", schedule["name"])["id"] == schedule["id"]
+        assert owner.gets("schedules", "show", schedule["id"])["name"] == schedule["name"]
+
+
+def test_graphs_are_listed_and_shown_and_one_that_nobody_knows_is_warned_of(owner: Person) -> None:
+    nothing = owner.says("graphs", "list")
+    assert "No graphs" in nothing
+    assert "cadenza graph-worker" in nothing
+    created = owner.cadenza("schedules", "create", GRAPH, "--name", "poem", *NIGHTLY, "--table")
+    assert created.code == 0
+    assert "Warning: no worker knows the graph" in created.err
+    poet = AnnouncedGraph(GRAPH, None, {"type": "object"})
+    broken = AnnouncedGraph("langgraph:broken", "no module named shop")
+    announcement = Announcement(("gpu",), (poet, broken))
+    owner.site.wait_for(announce(owner.site.backend, announcement))
+    listed = owner.says("graphs", "list")
+    assert "no module named shop" in listed
+    assert "gpu" in listed
+    shown = owner.says("graphs", "show", poet.graph_id)
+    assert '{"type": "object"}' in shown
+    assert "test (gpu), ready" in shown
+    assert owner.gets("graphs", "show", poet.graph_id)["state"] == "ready"
+    assert owner.cadenza("schedules", "show", "poem").err == ""
+    missing = owner.cadenza("graphs", "show", "langgraph:brokn")
+    assert missing.code != 0
+    assert "Did you mean langgraph:broken?" in missing.err

@@ -20,6 +20,7 @@ from cadenza.adapters.postgres.planner_rows import PostgresSuggestions
 from cadenza.adapters.postgres.run_reads import PostgresRunReads
 from cadenza.adapters.postgres.schedules import PostgresScheduleReads
 from cadenza.adapters.postgres.store import PostgresStore
+from cadenza.adapters.postgres.workers import PostgresWorkers
 from cadenza.application.finishing import ClaimedRuns
 from cadenza.application.quotas import Quotas
 from cadenza.domain.run import Run
@@ -118,6 +119,7 @@ def memory_store() -> Store:
         grants=memory.grants,
         rows=MemoryRows(memory.tables),
         schedules=memory.schedules,
+        workers=memory.workers,
     )
 
 
@@ -141,6 +143,7 @@ async def postgres_store() -> AsyncIterator[Store]:
             grants=PostgresGrants(database),
             rows=PostgresRows(database),
             schedules=PostgresScheduleReads(database),
+            workers=PostgresWorkers(database),
         )
 
 

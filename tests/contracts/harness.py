@@ -18,6 +18,7 @@ from cadenza.application.ports.schedules import ScheduleReads
 from cadenza.application.ports.store import Store as StorePort
 from cadenza.application.ports.store import Transaction
 from cadenza.application.ports.suggestions import SuggestionReads
+from cadenza.application.ports.workers import GraphReads, Workers
 from cadenza.application.sessions import record_analyses
 from cadenza.domain.endpoint import Endpoint, Job
 from cadenza.domain.rule import Mode, Modes, Rule
@@ -49,6 +50,10 @@ class Instants:
     asked_at: datetime | None
 
 
+class KnownWorkers(Workers, GraphReads, Protocol):
+    """Both sides of what workers announce."""
+
+
 class Rows(Protocol):
     """Rows as no verb would write them in so few steps."""
 
@@ -77,6 +82,7 @@ class Store:
     grants: GrantReads
     rows: Rows
     schedules: ScheduleReads
+    workers: KnownWorkers
 
     def transaction(self) -> AbstractAsyncContextManager[Transaction]:
         return self.port.transaction()

@@ -43,7 +43,8 @@ from tests.postgres import BOX, emptied_database
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "graphs"
 PROJECT = Path(__file__).parents[1] / "adapters" / "graphs" / "project"
-PRICES = {"cadenza-poet": {"input": 1, "output": 2}, "fault-500": {"input": 1, "output": 1}}
+FAULTS = ("fault-402", "fault-429", "fault-500", "fault-hang", "fault-cut")
+PRICES = {name: {"input": 1, "output": 2} for name in ("cadenza-poet", *FAULTS)}
 FINAL = {SlotStatus.SUCCESS, SlotStatus.ERROR, SlotStatus.SKIPPED, SlotStatus.CANCELLED}
 OPTIONS = SchedulerOptions(in_flight=20, tick=timedelta(seconds=1), stop_grace=timedelta(0))
 

@@ -2,6 +2,7 @@
 and a provider that counts for itself."""
 
 import asyncio
+from datetime import timedelta
 from pathlib import Path
 from uuid import UUID, uuid4
 
@@ -72,6 +73,39 @@ async def test_a_provider_that_fails_is_no_fault_of_the_graph(installation: Inst
         ErrorCode.NOT_FOUND,
     ]
     assert [run.credits for run in runs] == [0, 0, 0]
+
+
+def time_for(model: str) -> timedelta:
+    """Enough for the clients' own retries; and one that hangs is waited for."""
+    return timedelta(seconds=3 if model == "fault-hang" else 60)
+
+
+async def test_each_fault_of_a_provider_has_its_code_and_its_charge(
+    installation: Installation,
+) -> None:
+    """What was not answered costs nothing; of a stream that was cut the cost is estimated."""
+    expected = {
+        "fault-402": ErrorCode.INSUFFICIENT_CREDITS,  # with the provider
+        "fault-429": ErrorCode.RATE_LIMIT,
+        "fault-500": ErrorCode.PROVIDER_UNAVAILABLE,
+        "fault-hang": ErrorCode.TIMEOUT,
+        "fault-cut": ErrorCode.PROVIDER_UNAVAILABLE,
+    }
+    async with working(installation.new_worker()):
+        asked = {
+            model: await installation.run("langgraph:poet", {"model": model}, time=time_for(model))
+            for model in expected
+        }
+        runs = {model: await installation.ended(schedule) for model, schedule in asked.items()}
+    assert {model: run.error_code for model, run in runs.items()} == expected
+    async with installation.database.connection() as connection:
+        charges = await connection.fetch("SELECT run_id, credits, basis FROM charges")
+        balance = await connection.fetchval("SELECT balance FROM accounts")
+    names = {run.id: model for model, run in runs.items()}
+    assert {row["basis"] for row in charges if names[row["run_id"]] == "fault-cut"} == {"estimated"}
+    assert {names[row["run_id"]] for row in charges} <= {"fault-cut", "fault-hang"}
+    assert {row["basis"] for row in charges} == {"estimated"}
+    assert balance == 1_000_000 - sum(row["credits"] for row in charges)
 
 
 async def test_a_call_is_checked_before_and_paid_after(installation: Installation) -> None:

@@ -1,11 +1,14 @@
 """Schedules for tests of the API, and a worker beside it that starts and ends their runs."""
 
-from typing import Any
+from typing import Any, cast
 from uuid import UUID, uuid4
 
+from cadenza.application.announcing import Heartbeat
 from cadenza.application.ports.claims import ClaimRequest
+from cadenza.application.ports.workers import Workers
 from cadenza.application.slots import ClaimedSlots
 from cadenza.domain.graph import EventKind, GraphResult
+from cadenza.domain.known_graph import Announcement
 from cadenza.domain.slot import FinishedSlot, RunEvent, SlotClaim, SlotStatus
 from tests.backends import Backend
 from tests.factories import CRON, seconds
@@ -28,7 +31,7 @@ async def create_schedule(house: House, **fields: Any) -> dict[str, Any]:
     return await house.done("POST", "/schedules", body)
 
 
-def _slots(backend: Backend) -> ClaimedSlots:
+def slots_of(backend: Backend) -> ClaimedSlots:
     return ClaimedSlots(backend.store, CRON, uuid4)
 
 
@@ -39,9 +42,14 @@ async def start_run(site: Site, house: House, schedule: dict[str, Any]) -> SlotC
 
 
 async def start_due(backend: Backend, schedule: dict[str, Any]) -> SlotClaim:
-    batch = await _slots(backend).claim_due(ClaimRequest("test", 100, seconds(60)))
-    (claim,) = [each for each in batch.claims if each.schedule.id == UUID(schedule["id"])]
-    assert await _slots(backend).start([claim]) == {}
+    claim = await claim_due(backend, schedule)
+    assert await slots_of(backend).start([claim]) == {}
+    return claim
+
+
+async def claim_due(backend: Backend, schedule: dict[str, Any]) -> SlotClaim:
+    batch = await slots_of(backend).claim_due(ClaimRequest("test", 100, seconds(60)))
+    (claim,) = [claim for claim in batch.claims if claim.schedule.id == UUID(schedule["id"])]
     return claim
 
 
@@ -59,10 +67,16 @@ async def end_run(
         RunEvent(number, now, EventKind.CUSTOM, {"n": number}) for number in range(1, events + 1)
     ]
     slot = FinishedSlot(claim, status, result, now, now, events=tuple(told))
-    report = await _slots(backend).finish([slot])
+    report = await slots_of(backend).finish([slot])
     assert not report.late
 
 
 def path_of(schedule: dict[str, Any], claim: SlotClaim | None = None) -> str:
     path = f"/schedules/{schedule['id']}"
     return path if claim is None else f"{path}/runs/{claim.run_id}"
+
+
+async def announce(backend: Backend, announcement: Announcement, worker: str = "test") -> None:
+    """What a living graph worker can run."""
+    workers = cast("Workers", backend.stores.graphs)  # the same object is both ports
+    await Heartbeat(workers, worker, "graph-worker", lambda: announcement).beat()

@@ -172,3 +172,21 @@ async def test_a_run_of_another_schedule_is_not_there(site: Site) -> None:
         nowhere = await site.ours.ask(method, missing, json=body)
         assert (wrong.status_code, nowhere.status_code) == (404, 404), f"{method} {path}"
     assert await site.contents() == before
+
+
+@pytest.mark.parametrize("policy", ["forbid", "allow", "replace"])
+async def test_what_changes_while_a_run_is_under_way_leaves_it_alone(
+    site: Site, policy: str
+) -> None:
+    """Disabled, enabled and changed: the run goes on to its end, and one slot waits."""
+    await open_account(site.ours)
+    schedule = await create_schedule(site.ours, concurrency_policy=policy, input={"n": 1})
+    claim = await start_run(site, site.ours, schedule)
+    for change in ({"enabled": False}, {"enabled": True}, {"input": {"n": 2}, "cron": "1 9 * * *"}):
+        await site.ours.done("PATCH", path_of(schedule), change)
+        assert (await site.ours.done("GET", path_of(schedule, claim)))["status"] == "running"
+    await end_run(site.backend, claim)
+    runs = (await site.ours.done("GET", f"{path_of(schedule)}/runs"))["items"]
+    assert [run["status"] for run in runs] == ["scheduled", "success"]
+    assert runs[0]["slot_at"].endswith("09:01:00Z")
+    assert claim.schedule.definition.input == {"n": 1}

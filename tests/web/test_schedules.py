@@ -6,12 +6,15 @@ from uuid import uuid4
 import pytest
 
 from cadenza.domain.access import Scope
+from cadenza.domain.graph import ErrorCode
 from tests.web.graph_schedules import (
     GRAPH,
+    claim_due,
     create_schedule,
     end_run,
     open_account,
     path_of,
+    slots_of,
     start_run,
 )
 from tests.web.support import READ, Site
@@ -340,6 +343,25 @@ async def test_what_is_deleted_keeps_its_history_and_loses_its_grant(site: Site)
         ("POST", f"{path_of(schedule)}/run", None),
     ):
         assert (await site.ours.ask(method, path, json=body)).status_code == 404
+
+
+async def test_what_waits_or_is_not_started_ends_with_its_schedule(site: Site) -> None:
+    """Under a grant that outlives it nothing else would hold them back."""
+    account = await open_account(site.ours)
+    wanted = {"account_id": account, "scopes": ["graph:execute:*"]}
+    grant = await site.ours.done("POST", "/grants", wanted)
+    asked = await create_schedule(site.ours, grant_id=grant["id"])
+    claimed = await create_schedule(site.ours, grant_id=grant["id"])
+    await site.ours.done("POST", f"{path_of(claimed)}/run")
+    claim = await claim_due(site.backend, claimed)
+    await site.ours.done("POST", f"{path_of(asked)}/run")
+    for schedule in (asked, claimed):
+        await site.ours.ask("DELETE", path_of(schedule))
+    assert await _slots(site, asked) == []
+    assert [status for _, status in await _slots(site, claimed)] == ["cancelled"]
+    assert await slots_of(site.backend).start([claim]) == {claim.run_id: ErrorCode.ABORTED}
+    (run,) = (await site.ours.done("GET", f"{path_of(claimed)}/runs"))["items"]
+    assert run["reason"] == "its schedule was deleted before it started"
 
 
 @pytest.mark.parametrize("scope", list(Scope))

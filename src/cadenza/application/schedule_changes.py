@@ -16,6 +16,8 @@ from cadenza.domain.cron import Cron
 from cadenza.domain.schedule import Schedule, ScheduleDefinition, check_schedule
 from cadenza.domain.slot import next_slot
 
+DELETED = "its schedule was deleted before it started"
+
 
 @dataclass(frozen=True, slots=True)
 class NewSchedule:
@@ -79,7 +81,9 @@ class ScheduleChanges:
         """Its history stays; the grant that was made for it ends with it."""
         now = await tx.time()
         await tx.save_schedule(replace(schedule, deleted_at=now, updated_at=now))
-        await tx.remove_waiting_slot(schedule.id)
+        await tx.remove_waiting_slots(schedule.id)
+        unstarted = [run.id for run in await tx.running_runs(schedule.id) if not run.started_at]
+        await tx.cancel_runs([run_id for run_id in unstarted if run_id], DELETED)
         grant, _ = await tx.lock_grant(caller.tenant_id, schedule.grant_id)
         if grant.schedule_id == schedule.id:
             await revoke_grant(tx, caller.actor, caller.tenant_id, grant.id)

@@ -13,7 +13,7 @@ from cadenza.cli.commands import command, group
 from cadenza.cli.complete import Force, Limit
 from cadenza.cli.context import CliContext
 from cadenza.cli.errors import CommandError
-from cadenza.cli.lookup import MOST_LOOKED_AT, one_of
+from cadenza.cli.lookup import MOST_LOOKED_AT, find_account
 from cadenza.cli.money import credits_text, dollars
 from cadenza.cli.output import Column, Output
 from cadenza.cli.provider_keys import add_key_commands
@@ -190,11 +190,6 @@ def verify_ledger(
     wrong = [plain(check["account_name"]) for check in checks if not check["is_right"]]
     if wrong:
         raise CommandError(f"The ledger does not come to the balance: {', '.join(wrong)}.")
-
-
-def find_account(api: Api, name: str) -> Item:
-    known = api.pages("/accounts", MOST_LOOKED_AT)
-    return one_of(known, "account", name, "cadenza accounts list")
 
 
 add_key_commands(accounts, find_account)

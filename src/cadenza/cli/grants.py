@@ -4,10 +4,10 @@ from typing import Annotated, Any
 
 import typer
 
-from cadenza.cli.accounts import find_account
 from cadenza.cli.client import Api
 from cadenza.cli.commands import command, group
 from cadenza.cli.complete import Limit
+from cadenza.cli.lookup import find_account
 from cadenza.cli.output import Column, Output
 
 EXECUTE = "graph:execute:"

@@ -25,32 +25,42 @@ class EndpointNames:
 
     def of(self, endpoint_id: str) -> str:
         if endpoint_id not in self._known:
-            endpoint = _by_id(self._api, "/endpoints", endpoint_id)
+            endpoint = by_id(self._api, "/endpoints", endpoint_id)
             self._known[endpoint_id] = full_name(endpoint) if endpoint else endpoint_id
         return self._known[endpoint_id]
 
 
 def find_job(api: Api, name: str) -> Item:
-    job = _by_id(api, "/jobs", name) or next(_named(api, "/jobs", name, {}), None)
-    if job is not None:
-        return job
-    known = (job["name"] for job in api.pages("/jobs", MOST_LOOKED_AT))
-    raise _unknown("job", name, known, "cadenza jobs list")
+    return find_named(api, "job", name)
+
+
+def find_account(api: Api, name: str) -> Item:
+    return find_named(api, "account", name)
+
+
+def find_named(api: Api, kind: str, name: str) -> Item:
+    """By id or by its name, which is unique; both are asked of the server."""
+    path = f"/{kind}s"
+    item = by_id(api, path, name) or next(named(api, path, name), None)
+    if item is not None:
+        return item
+    known = (item["name"] for item in api.pages(path, MOST_LOOKED_AT))
+    raise unknown(kind, name, known, f"cadenza {kind}s list")
 
 
 def find_endpoint(api: Api, name: str) -> Item:
     job, slash, own_name = name.partition("/")
     query: Item = {"job_id": find_job(api, job)["id"]} if slash else {}
-    if not slash and (endpoint := _by_id(api, "/endpoints", name)) is not None:
+    if not slash and (endpoint := by_id(api, "/endpoints", name)) is not None:
         return endpoint
-    several = list(_named(api, "/endpoints", own_name if slash else name, query))
+    several = list(named(api, "/endpoints", own_name if slash else name, query))
     if len(several) > 1:
         candidates = _listed(map(full_name, several))
         raise usage(f"Several endpoints are named {plain(name)!r}. Which one? {candidates}")
     if several:
         return several[0]
     known = map(full_name, api.pages("/endpoints", MOST_LOOKED_AT, query))
-    raise _unknown("endpoint", name, known, "cadenza endpoints list")
+    raise unknown("endpoint", name, known, "cadenza endpoints list")
 
 
 def job_and_name(api: Api, name: str) -> tuple[Item, str]:
@@ -80,16 +90,16 @@ def one_of(items: Iterable[Item], kind: str, name: str, command: str) -> Item:
         raise usage(f"Several {kind}s are named {plain(name)!r}. Which one? {ids}")
     if matching:
         return matching[0]
-    raise _unknown(kind, name, (item["name"] for item in listed), command)
+    raise unknown(kind, name, (item["name"] for item in listed), command)
 
 
-def _named(api: Api, path: str, name: str, query: Item) -> Iterator[Item]:
+def named(api: Api, path: str, name: str, query: Item | None = None) -> Iterator[Item]:
     if not 0 < len(name) <= MAX_NAME:
         return iter(())
-    return api.pages(path, 20, {**query, "name": name})
+    return api.pages(path, 20, {**(query or {}), "name": name})
 
 
-def _by_id(api: Api, path: str, text: str) -> Item | None:
+def by_id(api: Api, path: str, text: str) -> Item | None:
     try:
         return api.get(f"{path}/{UUID(text)}")
     except ValueError:
@@ -100,7 +110,7 @@ def _by_id(api: Api, path: str, text: str) -> Item | None:
         raise
 
 
-def _unknown(kind: str, name: str, known: Iterable[str], command: str) -> CommandError:
+def unknown(kind: str, name: str, known: Iterable[str], command: str) -> CommandError:
     near = nearest(name, list(known))
     hint = f"Did you mean {_listed(near)}?" if near else f"`{command}` shows those there are."
     return CommandError(f"There is no {kind} {plain(name)!r}. {hint}", ExitCode.NOT_FOUND)

@@ -7,7 +7,7 @@ import typer
 
 from cadenza.cli.client import Api
 from cadenza.cli.errors import CommandError, ExitCode, usage
-from cadenza.cli.lookup import MOST_LOOKED_AT, nearest
+from cadenza.cli.lookup import MOST_LOOKED_AT, by_id, named, unknown
 from cadenza.cli.terminal_text import plain
 
 Item = dict[str, Any]
@@ -18,21 +18,24 @@ ScheduleName = Annotated[
 
 
 def find_schedule(api: Api, name: str) -> Item:
+    """Its name and its whole id are asked of the server, of a deleted one the id."""
+    schedule = next(named(api, "/schedules", name), None) or by_id(api, "/schedules", name)
+    if schedule is not None:
+        return schedule
     schedules = list(api.pages("/schedules", MOST_LOOKED_AT))
-    named = [schedule for schedule in schedules if schedule["name"] == name]
-    if found := named or _beginning("schedule", schedules, name):
-        return found[0]
-    near = nearest(name, [label(schedule) for schedule in schedules])
-    hint = f"Did you mean {', '.join(map(plain, near))}?" if near else ""
-    raise _unknown("schedule", name, hint or "`cadenza schedules list` shows those there are.")
+    if matches := _beginning("schedule", schedules, name):
+        return matches[0]
+    raise unknown("schedule", name, map(label, schedules), "cadenza schedules list")
 
 
 def find_run(api: Api, schedule: Item, run_id: str) -> Item:
-    runs = api.pages(f"/schedules/{schedule['id']}/runs", MOST_LOOKED_AT)
-    if found := _beginning("run", [run for run in runs if run["id"]], run_id):
-        return found[0]
-    hint = f"`cadenza schedules runs {plain(label(schedule))}` shows those there are."
-    raise _unknown("run", run_id, hint)
+    path = f"/schedules/{schedule['id']}/runs"
+    if (run := by_id(api, path, run_id)) is not None:
+        return run
+    runs = (run for run in api.pages(path, MOST_LOOKED_AT) if run["id"])
+    if matches := _beginning("run", runs, run_id):
+        return matches[0]
+    raise unknown("run", run_id, (), f"cadenza schedules runs {plain(label(schedule))}")
 
 
 def run_that_is(api: Api, schedule: Item, status: str) -> Item:
@@ -51,14 +54,10 @@ def label(schedule: Item) -> str:
 
 def _beginning(kind: str, items: Iterable[Item], text: str) -> list[Item]:
     text = text.lower()
-    found = [item for item in items if item["id"].startswith(text)]
     if len(text) < LEAST_PREFIX:
         return []
-    if len(found) > 1:
-        ids = ", ".join(item["id"] for item in found[:5])
+    matches = [item for item in items if item["id"].startswith(text)]
+    if len(matches) > 1:
+        ids = ", ".join(item["id"] for item in matches[:5])
         raise usage(f"Several {kind}s have an id that begins with {plain(text)}. Which one? {ids}")
-    return found
-
-
-def _unknown(kind: str, name: str, hint: str) -> CommandError:
-    return CommandError(f"There is no {kind} {plain(name)!r}. {hint}", ExitCode.NOT_FOUND)
+    return matches

@@ -10,7 +10,7 @@ from cadenza.cli.complete import Limit
 from cadenza.cli.descriptions import limits_of_run
 from cadenza.cli.errors import usage
 from cadenza.cli.graph_fields import NONE
-from cadenza.cli.lookup import MOST_LOOKED_AT, one_of
+from cadenza.cli.lookup import find_account
 from cadenza.cli.output import Column, Output
 from cadenza.cli.schedule_fields import ScheduleOptions
 from cadenza.cli.schedule_lookup import ScheduleName, find_schedule, label
@@ -64,6 +64,7 @@ def show_schedule(api: Api, out: Output, name: ScheduleName) -> None:
         ("next runs", "\n".join(times.when(at) for at in schedule["next_runs"])),
     ]
     out.one(schedule, lines)
+    _warn(out, schedule)
 
 
 @command(cli, "create")
@@ -95,12 +96,12 @@ def create_schedule(
     if grant is not None:
         body["grant_id"] = grant
     if account is not None:
-        known = api.pages("/accounts", MOST_LOOKED_AT)
-        body["account_id"] = one_of(known, "account", account, "cadenza accounts list")["id"]
+        body["account_id"] = find_account(api, account)["id"]
     schedule = api.create("/schedules", body)
     following = f"cadenza schedules run {quoted(label(schedule))}"
     runs = f"It runs {_next(out, schedule)}. Run it now: {following}"
     out.done(schedule, f"Created the schedule {label(schedule)}. {runs}")
+    _warn(out, schedule)
 
 
 @command(cli, "update")
@@ -123,6 +124,7 @@ def update_schedule(
         raise usage("Nothing to change: cadenza schedules update --help shows what there is.")
     schedule = api.patch(f"/schedules/{find_schedule(api, name)['id']}", change)
     out.done(schedule, f"Changed {label(schedule)}; it runs {_next(out, schedule)}.")
+    _warn(out, schedule)
 
 
 @command(cli, "enable")
@@ -133,6 +135,7 @@ def enable_schedule(api: Api, out: Output, name: ScheduleName) -> None:
     """
     schedule = api.patch(f"/schedules/{find_schedule(api, name)['id']}", {"enabled": True})
     out.done(schedule, f"Enabled {label(schedule)}; it runs {_next(out, schedule)}.")
+    _warn(out, schedule)
 
 
 @command(cli, "disable")
@@ -154,6 +157,11 @@ def delete_schedule(api: Api, out: Output, name: ScheduleName) -> None:
     schedule = find_schedule(api, name)
     api.delete(f"/schedules/{schedule['id']}")
     out.done(schedule, f"Deleted {label(schedule)}.")
+
+
+def _warn(out: Output, schedule: Item) -> None:
+    for warning in schedule["warnings"]:
+        out.note(f"Warning: {warning}")
 
 
 def _next(out: Output, schedule: Item) -> str:

@@ -78,6 +78,10 @@ _PANELS = {
         "tenants": ("cli.tenants", "Tenants and their users, with the admin's key."),
     },
     "AI graphs": {
+        "graphs": (
+            "cli.graphs",
+            "Graphs: what graph workers can run, and what is wrong with one.",
+        ),
         "schedules": (
             "cli.schedules",
             "Schedules of AI graphs: when one runs, and what became of its runs.",

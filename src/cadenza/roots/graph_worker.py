@@ -1,6 +1,5 @@
 """`cadenza graph-worker`: runs graphs at their slots, until it is told to stop."""
 
-import os
 import secrets
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -13,9 +12,6 @@ import typer
 
 from cadenza.adapters.cron.cronsim import CronsimCron
 from cadenza.adapters.gateway.gateway import RunGateway
-from cadenza.adapters.graphs.executor import Executor, ForkingExecutor
-from cadenza.adapters.graphs.ray.cluster import ClusterChildren, ClusterOptions
-from cadenza.adapters.graphs.sources import GraphSources, graph_environment
 from cadenza.adapters.http.addresses import AddressPolicy, parse_networks, parse_ports
 from cadenza.adapters.http.guard import Guard
 from cadenza.adapters.http.provider_connector import ProviderConnector
@@ -28,6 +24,7 @@ from cadenza.adapters.postgres.store import PostgresStore
 from cadenza.adapters.system.events import LoggedEvents
 from cadenza.adapters.system.ids import new_id
 from cadenza.adapters.system.worker_program import Workers, log_trouble
+from cadenza.application.announcing import announcement_of
 from cadenza.application.dispatch import RoutedDispatcher
 from cadenza.application.executions import Load
 from cadenza.application.grants import tell_of_expiring_grants
@@ -42,6 +39,7 @@ from cadenza.application.slots import ClaimedSlots
 from cadenza.domain.graph_target import GRAPHS, GraphTarget
 from cadenza.domain.schedule import check_labels
 from cadenza.roots.dispatch import words
+from cadenza.roots.graph_executor import graph_executor
 from cadenza.roots.prices import LoadedPrices
 from cadenza.roots.program import opened_database, run_program, start_program
 from cadenza.roots.secrets import secret_box
@@ -75,7 +73,7 @@ async def run_graph_worker(settings: Settings, url: str) -> None:
         await clock.ask(database)
         box = secret_box(settings, warn=log.warning)
         store = PostgresStore(database, box)
-        async with _executor(settings) as executor, _gateway(settings) as gateway:
+        async with graph_executor(settings) as executor, _gateway(settings) as gateway:
             graphs = GraphRuns(executor, gateway, _meters(settings, database, box, clock), clock)
             load, events, options = Load(), LoggedEvents(), _options(settings)
             hurried = database.within(options.store_limit)
@@ -100,35 +98,9 @@ async def run_graph_worker(settings: Settings, url: str) -> None:
             workers = Workers(slots, endpoints)
             await run_worker(
                 *("graph-worker", name, workers, database, clock, beside, workers.are_moving),
+                partial(announcement_of, executor, labels),
                 **about,
             )
-
-
-@asynccontextmanager
-async def _executor(settings: Settings) -> AsyncGenerator[Executor]:
-    sources = GraphSources(
-        files=tuple(words(settings.graph_files)),
-        python=tuple(words(settings.graph_functions)),
-        paths=tuple(words(settings.graph_paths)),
-    )
-    environment = graph_environment(words(settings.graph_environment), os.environ)
-    if settings.ray_address:
-        options = ClusterOptions(
-            settings.ray_address, settings.ray_wait_seconds, settings.ray_runtime_env
-        )
-        is_named = "graph_files" in settings.model_fields_set  # then it must be on every node
-        there = sources if is_named else sources.present()
-        executor = Executor(ClusterChildren(options, there, environment))
-    else:
-        executor = ForkingExecutor(sources.present(), environment)
-    await executor.start()
-    for graph_id, error in executor.graphs().items():
-        if error is not None:
-            log.warning("a graph cannot be loaded", graph=graph_id, error=error)
-    try:
-        yield executor
-    finally:
-        await executor.close()
 
 
 @asynccontextmanager

@@ -17,6 +17,7 @@ from cadenza.adapters.postgres.run_reads import PostgresLatestAnswers, PostgresR
 from cadenza.adapters.postgres.schedules import PostgresScheduleReads
 from cadenza.adapters.postgres.store import PostgresStore
 from cadenza.adapters.postgres.usage import PostgresReadiness, PostgresUsage
+from cadenza.adapters.postgres.workers import PostgresWorkers
 from cadenza.adapters.system.ids import new_id
 from cadenza.application.finishing import ClaimedRuns
 from cadenza.application.ports.secret_box import SecretBox
@@ -46,6 +47,7 @@ def api_stores(
         billing=PostgresBilling(database, box),
         grants=PostgresGrants(database),
         schedules=PostgresScheduleReads(database),
+        graphs=PostgresWorkers(database),
     )
 
 

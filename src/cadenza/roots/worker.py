@@ -10,10 +10,13 @@ import structlog
 
 from cadenza.adapters.postgres.clock import DatabaseClock
 from cadenza.adapters.postgres.database import Database
-from cadenza.adapters.postgres.workers import BEAT_EVERY, PostgresWorkers
+from cadenza.adapters.postgres.workers import PostgresWorkers
 from cadenza.adapters.system.worker_program import Worker, log_trouble, run_with, stop_on_signals
+from cadenza.application.announcing import Heartbeat
+from cadenza.application.ports.workers import BEAT_EVERY
 from cadenza.application.repeat import repeat
 from cadenza.domain.errors import StoreUnavailable
+from cadenza.domain.known_graph import Announcement
 from cadenza.roots.settings import Settings
 
 log = structlog.get_logger()
@@ -31,15 +34,16 @@ async def run_worker(
     clock: DatabaseClock,
     beside: Iterable[Coroutine[Any, Any, None]],
     is_moving: Callable[[], bool] = lambda: True,
+    announcement: Callable[[], Announcement] = Announcement,
     **about: object,
 ) -> None:
     """Until a signal stops it; `about` is said when it starts. One that does not move any more
     stops to beat, and /readyz says so."""
-    workers = PostgresWorkers(database)
+    heartbeat = Heartbeat(PostgresWorkers(database), name, kind, announcement)
 
     async def beat() -> None:
         if is_moving():
-            await workers.beat(name, kind)
+            await heartbeat.beat()
         await clock.ask(database)
 
     stop_on_signals(worker)
@@ -48,5 +52,5 @@ async def run_worker(
         await run_with(worker, [repeat(beat, clock, BEAT_EVERY, log_trouble), *beside])
     finally:
         with suppress(StoreUnavailable):
-            await workers.left(name)
+            await heartbeat.end()
         log.info(f"{kind} stopped")

@@ -127,6 +127,10 @@ def is_alive(pid: int) -> bool:
     return stat.rpartition(")")[2].split()[0] not in ("Z", "X")
 
 
+def parent_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
 async def gone(*pids: int) -> float:
     """Seconds until none of them lives; fails where one goes on."""
     began = time.monotonic()
@@ -134,7 +138,3 @@ async def gone(*pids: int) -> float:
         while any(map(is_alive, pids)):  # noqa: ASYNC110 — of processes that are not ours
             await asyncio.sleep(0.002)
     return time.monotonic() - began
-
-
-def parent_of(pid: int) -> int:
-    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from cadenza.adapters.graphs.executor import Executor
-from cadenza.adapters.graphs.sources import GraphSources
+from cadenza.adapters.graphs.executor import Executor, ForkingExecutor
+from cadenza.adapters.graphs.sources import GraphSources, graph_environment
 from cadenza.domain.graph import ErrorCode, EventKind, GraphResult, Resume
 from tests.adapters.graphs import harness
 from tests.adapters.graphs.harness import PROJECT, kinds, request, run
@@ -168,3 +168,16 @@ async def test_a_client_made_at_import_sees_the_address_of_its_run(
 async def test_variables_of_the_file_are_there(graphs: Executor) -> None:
     _, result = await run(graphs, request("python:behaviour:environment"))
     assert result.output["FROM_THE_FILE"] == "yes"
+
+
+async def test_a_compiled_graph_says_what_it_takes() -> None:
+    sources = GraphSources(files=(str(PROJECT / "langgraph.json"),))
+    graphs = ForkingExecutor(sources, graph_environment([], harness.ENVIRONMENT))
+    await graphs.start()
+    try:
+        schemas = graphs.input_schemas()
+        assert "messages" in schemas["langgraph:poet"]["properties"]
+        assert "langgraph:factory" not in schemas  # it would have to be called
+        assert not set(schemas) - set(graphs.graphs())
+    finally:
+        await graphs.close()

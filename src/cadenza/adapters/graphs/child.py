@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from cadenza.adapters.graphs import link, python_graphs
+from cadenza.adapters.graphs.cgroups import RunGroup
 from cadenza.adapters.graphs.discovery import LoadedGraph
 from cadenza.adapters.graphs.failure import GraphFailed, code_of, message_of
 from cadenza.adapters.graphs.json_safe import plain
@@ -72,6 +73,7 @@ def run_child(
     foreign: Sequence[int],
     server: int,
     watched: Watched,
+    group: RunGroup | None,
 ) -> NoReturn:
     """Never returns, whatever the user's code does: the stack above is the fork server's."""
     status = 1
@@ -82,6 +84,8 @@ def run_child(
         _own_signals()
         os.set_inheritable(channel_fd, False)
         channel = socket.socket(fileno=channel_fd)
+        if group is not None:
+            group.join()
         limit_memory(watched.memory)
         emitter = Emitter(channel)
         emitter.ready()

@@ -3,6 +3,7 @@
 import asyncio
 import signal
 from collections.abc import Mapping
+from typing import Any
 
 from cadenza.adapters.graphs import link
 from cadenza.adapters.graphs.children import Exit
@@ -85,6 +86,14 @@ class LocalChildren:
     @property
     def graphs(self) -> Mapping[str, str | None]:
         return self._server.graphs
+
+    @property
+    def schemas(self) -> Mapping[str, Mapping[str, Any]]:
+        return self._server.schemas
+
+    @property
+    def isolation(self) -> str:
+        return self._server.isolation
 
     def fork(self, run: str, request: GraphRequest) -> ChildProcess:
         memory = request.limits.memory_mb * 2**20

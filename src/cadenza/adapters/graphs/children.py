@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from cadenza.adapters.graphs import link
 from cadenza.domain.graph import ErrorCode, GraphRequest
@@ -40,6 +40,16 @@ class Child(Protocol):
 class Children(Protocol):
     @property
     def graphs(self) -> Mapping[str, str | None]: ...
+
+    @property
+    def schemas(self) -> Mapping[str, Mapping[str, Any]]:
+        """What graphs take, where they say so."""
+        ...
+
+    @property
+    def isolation(self) -> str:
+        """By what runs are held together, beside their sessions."""
+        ...
 
     @property
     def ready_seconds(self) -> float:

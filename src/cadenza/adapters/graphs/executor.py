@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from typing import Any
 from uuid import UUID
 
 from cadenza.adapters.graphs.child_process import LocalChildren
@@ -20,6 +21,11 @@ class Executor:
 
     async def start(self) -> None:
         await self._children.start()
+
+    @property
+    def isolation(self) -> str:
+        """Whether runs have control groups; else why not, and the watchdog alone limits them."""
+        return self._children.isolation
 
     async def close(self) -> None:
         await asyncio.gather(*(run.cancel() for run in set(self._runs)))
@@ -41,6 +47,9 @@ class Executor:
 
     def graphs(self) -> Mapping[str, str | None]:
         return dict(self._children.graphs)
+
+    def input_schemas(self) -> Mapping[str, Mapping[str, Any]]:
+        return dict(self._children.schemas)
 
 
 class ForkingExecutor(Executor):

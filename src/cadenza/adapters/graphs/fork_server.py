@@ -39,6 +39,8 @@ OnExit = Callable[[Exit], None]
 class ForkServerLink:
     def __init__(self, sources: GraphSources, environment: Mapping[str, str]) -> None:
         self.graphs: dict[str, str | None] = {}
+        self.schemas: dict[str, Mapping[str, Any]] = {}
+        self.isolation = ""  # by what runs are held together, beside their sessions
         self._settings = sources.as_json()
         self._environment = dict(environment)
         self._broken: dict[str, str] = {}  # graphs whose import ended the whole server
@@ -114,7 +116,14 @@ class ForkServerLink:
 
     def _end_if_stuck(self, run: str) -> None:
         if run in self._runs and self._process is not None:
-            self._process.kill()  # its children end with it
+            self._process.terminate()  # the guardian, which ends the server and all below it
+            loop = asyncio.get_running_loop()
+            loop.call_later(STUCK_SECONDS, self._end_anyhow, self._process)
+
+    def _end_anyhow(self, process: subprocess.Popen[bytes]) -> None:
+        """A guardian that stands still as well; both are in one group of processes."""
+        if process is self._process and process.returncode is None:
+            kill_group(process.pid)
 
     async def _supervise(self) -> None:
         pause = FIRST_PAUSE
@@ -166,10 +175,11 @@ class ForkServerLink:
         self._outbox.clear()
         process, self._process = self._process, None
         if process is not None:
-            with suppress(subprocess.TimeoutExpired):  # it ends by itself when the socket closes
+            try:  # it ends by itself when the socket closes
                 await asyncio.to_thread(process.wait, STUCK_SECONDS)
-            process.kill()
-            await asyncio.to_thread(process.wait)
+            except subprocess.TimeoutExpired:
+                kill_group(process.pid)
+                await asyncio.to_thread(process.wait)
         for pid in self._pids.values():
             kill_group(pid)
         for run in list(self._runs):
@@ -226,9 +236,13 @@ class ForkServerLink:
                 self._loading = message["graph"]
             case "graph":
                 self._listing[message["graph"]] = message["problem"]
+                self.schemas.pop(message["graph"], None)
+                if message["schema"] is not None:
+                    self.schemas[message["graph"]] = message["schema"]
             case "ready":
                 self._loading = None
                 self.graphs = self._listing
+                self.isolation = message["isolation"]
                 self._up.set()
                 self._up_or_hopeless.set()
             case "exited":

@@ -17,27 +17,36 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from cadenza.adapters.graphs import discovery, link
+from cadenza.adapters.graphs import cgroups, discovery, link
+from cadenza.adapters.graphs.cgroups import RunGroup, RunGroups
 from cadenza.adapters.graphs.child import run_child
 from cadenza.adapters.graphs.discovery import LoadedGraph
-from cadenza.adapters.graphs.processes import (
-    adopt_orphans,
-    die_with_parent,
-    kill_group,
-    own_children,
-    resident_memory,
-)
+from cadenza.adapters.graphs.guardian import guard
+from cadenza.adapters.graphs.input_schema import input_schema_of
+from cadenza.adapters.graphs.processes import kill_group, own_children, resident_memory
 from cadenza.adapters.graphs.sources import MODEL_VARIABLES, GraphSources
-from cadenza.adapters.graphs.watchdog import INTERVAL, SHARE, Watched, kill_all, look
-
-FAREWELL_ROUNDS = 20
+from cadenza.adapters.graphs.watchdog import (
+    INTERVAL,
+    SHARE,
+    Watched,
+    end_descendants,
+    kill_all,
+    look,
+    too_much_memory,
+)
 
 
 @dataclass(slots=True)
 class Run:
     run_id: str
     watched: Watched
+    group: RunGroup | None
     why: str | None = None  # the watchdog ended it
+
+    def kill(self, pid: int) -> None:
+        kill_group(pid)
+        if self.group is not None:
+            self.group.kill()
 
 
 class WorkerGone(Exception):
@@ -45,9 +54,17 @@ class WorkerGone(Exception):
 
 
 class ForkServer:
-    def __init__(self, control: socket.socket, graphs: Mapping[str, LoadedGraph]) -> None:
+    def __init__(
+        self,
+        control: socket.socket,
+        graphs: Mapping[str, LoadedGraph],
+        guardian: int,
+        groups: RunGroups | None,
+    ) -> None:
         self._control = control
         self._graphs = graphs
+        self._guardian = guardian
+        self._groups = groups
         self._runs: dict[int, Run] = {}  # by process
         self._look_at: float | None = None
         self._inherited = resident_memory()
@@ -57,7 +74,7 @@ class ForkServer:
 
     def serve(self) -> None:
         signal.signal(signal.SIGCHLD, _only_wake)
-        signal.signal(signal.SIGTERM, _only_wake)  # the worker's end; its socket says so, too
+        signal.signal(signal.SIGTERM, _only_wake)  # the guardian's end
         signal.set_wakeup_fd(self._wake, warn_on_full_buffer=False)
         poll = select.poll()
         poll.register(self._control.fileno(), select.POLLIN)
@@ -67,6 +84,8 @@ class ForkServer:
                 readable = [fd for fd, _ in poll.poll(self._patience_ms())]
                 if self._woken in readable:
                     self._reap()
+                    if os.getppid() != self._guardian:
+                        raise WorkerGone
                 if self._control.fileno() in readable:
                     self._obey()
                 if self._look_at is not None and time.monotonic() >= self._look_at:
@@ -95,25 +114,36 @@ class ForkServer:
         channel, output = fds
         server = os.getpid()
         watched = Watched(int(message["memory"]), self._inherited)
+        group = None if self._groups is None else self._groups.new(watched.memory)
         try:
             pid = os.fork()
         except OSError as error:
             self._tell({"is": "refused", "run": message["run"], "message": str(error)})
             os.close(channel)
             os.close(output)
+            self._leave(group)
             return
         if pid == 0:
-            ours = (self._control.fileno(), self._woken, self._wake)
-            run_child(self._graphs[message["graph"]], channel, output, ours, server, watched)
+            graph = self._graphs[message["graph"]]
+            run_child(graph, channel, output, self._own_descriptors(), server, watched, group)
         os.close(channel)
         os.close(output)
-        self._runs[pid] = Run(message["run"], watched)
+        self._runs[pid] = Run(message["run"], watched, group)
         self._look_at = self._look_at or time.monotonic() + INTERVAL
+
+    def _own_descriptors(self) -> tuple[int, ...]:
+        """That no child may hold."""
+        lock = () if self._groups is None else (self._groups.lock,)
+        return (self._control.fileno(), self._woken, self._wake, *lock)
+
+    def _leave(self, group: RunGroup | None) -> None:
+        if group is not None and self._groups is not None:
+            self._groups.leave(group)
 
     def _kill(self, run_id: str) -> None:
         for pid, run in self._runs.items():
             if run.run_id == run_id:
-                kill_group(pid)
+                run.kill(pid)
 
     def _reap(self) -> None:
         with suppress(BlockingIOError):
@@ -128,9 +158,12 @@ class ForkServer:
     def _ended(self, pid: int) -> None:
         run = self._runs.pop(pid, None)
         if run is not None:
-            kill_group(pid)
+            run.kill(pid)
         _, status = os.waitpid(pid, 0)
         if run is not None:
+            if run.group is not None and run.group.is_out_of_memory():
+                run.why = run.why or too_much_memory(run.watched.memory)
+            self._leave(run.group)
             code = os.waitstatus_to_exitcode(status)
             self._tell({"is": "exited", "run": run.run_id, "code": code, "why": run.why})
             has_orphans = not own_children() <= self._runs.keys()
@@ -144,21 +177,21 @@ class ForkServer:
         seen = look(runs, os.getpid(), spared=os.getsid(0))
         for pid, why in seen.over.items():
             self._runs[pid].why = self._runs[pid].why or why
-            kill_group(pid)
+            self._runs[pid].kill(pid)
         kill_all(seen.strays)
         now = time.monotonic()
         is_quiet = not self._runs and not seen.strays
         self._look_at = None if is_quiet else now + max(INTERVAL, SHARE * (now - began))
 
     def _farewell(self) -> None:
-        for pid in self._runs:
-            kill_group(pid)
-        for _ in range(FAREWELL_ROUNDS):
-            seen = look({}, os.getpid())
-            if not seen.strays:
-                break
-            kill_all(seen.strays)
-            time.sleep(0.002)
+        for pid, run in self._runs.items():
+            run.kill(pid)
+        end_descendants()
+        if self._groups is not None:
+            for run in self._runs.values():
+                if run.group is not None:
+                    self._groups.leave(run.group)
+            self._groups.close()
         os._exit(0)
 
     def _tell(self, message: Mapping[str, Any]) -> None:
@@ -183,17 +216,24 @@ def load_graphs(control: socket.socket, settings: Mapping[str, Any]) -> dict[str
             problems[graph_id] = loaded
         else:
             graphs[graph_id] = loaded
-    known = {**dict.fromkeys(graphs), **problems}
-    for graph_id, problem in known.items():
-        control.send(link.encode({"is": "graph", "graph": graph_id, "problem": problem}))
+    for graph_id, graph in graphs.items():
+        schema = input_schema_of(graph_id, graph.target)
+        control.send(link.encode(_listed(graph_id, None, schema)))
+    for graph_id, problem in problems.items():
+        control.send(link.encode(_listed(graph_id, problem, None)))
     return graphs
+
+
+def _listed(graph_id: str, problem: str | None, schema: Any) -> dict[str, Any]:
+    return {"is": "graph", "graph": graph_id, "problem": problem, "schema": schema}
 
 
 def main() -> None:
     control = socket.socket(fileno=int(sys.argv[1]))
     os.set_inheritable(control.fileno(), False)
-    die_with_parent(int(sys.argv[2]), signal.SIGTERM)
-    adopt_orphans()
+    worker = int(sys.argv[2])
+    guardian = guard(worker, control.fileno())
+    groups = cgroups.of_this_process({worker, guardian, os.getpid()})
     os.environ.update(MODEL_VARIABLES)  # noqa: TID251 — the graphs', not our settings
     settings: dict[str, Any] = json.load(sys.stdin)
     graphs = load_graphs(control, settings)
@@ -201,9 +241,16 @@ def main() -> None:
         _warm(name)
     gc.collect()
     gc.freeze()  # so that a collection in a child does not copy every page
-    server = ForkServer(control, graphs)
-    control.send(link.encode({"is": "ready"}))
+    isolation = groups if isinstance(groups, str) else _isolation(groups)
+    usable = None if isinstance(groups, str) else groups
+    server = ForkServer(control, graphs, guardian, usable)
+    control.send(link.encode({"is": "ready", "isolation": isolation}))
     server.serve()
+
+
+def _isolation(groups: RunGroups) -> str:
+    memory = "with their memory limits" if groups.limits_memory else "without the memory controller"
+    return f"control groups, {memory}"
 
 
 def _warm(provider: str) -> None:

@@ -6,6 +6,7 @@ orphan that is in nobody's session left its run on purpose, and is killed.
 
 import os
 import signal
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from cadenza.adapters.graphs.processes import ProcessInfo, all_processes, propor
 
 INTERVAL = 0.05  # seconds
 SHARE = 10  # a look may take a tenth of the time at most
+FAREWELL_ROUNDS = 20
 MAX_TASKS = 256  # processes and threads of one run
 
 
@@ -45,6 +47,16 @@ def look(runs: Mapping[int, Watched], server: int, spared: int = 0) -> Look:
     return Look({leader: why for leader, why in verdicts.items() if why}, tuple(strays))
 
 
+def end_descendants() -> None:
+    """All that descends from this process; a killed one may have started another meanwhile."""
+    for _ in range(FAREWELL_ROUNDS):
+        seen = look({}, os.getpid())
+        if not seen.strays:
+            break
+        kill_all(seen.strays)
+        time.sleep(0.002)
+
+
 def kill_all(pids: tuple[int, ...]) -> None:
     for pid in pids:
         with suppress(ProcessLookupError, PermissionError):
@@ -57,8 +69,12 @@ def _verdict(members: list[ProcessInfo], allowed: Watched) -> str | None:
         return f"more than {MAX_TASKS} processes and threads at once"
     used = sum(max(0, info.resident - allowed.inherited) for info in members)
     if used > allowed.memory and _shares(members, used) > allowed.memory:
-        return f"more than {allowed.memory // 2**20} MB of memory"
+        return too_much_memory(allowed.memory)
     return None
+
+
+def too_much_memory(limit: int) -> str:
+    return f"more than {limit // 2**20} MB of memory"
 
 
 def _shares(members: list[ProcessInfo], otherwise: int) -> int:

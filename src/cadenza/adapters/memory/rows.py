@@ -14,6 +14,7 @@ from cadenza.domain.billing import Charge, LedgerEntry, VirtualKey
 from cadenza.domain.endpoint import Endpoint, Job
 from cadenza.domain.grant import Grant
 from cadenza.domain.health import Health
+from cadenza.domain.known_graph import Announcement
 from cadenza.domain.run import Claim, Run
 from cadenza.domain.schedule import Concurrency
 from cadenza.domain.slot import ScheduleRun, SlotClaim, SlotStatus
@@ -174,3 +175,10 @@ class GrantRow:
 class GrantUseRow:
     tenant_id: UUID
     logged: LoggedUse
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerRow:
+    kind: str
+    seen_at: datetime
+    announcement: Announcement = field(default_factory=Announcement)

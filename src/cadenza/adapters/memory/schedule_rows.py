@@ -73,6 +73,11 @@ class MemoryScheduleRows(Writes):
         for row in self._waiting(schedule_id):
             self._delete(self._tables.slots, (schedule_id, row.run.slot_at))
 
+    async def remove_waiting_slots(self, schedule_id: UUID) -> None:
+        for row in self._slots_of(schedule_id):
+            if row.run.status is SlotStatus.SCHEDULED:
+                self._delete(self._tables.slots, (schedule_id, row.run.slot_at))
+
     async def running_runs(self, schedule_id: UUID) -> Sequence[ScheduleRun]:
         return [
             row.run

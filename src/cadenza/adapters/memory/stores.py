@@ -13,6 +13,7 @@ from cadenza.adapters.memory.schedules import MemoryScheduleReads
 from cadenza.adapters.memory.store import MemoryStore
 from cadenza.adapters.memory.tables import Tables
 from cadenza.adapters.memory.usage import MemoryReadiness, MemoryUsage
+from cadenza.adapters.memory.workers import MemoryWorkers
 
 
 class MemoryStores:
@@ -34,3 +35,4 @@ class MemoryStores:
         self.schedules = MemoryScheduleReads(tables)
         self.billing = MemoryBilling(tables)
         self.grants = MemoryGrants(tables)
+        self.workers = MemoryWorkers(tables)

@@ -25,6 +25,7 @@ from cadenza.adapters.memory.rows import (
     ReservationRow,
     SlotRow,
     VirtualKeyRow,
+    WorkerRow,
 )
 from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.event_log import StoredEvent
@@ -80,6 +81,8 @@ class Tables:
         self.ledger: dict[int, LedgerRow] = {}
         self.grants: dict[UUID, GrantRow] = {}
         self.grant_uses: dict[tuple[UUID, UUID], GrantUseRow] = {}  # by grant and run
+
+        self.workers: dict[str, WorkerRow] = {}  # by name
 
         self.audit: dict[int, AuditRow] = {}
         self.events = defaultdict[UUID, list[StoredEvent]](list)  # by tenant, in their order

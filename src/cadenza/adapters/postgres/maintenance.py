@@ -20,6 +20,7 @@ PATIENCE = "50ms"
 LONGEST_ROUND = "1h"
 KEEP_IDEMPOTENCY_KEYS = timedelta(days=1)
 KEEP_COUNTS = timedelta(days=2)
+KEEP_WORKERS = timedelta(days=1)  # that are gone, with the graphs that they knew
 LONGEST_STEP = "1s"  # making a day reads the default partition, while claims wait
 KEPT_BY_AGE = (
     ("analysis_sessions", "started_at"),
@@ -79,6 +80,7 @@ class Maintenance:
             (query("delete_short_lived_runs"), now),
             (_delete_by_age("idempotency_keys", "at"), now - KEEP_IDEMPOTENCY_KEYS),
             (_delete_by_age("run_counts", "since"), now - KEEP_COUNTS),
+            (_delete_by_age("workers", "seen_at"), now - KEEP_WORKERS),
         ]
         for table in KEPT_BY_AGE:
             statements += [(_delete_by_age(*table), oldest), (_delete_short_lived(*table), now)]

@@ -83,6 +83,9 @@ class PostgresScheduleRows:
     async def remove_waiting_slot(self, schedule_id: UUID) -> None:
         await self.connection.execute(query("remove_waiting_slot"), schedule_id)
 
+    async def remove_waiting_slots(self, schedule_id: UUID) -> None:
+        await self.connection.execute(query("remove_waiting_slots"), schedule_id)
+
     async def running_runs(self, schedule_id: UUID) -> Sequence[ScheduleRun]:
         rows = await self.connection.fetch(query("running_runs"), schedule_id)
         return [schedule_run_of(row) for row in rows]

@@ -34,7 +34,8 @@ def check_can_listen(command: str, host: str, port: int) -> None:
 @asynccontextmanager
 async def served_app(app: web.Application, port: int) -> AsyncGenerator[str]:
     """Its address on this machine; with port 0 on whatever port is free."""
-    runner = web.AppRunner(app, access_log=None)
+    # Samples and demos: an answer that hangs on purpose must not hold up the end.
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
     await runner.setup()
     await web.TCPSite(runner, HOST, port).start()
     try:

@@ -1,7 +1,7 @@
 """Who runs graphs. Schedules and endpoints own the timing, and run nothing themselves."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from typing import Protocol
+from typing import Any, Protocol
 from uuid import UUID
 
 from cadenza.domain.graph import GraphEvent, GraphRequest, GraphResult
@@ -30,4 +30,8 @@ class GraphExecutor(Protocol):
 
     def graphs(self) -> Mapping[str, str | None]:
         """Every graph id that is known here, with what is wrong with it, if anything is."""
+        ...
+
+    def input_schemas(self) -> Mapping[str, Mapping[str, Any]]:
+        """By graph id, JSON Schema of its input; only of those that say it."""
         ...

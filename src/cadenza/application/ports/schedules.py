@@ -97,6 +97,10 @@ class ScheduleRows(Protocol):
         """The slot that waits, and not what a person asked for."""
         ...
 
+    async def remove_waiting_slots(self, schedule_id: UUID) -> None:
+        """All that waits, also what a person asked for."""
+        ...
+
     async def running_runs(self, schedule_id: UUID) -> Sequence[ScheduleRun]:
         """Under way, or asked for by a person and about to be."""
         ...

@@ -10,6 +10,7 @@ from cadenza.web.api import (
     endpoints,
     events,
     grants,
+    graphs,
     jobs,
     keys,
     manifest,
@@ -41,6 +42,7 @@ RESOURCES = (
     keys.signing_routes,
     billing.routes,
     grants.routes,
+    graphs.routes,
     schedules.routes,
     events.routes,
 )

@@ -15,6 +15,7 @@ from cadenza.application.grants import Grants
 from cadenza.application.graph_grants import GraphGrants
 from cadenza.application.graph_targets import GraphTargets
 from cadenza.application.jobs import Jobs
+from cadenza.application.known_graphs import graph_warnings
 from cadenza.application.manifests import Manifests
 from cadenza.application.outlook import Outlook
 from cadenza.application.ports.accounts import KeyReads, TenantReads
@@ -34,6 +35,7 @@ from cadenza.application.ports.signing_keys import SigningKeys
 from cadenza.application.ports.store import Store
 from cadenza.application.ports.suggestions import SuggestionReads
 from cadenza.application.ports.usage import Readiness, UsageReads
+from cadenza.application.ports.workers import GraphReads
 from cadenza.application.rule_fit import misfits_of_jobs
 from cadenza.application.schedule_changes import ScheduleChanges
 from cadenza.application.schedule_manifests import ScheduleManifests
@@ -68,6 +70,7 @@ class Stores:
     billing: BillingReads
     grants: GrantReads
     schedules: ScheduleReads
+    graphs: GraphReads
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +117,7 @@ class Dependencies:
         declared = ScheduleManifests(changes, stores.billing, new_id)
         self.manifests = Manifests(store, cron, declared, graph_targets, new_id)
         self.schedules = Schedules(store, stores.schedules, stores.billing, changes, cron, new_id)
+        self.graph_warnings = partial(graph_warnings, stores.graphs)
         self.suggestions = Suggestions(
             store, stores.suggestions, stores.analysis_queue, clock, cron
         )

@@ -32,7 +32,12 @@ async def apply_manifest(
     manifests = dependencies.manifests
     write = manifests.compare if dry_run else manifests.apply
     changes = await write(caller, Wanted(checked.jobs, checked.schedules), prune=prune)
-    return applied_manifest_response(changes, (*checked.warnings, *misfits), dry_run=dry_run)
+    graphs = await dependencies.graph_warnings([each.definition for each in checked.schedules])
+    unknown = [
+        (f"schedules[{number}].graph_id", text) for number, text in enumerate(graphs) if text
+    ]
+    warnings = (*checked.warnings, *misfits, *unknown)
+    return applied_manifest_response(changes, warnings, dry_run=dry_run)
 
 
 @routes.get("", response_model_exclude_unset=True)

@@ -57,11 +57,12 @@ async def create_schedule(
     dependencies: ApiDependencies,
     idempotency: Idempotency,
 ) -> ScheduleDetailResponse:
-    """With its grant and its first slot, in one transaction."""
+    """With its grant and its first slot, in one transaction. A graph that no worker knows is
+    accepted, with a warning: the worker may come later."""
     record = idempotency.record(body)
     schedule, replayed = await dependencies.schedules.create(caller, body.parsed(), record)
     idempotency.mark(replayed)
-    return _schedule(dependencies, response, schedule)
+    return await _schedule(dependencies, response, schedule)
 
 
 @routes.get("")
@@ -88,15 +89,17 @@ async def get_schedule(
 ) -> ScheduleDetailResponse:
     """Also one that is deleted."""
     schedule = await dependencies.reads.schedules.get_schedule(caller.tenant_id, schedule_id)
-    return _schedule(dependencies, response, schedule)
+    return await _schedule(dependencies, response, schedule)
 
 
-def _schedule(
+async def _schedule(
     dependencies: Dependencies, response: Response, schedule: Schedule
 ) -> ScheduleDetailResponse:
     tag(response, schedule.revision)
     next_runs = dependencies.schedules.next_runs(schedule, NEXT_RUNS)
-    return schedule_detail_response(schedule, next_runs)
+    living = [] if schedule.deleted_at else [schedule.definition]
+    warnings = await dependencies.graph_warnings(living)
+    return schedule_detail_response(schedule, next_runs, [text for text in warnings if text])
 
 
 @routes.patch("/{schedule_id}")
@@ -111,7 +114,7 @@ async def change_schedule(
     """The slot that waits changes with it; a run under way goes on as it was."""
     patch = ScheduleMergePatch(body)
     schedule = await dependencies.schedules.change(caller, schedule_id, patch, seen)
-    return _schedule(dependencies, response, schedule)
+    return await _schedule(dependencies, response, schedule)
 
 
 @routes.delete("/{schedule_id}", status_code=204)

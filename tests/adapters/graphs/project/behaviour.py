@@ -56,6 +56,28 @@ async def descriptors(values):
     return [os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd")[:-1]]
 
 
+async def tells(values):
+    """Two events, and then nothing more for long."""
+    yield {"number": 1}
+    yield {"number": 2}
+    with open(values["path"], "a") as file:
+        file.write(f"{os.getpid()}\n")
+    await asyncio.sleep(600)
+
+
+async def waits_for(values):
+    with open(values["path"], "a") as file:
+        file.write(f"{os.getpid()}\n")
+    while not os.path.exists(values["sign"]):
+        await asyncio.sleep(0.02)
+    return {"seen": True}
+
+
+async def own_group(values):
+    with open("/proc/self/cgroup") as file:
+        return next((line[3:].strip() for line in file if line.startswith("0::")), "")
+
+
 async def touch(values):
     with open(values["path"], "a") as file:
         file.write(f"{os.getpid()}\n")

@@ -60,6 +60,14 @@ class ClusterChildren:
                 known[graph_id] = problem if known.get(graph_id, problem) is not None else None
         return known
 
+    @property
+    def schemas(self) -> Mapping[str, Mapping[str, Any]]:
+        return {}  # nodes do not tell
+
+    @property
+    def isolation(self) -> str:
+        return "as each node has it"
+
     async def start(self) -> None:
         await self._connect()
         self._watching = asyncio.create_task(self._watch(), name="nodes of the cluster")

@@ -9,9 +9,49 @@ SELECT cadenza_now()
 SELECT pg_notify($1, '')
 
 -- name: beat
--- A worker lives.
+-- A worker lives; a row that no transaction has replaced is new.
 INSERT INTO workers (name, kind) VALUES ($1, $2)
 ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, seen_at = cadenza_now()
+RETURNING xmax = 0 AS is_new
+
+-- name: announce_labels
+-- What a worker has.
+UPDATE workers SET labels = $2 WHERE name = $1
+
+-- name: announce_graphs
+-- The graphs of a worker, in place of those before.
+WITH gone AS (
+    DELETE FROM worker_graphs WHERE worker = $1 AND graph_id <> ALL ($2::text[])
+)
+INSERT INTO worker_graphs (worker, graph_id, problem, input_schema)
+SELECT w.name, graph.*
+FROM workers AS w, unnest($2::text[], $3::text[], $4::jsonb[]) AS graph
+WHERE w.name = $1
+ON CONFLICT (worker, graph_id) DO UPDATE
+SET problem = excluded.problem, input_schema = excluded.input_schema
+
+-- name: list_graphs
+-- Graphs after one of them, each with every worker that has announced it.
+--   $1 when a worker is gone  $2 after this one  $3 how many
+SELECT g.*, w.labels, w.seen_at, w.seen_at > cadenza_now() - $1::interval AS is_alive
+FROM (
+    SELECT DISTINCT graph_id FROM worker_graphs
+    WHERE $2::text IS NULL OR graph_id > $2
+    ORDER BY graph_id
+    LIMIT $3
+) AS page
+JOIN worker_graphs AS g USING (graph_id)
+JOIN workers AS w ON w.name = g.worker
+ORDER BY g.graph_id, w.name COLLATE "C"
+
+-- name: find_graphs
+-- Graphs by their ids, each with every worker that has announced it.
+--   $1 when a worker is gone  $2 the ids
+SELECT g.*, w.labels, w.seen_at, w.seen_at > cadenza_now() - $1::interval AS is_alive
+FROM worker_graphs AS g
+JOIN workers AS w ON w.name = g.worker
+WHERE g.graph_id = ANY ($2::text[])
+ORDER BY g.graph_id, w.name COLLATE "C"
 
 -- name: worker_left
 -- A worker has ended as it should.

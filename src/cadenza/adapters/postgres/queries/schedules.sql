@@ -71,6 +71,10 @@ ON CONFLICT DO NOTHING
 -- The slot that waits, where the schedule has changed or ended.
 DELETE FROM schedule_runs WHERE schedule_id = $1 AND status = 'scheduled' AND NOT is_manual
 
+-- name: remove_waiting_slots
+-- All that waits, where the schedule has ended.
+DELETE FROM schedule_runs WHERE schedule_id = $1 AND status = 'scheduled'
+
 -- name: running_runs
 -- Under way, or asked for by a person and about to be.
 SELECT * FROM stored_slots

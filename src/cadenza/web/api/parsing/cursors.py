@@ -12,12 +12,13 @@ from cadenza.domain.errors import InvalidInput
 from cadenza.domain.instants import iso
 from cadenza.web.api.parsing.strict_json import check_text
 
-MAX_CURSOR = 1000
+MAX_CURSOR = 2000
+_FIX = "take `next` of the page before as it is, or leave it out"
+_NOT_OURS = (ValueError, TypeError, AttributeError, RecursionError, InvalidInput)
 
 
 def write_cursor(value: object, last_id: UUID) -> str:
-    text = json.dumps([str(value), str(last_id)])
-    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+    return _written([str(value), str(last_id)])
 
 
 def read_cursor(cursor: str | None) -> tuple[str, UUID] | None:
@@ -25,14 +26,38 @@ def read_cursor(cursor: str | None) -> tuple[str, UUID] | None:
     if cursor is None:
         return None
     try:
-        padded = cursor + "=" * (-len(cursor) % 4)
-        pair: Any = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
-        value, last_id = pair
-        check_text("cursor", value)
+        value, last_id = _values(cursor)
         return value, UUID(last_id)
-    except (ValueError, TypeError, AttributeError, RecursionError, InvalidInput) as error:
-        fix = "take `next` of the page before as it is, or leave it out"
-        raise InvalidInput("cursor", cursor, fix) from error
+    except _NOT_OURS as error:
+        raise InvalidInput("cursor", cursor, _FIX) from error
+
+
+def write_name_cursor(name: str) -> str:
+    """Of a list in the order of what is its own id."""
+    return _written([name])
+
+
+def read_name_cursor(cursor: str | None) -> str | None:
+    if cursor is None:
+        return None
+    try:
+        (name,) = _values(cursor)
+        return name
+    except _NOT_OURS as error:
+        raise InvalidInput("cursor", cursor, _FIX) from error
+
+
+def _written(values: list[str]) -> str:
+    text = json.dumps(values, ensure_ascii=False)
+    return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
+
+
+def _values(cursor: str) -> list[str]:
+    padded = cursor + "=" * (-len(cursor) % 4)
+    values: Any = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
+    for value in values:
+        check_text("cursor", value)
+    return values
 
 
 def write_time_cursor(cursor: TimeCursor) -> str:

@@ -38,6 +38,7 @@ class ScheduleResponse(ResponseSchema):
 
 class ScheduleDetailResponse(ScheduleResponse):
     next_runs: list[datetime]
+    warnings: list[str] = Field(description="Why it would not run now, though it may be scheduled.")
 
 
 class SlotResponse(ResponseSchema):
@@ -111,9 +112,11 @@ def schedule_response(schedule: Schedule) -> ScheduleResponse:
 
 
 def schedule_detail_response(
-    schedule: Schedule, next_runs: Sequence[datetime]
+    schedule: Schedule, next_runs: Sequence[datetime], warnings: Sequence[str]
 ) -> ScheduleDetailResponse:
-    return ScheduleDetailResponse(**dict(schedule_response(schedule)), next_runs=list(next_runs))
+    return ScheduleDetailResponse(
+        **dict(schedule_response(schedule)), next_runs=list(next_runs), warnings=list(warnings)
+    )
 
 
 def schedule_run_response(run: ScheduleRun) -> ScheduleRunResponse:

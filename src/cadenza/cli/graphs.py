@@ -1,0 +1,77 @@
+"""`cadenza graphs`: what workers can run."""
+
+from typing import Annotated, Any
+
+import typer
+
+from cadenza.cli.client import Api
+from cadenza.cli.commands import command, group
+from cadenza.cli.complete import Limit
+from cadenza.cli.lookup import MOST_LOOKED_AT, unknown
+from cadenza.cli.output import Column, Output
+from cadenza.cli.terminal_text import json_text, quoted, shortened
+
+Item = dict[str, Any]
+NO_GRAPHS = (
+    "No graphs: no graph worker has been seen of late. Start one where your graphs are:\n"
+    "  CADENZA_GRAPH_FILES=langgraph.json cadenza graph-worker"
+)
+GraphId = Annotated[str, typer.Argument(metavar="GRAPH", help="A graph's id: provider:name.")]
+cli = group("graphs", "Graphs: what graph workers can run, and what is wrong with one.")
+
+
+@command(cli, "list")
+def list_graphs(api: Api, out: Output, limit: Limit = 200) -> None:
+    """List the graphs that workers have announced.
+
+    Example: cadenza graphs list
+    """
+    columns = [
+        Column("graph", lambda graph: graph["graph_id"], keep_whole=True),
+        Column("state", lambda graph: graph["state"]),
+        Column("workers", lambda graph: len(graph["workers"])),
+        Column("labels", lambda graph: ", ".join(_labels(graph))),
+        Column("seen", lambda graph: out.times.relative(graph["seen_at"])),
+        Column("problem", lambda graph: shortened(graph["problem"] or "")),
+    ]
+    out.rows(api.pages("/graphs", limit), columns, NO_GRAPHS)
+
+
+@command(cli, "show")
+def show_graph(api: Api, out: Output, graph: GraphId) -> None:
+    """Show one graph: its state, its input, and the workers that have it.
+
+    Example: cadenza graphs show langgraph:poet
+    """
+    known = _find(api, graph)
+    schema = known["input_schema"]
+    workers = [_worker_line(out, worker) for worker in known["workers"]]
+    following = f"cadenza schedules create {quoted(known['graph_id'])} --cron '0 9 * * *'"
+    lines = [
+        ("graph", known["graph_id"]),
+        ("state", known["state"]),
+        ("problem", known["problem"]),
+        ("input", None if schema is None else json_text(schema)),
+        ("workers", "\n".join(workers)),
+        ("schedule it", following if known["state"] == "ready" else None),
+    ]
+    out.one(known, lines)
+
+
+def _find(api: Api, graph_id: str) -> Item:
+    if 0 < len(graph_id) <= 300:
+        for graph in api.get("/graphs", {"graph_id": graph_id})["items"]:
+            return graph
+    names = (graph["graph_id"] for graph in api.pages("/graphs", MOST_LOOKED_AT))
+    raise unknown("graph", graph_id, names, "cadenza graphs list")
+
+
+def _labels(graph: Item) -> list[str]:
+    return sorted({label for worker in graph["workers"] for label in worker["labels"]})
+
+
+def _worker_line(out: Output, worker: Item) -> str:
+    labels = f" ({', '.join(worker['labels'])})" if worker["labels"] else ""
+    problem = f": {worker['problem']}" if worker["problem"] else ""
+    seen = out.times.relative(worker["seen_at"])
+    return f"{worker['worker']}{labels}, {worker['state']}, seen {seen}{problem}"
