@@ -34,9 +34,11 @@ class Suggestions:
     clock: Clock
     cron: Cron
 
-    async def accept(self, caller: Caller, session_id: UUID, call: int) -> dict[str, Any]:
-        """What took effect; Refused where it was accepted before, is past its time, or cannot be
-        done any more."""
+    async def accept(
+        self, caller: Caller, session_id: UUID, call: int | None
+    ) -> tuple[int, dict[str, Any]]:
+        """Which call it was, and what took effect; None is the one that is suggested. Refused where
+        it was accepted before, is past its time, or cannot be done any more."""
         suggestion = await self.suggestions.get_suggestion(caller.tenant_id, session_id, call)
         suggestion.check_open(self.clock.now())
         brain, endpoint_id = kind_of(suggestion.brain), suggestion.endpoint_id
@@ -48,7 +50,7 @@ class Suggestions:
         try:
             async with self.store.transaction() as tx:
                 locked = await self._mark_accepted(tx, caller, suggestion)
-                return await self._carry_out(tx, locked, context)
+                return suggestion.call, await self._carry_out(tx, locked, context)
         except Exception as error:
             if locked is not None:  # else somebody else was quicker, and nothing was tried
                 await self._note_refusal(caller, suggestion, error)

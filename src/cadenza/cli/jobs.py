@@ -179,4 +179,6 @@ def _summary(entry: dict[str, Any]) -> str:
         return f"{run['status']} {run_result(run)}, by {source(run['source'])}"
     if action := entry["act"]:
         return f"{action['action']} by {action['actor']}"
-    return f"{entry['session']['brain']}: {entry['session']['reasoning']}"
+    session = entry["session"]
+    times = f" ({session['repeats'] + 1} times)" if session["repeats"] else ""
+    return f"{session['brain']}: {session['reasoning']}{times}"

@@ -31,3 +31,11 @@ SELECT
       WHERE e.job_id = j.id AND e.archived_at IS NULL) AS endpoint_count,
     j.planner
 FROM jobs AS j;
+
+-- A session that was only refused something, in a form that is compared: the same again is a count.
+ALTER TABLE analysis_sessions
+    ADD COLUMN refusal text,
+    ADD COLUMN repeats integer NOT NULL DEFAULT 0 CHECK (repeats >= 0),
+    ADD COLUMN last_at timestamptz;
+CREATE INDEX refusals_of_endpoint ON analysis_sessions (endpoint_id, started_at)
+    WHERE refusal IS NOT NULL;

@@ -193,10 +193,24 @@ RETURNING endpoint_id
 INSERT INTO analysis_sessions (
     id, tenant_id, job_id, endpoint_id, brain, started_at, duration_ms, ended_as, tool_calls,
     reasoning, confidence, tokens, cost, warnings, next_analysis_at, prompt_version,
-    suggests_until, acts_until
+    suggests_until, acts_until, refusal
 )
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
 ON CONFLICT (id) DO NOTHING  -- sent again after an answer that was lost
+
+-- name: count_refusal
+-- The same was refused again: a count, and no session of its own.
+--   $1 endpoint  $2 brain  $3 what was refused  $4 since when  $5 when it was now
+UPDATE analysis_sessions
+SET repeats = repeats + 1, last_at = $5
+WHERE id = (
+    SELECT s.id FROM analysis_sessions AS s
+    WHERE s.endpoint_id = $1 AND s.brain = $2 AND s.refusal = $3
+      AND coalesce(s.last_at, s.started_at) > $4
+    ORDER BY s.started_at DESC
+    LIMIT 1
+)
+RETURNING id
 
 -- name: suggesting_sessions
 -- Sessions with suggestions to a tenant that can still be accepted, the newest first.
