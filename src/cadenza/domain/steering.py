@@ -18,7 +18,7 @@ from cadenza.domain.bounds import MAX_CHANGES_PER_HOUR
 from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import Baseline, Endpoint, Every, fresh_hints
 from cadenza.domain.errors import AlreadyRunning, LeftAlone, Refused, TooManyChanges
-from cadenza.domain.governor import after_last_slot, floor_at, plan_next_run
+from cadenza.domain.governor import after_last_slot, floor_at, hint_floor_at, plan_next_run
 from cadenza.domain.hint import Author, IntervalHint, OneShotHint, Pause
 from cadenza.domain.instants import FOREVER, TICK, humanize_until, iso, latest
 from cadenza.domain.plan import Source
@@ -252,7 +252,7 @@ def _check_can_run_in_time(endpoint: Endpoint, hint: OneShotHint) -> None:
     last_slot_at = endpoint.last_slot_at
     if last_slot_at is not None and last_slot_at >= hint.expires_at:
         raise Refused(f"it had a slot at {iso(last_slot_at)} already, and slots only go forward")
-    floor = floor_at(endpoint, anchor_at)
+    floor = hint_floor_at(endpoint, anchor_at)
     if floor is None or max(hint.run_at, floor[0]) < hint.expires_at:
         return
     what = "the target asked to wait" if floor[1] is Source.RETRY_AFTER else "cooling down"

@@ -20,7 +20,7 @@ from cadenza.domain.bounds import (
 )
 from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import Endpoint, fresh_hints
-from cadenza.domain.governor import floor_at
+from cadenza.domain.governor import hint_floor_at
 from cadenza.domain.instants import humanize, iso, milliseconds
 from cadenza.domain.rule import Rule, RuleAction
 
@@ -82,7 +82,7 @@ def _interval(
 def _run_now(rule: Rule, target: Endpoint, context: AnalysisContext, cron: Cron) -> Proposal | None:
     """A sibling in its min interval is left alone: the next answer may not ask for it any more.
     The endpoint itself has just run, and runs again as soon as it may."""
-    floor = floor_at(target, target.last_run_at)
+    floor = hint_floor_at(target, target.last_run_at)
     cools = floor is not None and floor[0] > context.now
     if target.in_flight or (cools and target.id != context.endpoint.id):
         return None
@@ -102,7 +102,7 @@ def _run_at(
         if is_same or waits or not may_overwrite(Authority.RULE, hint):
             return None
     ttl = min(max(rule.ttl, run_at - now + _MINUTE), longest)
-    floor = floor_at(target, target.last_run_at)
+    floor = hint_floor_at(target, target.last_run_at)
     if floor is not None and floor[0] >= now + ttl:
         return None  # its min interval, or the target's Retry-After, lasts longer than the hint
     when: dict[str, Any] = {"next_run_at_iso": iso(run_at)}
