@@ -76,6 +76,7 @@ CREATE TABLE public.endpoints (
     person_pause_user_id uuid,
     planner_pause_brain text,
     planner_pause_rule_id uuid,
+    person_ran_at timestamp with time zone,
     CONSTRAINT a_hint_expires CHECK (((num_nulls(hint_interval_ms, hint_interval_expires_at, hint_interval_author) = ANY (ARRAY[0, 3])) AND (num_nulls(hint_run_at, hint_run_expires_at, hint_run_author) = ANY (ARRAY[0, 3])))),
     CONSTRAINT a_lease_has_a_run CHECK (((lease_until IS NULL) OR (running_run_id IS NOT NULL))),
     CONSTRAINT a_lease_has_an_epoch CHECK (((lease_until IS NULL) OR (lease_epoch > 0))),
@@ -201,7 +202,11 @@ CREATE TABLE public.analysis_sessions (
     next_analysis_at timestamp with time zone,
     prompt_version text,
     suggests_until timestamp with time zone,
-    acts_until timestamp with time zone
+    acts_until timestamp with time zone,
+    refusal text,
+    repeats integer DEFAULT 0 NOT NULL,
+    last_at timestamp with time zone,
+    CONSTRAINT analysis_sessions_repeats_check CHECK ((repeats >= 0))
 );
 
 CREATE TABLE public.api_keys (
@@ -333,7 +338,8 @@ CREATE VIEW public.endpoint_states AS
     revision,
     ( SELECT job.name
            FROM public.jobs job
-          WHERE (job.id = e.job_id)) AS job_name
+          WHERE (job.id = e.job_id)) AS job_name,
+    person_ran_at
    FROM public.endpoints e;
 
 CREATE TABLE public.events (
@@ -492,7 +498,8 @@ CREATE VIEW public.listed_endpoints AS
     NULL::json AS plan,
     running_slot_at,
     running_is_manual,
-    manual_slot_at
+    manual_slot_at,
+    person_ran_at
    FROM public.endpoints e;
 
 CREATE TABLE public.schedule_runs (
@@ -995,6 +1002,8 @@ CREATE UNIQUE INDEX one_user_has_a_name ON public.users USING btree (tenant_id, 
 CREATE UNIQUE INDEX one_virtual_key_is_default ON public.virtual_keys USING btree (account_id, api) WHERE (is_default AND (revoked_at IS NULL));
 
 CREATE INDEX quota_reservations_of_tenant ON public.quota_reservations USING btree (tenant_id, reserved_at);
+
+CREATE INDEX refusals_of_endpoint ON public.analysis_sessions USING btree (endpoint_id, started_at) WHERE (refusal IS NOT NULL);
 
 CREATE INDEX run_attempts_by_age ON public.run_attempts USING btree (noted_at);
 

@@ -1,7 +1,6 @@
 """What a rule that holds asks for: one call, or none where it is so already or cannot be."""
 
 from dataclasses import replace
-from dataclasses import replace
 from typing import Any
 
 import pytest

@@ -317,6 +317,10 @@ NEVER_ELSEWHERE = {
         "UPDATE tenants SET detectors_mode = 'maybe'",
         "tenants_detectors_mode_check",
     ),
+    "a session that was refused less than never": (
+        "UPDATE analysis_sessions SET repeats = -1",
+        "analysis_sessions_repeats_check",
+    ),
     "a tenant in a mode that nobody knows": (
         "UPDATE tenants SET rules_mode = 'maybe'",
         "tenants_rules_mode_check",
