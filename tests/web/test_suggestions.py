@@ -24,7 +24,7 @@ FASTER = {"interval_ms": 30_000, "ttl_minutes": 60, "reason": "load"}
 
 async def suggested(world: Reading, **arguments: Any) -> tuple[Endpoint, dict[str, Any]]:
     """An endpoint that ran, and what a planner that may only advise says of it."""
-    await patched(world, {"rules_mode": "advise"})
+    await patched(world, {"rules_mode": "advise", "detectors_mode": "advise"})
     endpoint = await world.add_endpoint("probe", min_interval=minutes(0.1))
     await world.post(f"/endpoints/{endpoint.id}/analyse")
     assert (await look(world, **arguments)).suggested == 1

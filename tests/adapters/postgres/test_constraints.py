@@ -318,7 +318,10 @@ NEVER_ELSEWHERE = {
         "tenants_detectors_mode_check",
     ),
     "a session that was refused less than never": (
-        "UPDATE analysis_sessions SET repeats = -1",
+        "INSERT INTO analysis_sessions (id, tenant_id, job_id, endpoint_id, brain, started_at,"
+        " duration_ms, ended_as, tool_calls, reasoning, repeats)"
+        " SELECT gen_random_uuid(), tenant_id, job_id, id, 'rules', now(), 1, 'submitted', '[]',"
+        " '', -1 FROM endpoints",
         "analysis_sessions_repeats_check",
     ),
     "a tenant in a mode that nobody knows": (
