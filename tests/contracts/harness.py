@@ -59,6 +59,10 @@ class Rows(Protocol):
         """By endpoint."""
         ...
 
+    async def sessions_of(self, endpoint_id: UUID) -> Sequence[Session]:
+        """The oldest first."""
+        ...
+
 
 @dataclass(slots=True)
 class Store:
@@ -115,6 +119,9 @@ class Store:
 
     async def record(self, *sessions: Session, holder: str = "test") -> None:
         await record_analyses(self.port, sessions, holder)
+
+    async def sessions_of(self, endpoint: Endpoint) -> Sequence[Session]:
+        return await self.rows.sessions_of(endpoint.id)
 
     async def get(self, endpoint: Endpoint) -> Endpoint:
         return await self.endpoints.get_endpoint(endpoint.tenant_id, endpoint.id)

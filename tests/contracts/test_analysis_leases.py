@@ -2,7 +2,7 @@
 
 import asyncio
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -311,3 +311,41 @@ async def test_what_is_gone_by_now_is_left_out(store: Store) -> None:
     gone = await session_of(store, endpoint, endpoint_id=id_of("nobody"), tokens=1)
     await store.record(gone, await session_of(store, endpoint), holder="one")
     assert await claimed(store) == []
+
+
+# --- The same refusal again -------------------------------------------------------------------
+
+
+def refused(endpoint: Endpoint, at: datetime, kind: str = "left-alone") -> Session:
+    call = ToolCall("clear_hints", {}, {"ok": False, "error": str(at)}, refusal=kind)
+    ids = (uuid4(), endpoint.tenant_id, endpoint.job_id, endpoint.id)
+    took = seconds(1)
+    return Session(*ids, "rules", at, took, SessionEnd.SUBMITTED, (call,), f"at {at}")
+
+
+async def test_the_same_refusal_again_is_a_count_for_a_day(store: Store) -> None:
+    endpoint, other = await store.add(), await store.add("other")
+    first = refused(endpoint, NOON)
+    await store.record(first)
+    await store.record(refused(endpoint, NOON + minutes(1)), refused(other, NOON + minutes(1)))
+    await store.record(refused(endpoint, NOON + minutes(2), "too-many-changes"))
+    await store.record(refused(endpoint, NOON + minutes(3)))
+    late = NOON + minutes(3) + timedelta(days=1)
+    await store.record(refused(endpoint, late))
+    sessions = await store.sessions_of(endpoint)
+    assert [(session.repeats, session.last_at) for session in sessions] == [
+        (2, NOON + minutes(3)),
+        (0, None),
+        (0, None),
+    ]
+    assert sessions[0] == replace(first, repeats=2, last_at=NOON + minutes(3))
+    assert [session.repeats for session in await store.sessions_of(other)] == [0]
+
+
+async def test_a_session_that_did_something_is_never_a_count(store: Store) -> None:
+    endpoint = await store.add()
+    done = ToolCall("clear_hints", {}, {"ok": True}, took_effect=True)
+    for minute in range(3):
+        session = refused(endpoint, NOON + minutes(minute))
+        await store.record(replace(session, tool_calls=(*session.tool_calls, done)))
+    assert [session.repeats for session in await store.sessions_of(endpoint)] == [0, 0, 0]
