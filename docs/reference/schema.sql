@@ -76,14 +76,12 @@ CREATE TABLE public.endpoints (
     person_pause_user_id uuid,
     planner_pause_brain text,
     planner_pause_rule_id uuid,
-    runs_on text DEFAULT ''::text NOT NULL,
-    running_started_at timestamp with time zone,
+    person_ran_at timestamp with time zone,
     CONSTRAINT a_hint_expires CHECK (((num_nulls(hint_interval_ms, hint_interval_expires_at, hint_interval_author) = ANY (ARRAY[0, 3])) AND (num_nulls(hint_run_at, hint_run_expires_at, hint_run_author) = ANY (ARRAY[0, 3])))),
     CONSTRAINT a_lease_has_a_run CHECK (((lease_until IS NULL) OR (running_run_id IS NOT NULL))),
     CONSTRAINT a_lease_has_an_epoch CHECK (((lease_until IS NULL) OR (lease_epoch > 0))),
     CONSTRAINT a_next_run_has_a_source CHECK (((next_run_at IS NULL) OR (next_source IS NOT NULL))),
     CONSTRAINT a_run_in_flight_is_whole CHECK ((num_nulls(running_run_id, running_slot_at, running_attempt, running_claimed_at) = ANY (ARRAY[0, 4]))),
-    CONSTRAINT a_start_has_a_run CHECK (((running_started_at IS NULL) OR (running_run_id IS NOT NULL))),
     CONSTRAINT cron_has_a_zone CHECK (((baseline_cron IS NULL) = (timezone IS NULL))),
     CONSTRAINT endpoints_baseline_interval_ms_check CHECK (((baseline_interval_ms >= 1) AND (baseline_interval_ms <= '31622400000'::bigint))),
     CONSTRAINT endpoints_failure_count_check CHECK ((failure_count >= 0)),
@@ -204,7 +202,11 @@ CREATE TABLE public.analysis_sessions (
     next_analysis_at timestamp with time zone,
     prompt_version text,
     suggests_until timestamp with time zone,
-    acts_until timestamp with time zone
+    acts_until timestamp with time zone,
+    refusal text,
+    repeats integer DEFAULT 0 NOT NULL,
+    last_at timestamp with time zone,
+    CONSTRAINT analysis_sessions_repeats_check CHECK ((repeats >= 0))
 );
 
 CREATE TABLE public.api_keys (
@@ -256,7 +258,6 @@ CREATE TABLE public.charges (
     credits bigint NOT NULL,
     basis text NOT NULL,
     at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
-    endpoint_id uuid,
     CONSTRAINT charges_basis_check CHECK ((basis = ANY (ARRAY['counted'::text, 'estimated'::text]))),
     CONSTRAINT charges_cache_read_tokens_check CHECK ((cache_read_tokens >= 0)),
     CONSTRAINT charges_cache_write_tokens_check CHECK ((cache_write_tokens >= 0)),
@@ -277,7 +278,10 @@ CREATE TABLE public.jobs (
     rules jsonb DEFAULT '[]'::jsonb NOT NULL,
     planner_mode text,
     probe_budget double precision DEFAULT 1 NOT NULL,
+    planner jsonb DEFAULT '{}'::jsonb NOT NULL,
+    CONSTRAINT jobs_planner_check CHECK ((jsonb_typeof(planner) = 'object'::text)),
     CONSTRAINT jobs_planner_mode_check CHECK ((planner_mode = ANY (ARRAY['off'::text, 'advise'::text, 'act'::text]))),
+    CONSTRAINT jobs_planner_modes_check CHECK (((COALESCE((planner ->> 'rules'::text), 'off'::text) = ANY (ARRAY['off'::text, 'advise'::text, 'act'::text])) AND (COALESCE((planner ->> 'detectors'::text), 'off'::text) = ANY (ARRAY['off'::text, 'advise'::text, 'act'::text])) AND (COALESCE((planner ->> 'llm'::text), 'off'::text) = ANY (ARRAY['off'::text, 'advise'::text, 'act'::text])))),
     CONSTRAINT jobs_probe_budget_check CHECK (((probe_budget >= (0.1)::double precision) AND (probe_budget <= (100)::double precision)))
 );
 
@@ -334,7 +338,8 @@ CREATE VIEW public.endpoint_states AS
     revision,
     ( SELECT job.name
            FROM public.jobs job
-          WHERE (job.id = e.job_id)) AS job_name
+          WHERE (job.id = e.job_id)) AS job_name,
+    person_ran_at
    FROM public.endpoints e;
 
 CREATE TABLE public.events (
@@ -369,7 +374,6 @@ CREATE TABLE public.execution_grants (
     schedule_id uuid,
     expiry_notice_at timestamp with time zone,
     expiry_told_at timestamp with time zone,
-    endpoint_id uuid,
     CONSTRAINT execution_grants_scopes_check CHECK ((cardinality(scopes) > 0))
 );
 
@@ -494,7 +498,8 @@ CREATE VIEW public.listed_endpoints AS
     NULL::json AS plan,
     running_slot_at,
     running_is_manual,
-    manual_slot_at
+    manual_slot_at,
+    person_ran_at
    FROM public.endpoints e;
 
 CREATE TABLE public.schedule_runs (
@@ -729,7 +734,8 @@ CREATE VIEW public.stored_jobs AS
     probe_budget,
     ( SELECT count(*) AS count
            FROM public.endpoints e
-          WHERE ((e.job_id = j.id) AND (e.archived_at IS NULL))) AS endpoint_count
+          WHERE ((e.job_id = j.id) AND (e.archived_at IS NULL))) AS endpoint_count,
+    planner
    FROM public.jobs j;
 
 CREATE VIEW public.stored_slots AS
@@ -769,6 +775,8 @@ CREATE TABLE public.tenants (
     watched_until timestamp with time zone,
     rules_mode text DEFAULT 'act'::text NOT NULL,
     llm_mode text DEFAULT 'advise'::text NOT NULL,
+    detectors_mode text DEFAULT 'act'::text NOT NULL,
+    CONSTRAINT tenants_detectors_mode_check CHECK ((detectors_mode = ANY (ARRAY['off'::text, 'advise'::text, 'act'::text]))),
     CONSTRAINT tenants_llm_mode_check CHECK ((llm_mode = ANY (ARRAY['off'::text, 'advise'::text, 'act'::text]))),
     CONSTRAINT tenants_retention_days_check CHECK (((retention_days >= 1) AND (retention_days <= 3650))),
     CONSTRAINT tenants_rules_mode_check CHECK ((rules_mode = ANY (ARRAY['off'::text, 'advise'::text, 'act'::text])))
@@ -798,19 +806,11 @@ CREATE TABLE public.virtual_keys (
     CONSTRAINT virtual_keys_api_check CHECK ((api = ANY (ARRAY['openai'::text, 'anthropic'::text])))
 );
 
-CREATE TABLE public.worker_graphs (
-    worker text NOT NULL,
-    graph_id text NOT NULL COLLATE pg_catalog."C",
-    problem text,
-    input_schema jsonb
-);
-
 CREATE TABLE public.workers (
     name text NOT NULL,
     kind text NOT NULL,
     started_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
-    seen_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
-    labels text[] DEFAULT '{}'::text[] NOT NULL
+    seen_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL
 );
 
 ALTER TABLE ONLY public.runs ATTACH PARTITION public.runs_default DEFAULT;
@@ -920,9 +920,6 @@ ALTER TABLE ONLY public.users
 ALTER TABLE ONLY public.virtual_keys
     ADD CONSTRAINT virtual_keys_pkey PRIMARY KEY (id);
 
-ALTER TABLE ONLY public.worker_graphs
-    ADD CONSTRAINT worker_graphs_pkey PRIMARY KEY (worker, graph_id);
-
 ALTER TABLE ONLY public.workers
     ADD CONSTRAINT workers_pkey PRIMARY KEY (name);
 
@@ -944,7 +941,7 @@ CREATE INDEX endpoints_asked ON public.endpoints USING btree (asked_at) WHERE (a
 
 CREATE INDEX endpoints_asked_for_now ON public.endpoints USING btree (manual_slot_at) WHERE (manual_slot_at IS NOT NULL);
 
-CREATE INDEX endpoints_due ON public.endpoints USING btree (runs_on, next_run_at) WHERE (next_run_at IS NOT NULL);
+CREATE INDEX endpoints_due ON public.endpoints USING btree (next_run_at) WHERE (next_run_at IS NOT NULL);
 
 CREATE INDEX endpoints_due_by_tenant ON public.endpoints USING btree (tenant_id, next_run_at) WHERE (next_run_at IS NOT NULL);
 
@@ -967,8 +964,6 @@ CREATE INDEX failed_runs_of_tenant ON public.failed_runs USING btree (tenant_id,
 CREATE INDEX grant_uses_of_grant ON public.grant_uses USING btree (grant_id, at);
 
 CREATE INDEX grants_of_account ON public.execution_grants USING btree (account_id);
-
-CREATE INDEX grants_of_endpoint ON public.execution_grants USING btree (endpoint_id) WHERE (endpoint_id IS NOT NULL);
 
 CREATE INDEX grants_of_tenant ON public.execution_grants USING btree (tenant_id, created_at);
 
@@ -1007,6 +1002,8 @@ CREATE UNIQUE INDEX one_user_has_a_name ON public.users USING btree (tenant_id, 
 CREATE UNIQUE INDEX one_virtual_key_is_default ON public.virtual_keys USING btree (account_id, api) WHERE (is_default AND (revoked_at IS NULL));
 
 CREATE INDEX quota_reservations_of_tenant ON public.quota_reservations USING btree (tenant_id, reserved_at);
+
+CREATE INDEX refusals_of_endpoint ON public.analysis_sessions USING btree (endpoint_id, started_at) WHERE (refusal IS NOT NULL);
 
 CREATE INDEX run_attempts_by_age ON public.run_attempts USING btree (noted_at);
 
@@ -1049,8 +1046,6 @@ CREATE INDEX suggestions_of_endpoint ON public.analysis_sessions USING btree (en
 CREATE INDEX tenants_watched ON public.tenants USING btree (watched_until) WHERE (watched_until IS NOT NULL);
 
 CREATE INDEX virtual_keys_of_account ON public.virtual_keys USING btree (account_id);
-
-CREATE INDEX worker_graphs_by_id ON public.worker_graphs USING btree (graph_id);
 
 ALTER INDEX public.runs_by_id ATTACH PARTITION public.runs_default_id_idx;
 
@@ -1137,6 +1132,3 @@ ALTER TABLE ONLY public.users
 
 ALTER TABLE ONLY public.virtual_keys
     ADD CONSTRAINT virtual_keys_tenant_id_account_id_fkey FOREIGN KEY (tenant_id, account_id) REFERENCES public.accounts(tenant_id, id) ON DELETE CASCADE;
-
-ALTER TABLE ONLY public.worker_graphs
-    ADD CONSTRAINT worker_graphs_worker_fkey FOREIGN KEY (worker) REFERENCES public.workers(name) ON DELETE CASCADE;

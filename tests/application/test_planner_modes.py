@@ -27,7 +27,7 @@ async def _act(_: AnalysisContext, tools: Tools) -> None:
 
 async def _ran(mode: Mode) -> Bench:
     bench = Bench()
-    await bench.endpoints.set_tenant_modes(id_of("tenant"), Modes(mode, mode))
+    await bench.endpoints.set_tenant_modes(id_of("tenant"), Modes(mode, mode, mode))
     await bench.add(baseline=OnDemand())
     await bench.add("sibling", baseline=OnDemand())
     await bench.ran()
@@ -86,7 +86,8 @@ async def test_an_accepted_suggestion_does_what_the_planner_would_have_done() ->
         bench.store, bench.memory.suggestions, bench.analysis_queue, bench.clock, CRON
     )
     ann = Caller(session.tenant_id, id_of("ann"), id_of("key"), "ann", (Scope.OPERATE,))
-    answer = await suggestions.accept(ann, session.id, 0)
+    call, answer = await suggestions.accept(ann, session.id, 0)
+    assert call == 0
     assert (answer["ok"], answer["source"]) == (True, "ai-interval")
     hint = bench.endpoint().interval_hint
     assert hint is not None

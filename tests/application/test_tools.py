@@ -13,6 +13,7 @@ from cadenza.domain.bounds import MAX_PAUSE
 from cadenza.domain.endpoint import CronLine, Every, OnDemand
 from cadenza.domain.hint import Author
 from cadenza.domain.instants import iso
+from cadenza.domain.planner_policy import PlannerPolicy
 from cadenza.domain.run import FinishedRun
 from tests.application.bench import Bench, simulated
 from tests.application.tool_calls import EIGHT, INTERVAL, NOW, minute_after_noon, refused
@@ -141,7 +142,7 @@ async def test_a_persons_hint_cannot_be_replaced_before_it_expires() -> None:
     hint = interval_hint(minutes(5), NOON + minutes(30), Author.PERSON)
     await bench.act("probe", lambda ep, now, cron: steering.suggest_interval(ep, hint, now, cron))
     tools = await bench.toolbox()
-    await refused(tools, "propose_interval", INTERVAL, "a person's hint is in force until")
+    await refused(tools, "propose_interval", INTERVAL, "left alone: a person's hint until")
     await bench.sleep(30 * 60)
     assert (await tools.call("propose_interval", INTERVAL))["ok"]
 
@@ -281,7 +282,8 @@ async def test_a_pause_is_cut_to_a_day_and_the_clamp_is_told(until: str) -> None
 @simulated
 async def test_an_owner_may_allow_longer_pauses() -> None:
     bench = await minute_after_noon()
-    tools = await bench.toolbox(max_pause=timedelta(days=7))
+    await bench.endpoints.set_policy(bench.endpoint(), PlannerPolicy(max_pause=timedelta(days=7)))
+    tools = await bench.toolbox()
     answer = await tools.call("pause_until", {"until_iso": "2026-03-08T12:00:00Z"})
     assert answer["clamped"] == []
     assert answer["next_run_at"] == "2026-03-08T12:00:00Z"
@@ -323,7 +325,8 @@ async def test_the_planner_can_neither_lift_nor_shorten_a_persons_pause() -> Non
     )
     pause = bench.endpoint().person_pause
     tools = await bench.toolbox()
-    await refused(tools, "pause_until", {"until_iso": None}, "a person paused it until resumed")
+    left = "left alone: a person's pause until resumed"
+    await refused(tools, "pause_until", {"until_iso": None}, left)
     assert (await tools.call("pause_until", {"until_iso": iso(NOON + minutes(5))}))["ok"]
     assert bench.endpoint().person_pause == pause
     await bench.sleep(10 * 60)

@@ -118,7 +118,9 @@ async def test_arguments_that_are_no_object_are_refused(arguments: Any) -> None:
 @pytest.mark.parametrize("tool", sorted(EIGHT))
 async def test_an_unknown_argument_is_refused_by_every_tool(tool: str) -> None:
     bench = await minute_after_noon()
-    right = {"propose_interval": INTERVAL, "propose_next_time": NOW}.get(tool, {})
+    resume = {"until_iso": None}
+    examples = {"propose_interval": INTERVAL, "propose_next_time": NOW, "pause_until": resume}
+    right = examples.get(tool, {})
     await refused(await bench.toolbox(), tool, {**right, "force": True}, "'force'")
 
 

@@ -19,11 +19,13 @@ from cadenza.adapters.postgres.grants import PostgresGrants
 from cadenza.adapters.postgres.planner_rows import PostgresSuggestions
 from cadenza.adapters.postgres.run_reads import PostgresRunReads
 from cadenza.adapters.postgres.schedules import PostgresScheduleReads
+from cadenza.adapters.postgres.sessions import session_of
 from cadenza.adapters.postgres.store import PostgresStore
 from cadenza.adapters.postgres.workers import PostgresWorkers
 from cadenza.application.finishing import ClaimedRuns
 from cadenza.application.quotas import Quotas
 from cadenza.domain.run import Run
+from cadenza.domain.session import Session
 from tests.contracts.harness import Instants, Store
 from tests.direct import Direct
 from tests.factories import CRON, NOON
@@ -71,6 +73,11 @@ class MemoryRows:
         for endpoint_id, values in instants.items():
             rows[endpoint_id] = replace(rows[endpoint_id], **asdict(values))
 
+    async def sessions_of(self, endpoint_id: UUID) -> Sequence[Session]:
+        sessions = self._tables.sessions.values()
+        ours = [session for session in sessions if session.endpoint_id == endpoint_id]
+        return sorted(ours, key=lambda session: session.started_at)
+
 
 class PostgresRows:
     def __init__(self, database: Database) -> None:
@@ -99,6 +106,10 @@ class PostgresRows:
                 " changed_at = $4, asked_at = $5 WHERE id = $1",
                 [(endpoint_id, *astuple(values)) for endpoint_id, values in instants.items()],
             )
+
+    async def sessions_of(self, endpoint_id: UUID) -> Sequence[Session]:
+        query = "SELECT * FROM analysis_sessions WHERE endpoint_id = $1 ORDER BY started_at"
+        return [session_of(row) for row in await self._database.fetch(query, endpoint_id)]
 
 
 def memory_store() -> Store:

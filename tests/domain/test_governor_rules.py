@@ -1016,3 +1016,48 @@ def test_planning_does_not_change_the_endpoint() -> None:
     plan_next_run(NOON + seconds(5), endpoint, CRON)
 
     assert endpoint == before
+
+
+# --- Run now, and the cooldown of hints -------------------------------------------------------
+
+
+def test_a_persons_run_starts_the_cooldown_of_a_one_shot() -> None:
+    ran = {"baseline": OnDemand(), "min_interval": minutes(10), "person_ran_at": NOON + minutes(5)}
+    made = plan(NOON + minutes(11), after_run=False, one_shot_hint=one_shot(NOON, LATER), **ran)
+    assert (made.next_run_at, made.source) == (NOON + minutes(15), Source.CLAMPED_MIN)
+
+
+def test_a_persons_run_starts_the_cooldown_of_an_interval_hint() -> None:
+    ran = {"baseline": Every(HOUR), "min_interval": minutes(10)}
+    hint = interval_hint(minutes(10), LATER)
+    fields = {**ran, "interval_hint": hint, "person_ran_at": NOON + minutes(8)}
+    made = plan(NOON + minutes(9), after_run=False, **fields)
+    assert (made.next_run_at, made.winner) == (NOON + minutes(18), Source.AI_INTERVAL)
+
+
+@pytest.mark.parametrize("baseline", [Every(minutes(30)), CronLine("30 * * * *")])
+def test_a_persons_run_leaves_the_baselines_grid_alone(baseline: Every | CronLine) -> None:
+    fields = {"baseline": baseline, "min_interval": minutes(20)}
+    at = NOON + minutes(26)
+    made = plan(at, after_run=False, person_ran_at=NOON + minutes(25), **fields)
+    assert made.next_run_at == NOON + minutes(30)
+
+
+def test_a_hint_that_cools_down_after_a_persons_run_holds_up_no_baseline() -> None:
+    fields = {"baseline": Every(minutes(30)), "min_interval": minutes(20)}
+    hint = interval_hint(minutes(20), LATER)
+    person_ran_at, at = NOON + minutes(15), NOON + minutes(16)
+    fields = {**fields, "interval_hint": hint, "person_ran_at": person_ran_at}
+    made = plan(at, after_run=False, **fields)
+    assert (made.next_run_at, made.winner) == (NOON + minutes(30), Source.BASELINE_INTERVAL)
+
+
+def test_a_hint_that_came_due_during_a_persons_run_waits_for_its_min() -> None:
+    fields = {"baseline": OnDemand(), "min_interval": minutes(10), "last_run_at": None}
+    due = make_endpoint(one_shot_hint=one_shot(NOON, LATER), **fields)
+    due = replace(due, plan=plan_next_run(NOON, due, CRON, after_run=False))
+    running = replace(due, running_slot_at=NOON + seconds(1), running_is_manual=True)
+    done = make_finished(running, NOON + seconds(1), takes=seconds(4), is_manual=True)
+    finish = finish_run(running, done, NOON + seconds(5), CRON)
+    assert finish.plan.next_run_at == NOON + seconds(1) + minutes(10)
+    assert finish.settled.person_ran_at == NOON + seconds(1)

@@ -258,9 +258,9 @@ def test_the_planner_cannot_replace_a_persons_hint_before_it_expires() -> None:
     shot = one_shot(NOON + HOUR, LATER, PERSON)
     endpoint = running_every(minutes(5), interval_hint=mine, one_shot_hint=shot)
 
-    with pytest.raises(Refused, match="a person's hint is in force until 2026-03-02T16:00:00Z"):
+    with pytest.raises(Refused, match="left alone: a person's hint until 2026-03-02T16:00:00Z"):
         steering.suggest_interval(endpoint, interval_hint(minutes(1), LATER), NOON, CRON)
-    with pytest.raises(Refused, match="a person's hint is in force"):
+    with pytest.raises(Refused, match="left alone: a person's hint"):
         steering.suggest_run_at(endpoint, one_shot(NOON, LATER), NOON, CRON)
 
 
@@ -304,11 +304,11 @@ def test_a_person_may_replace_and_clear_anybodys_hint(author: Author) -> None:
 
 def test_the_planner_cannot_lift_a_persons_pause_and_hears_until_when() -> None:
     endpoint = steering.pause(running_every(minutes(1)), NOON + HOUR, PERSON, "", NOON, CRON)
-    with pytest.raises(Refused, match="a person paused it until 2026-03-02T13:00:00Z"):
+    with pytest.raises(Refused, match="left alone: a person's pause until 2026-03-02T13:00:00Z"):
         steering.resume(endpoint, PLANNER, NOON, CRON)
 
     endless = steering.pause(endpoint, None, PERSON, "", NOON, CRON)
-    with pytest.raises(Refused, match="a person paused it until resumed"):
+    with pytest.raises(Refused, match="left alone: a person's pause until resumed"):
         steering.pause(endless, NOON, PLANNER, "", NOON, CRON)
 
 

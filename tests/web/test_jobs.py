@@ -170,3 +170,20 @@ async def test_what_is_archived_stays_so(site: Site) -> None:
         answer = await site.ours.ask(method, f"/jobs/{job['id']}{action}", **content)
         assert answer.status_code == 409, f"{action}: {answer.text}"
         assert "archived" in answer.json()["detail"]
+
+
+async def test_what_planners_may_do_is_answered_in_full_and_patched_by_field(site: Site) -> None:
+    planner = {"llm": "act", "max_pause": 0, "model": "small"}
+    job = await site.ours.done("POST", "/jobs", json={"name": "shop", "planner": planner})
+    assert job["planner"] == {
+        "rules": None, "detectors": None, "llm": "act", "relax": False, "extra_runs": 0.25,
+        "max_pause": 0, "min_gap": "5m", "model": "small", "prompt": None,
+        "tokens_per_day": None, "money_per_day": None, "tokens_per_session": None, "account": None,
+    }  # fmt: skip
+    change = {"planner": {"detectors": "off", "model": None}}
+    changed = await site.ours.done("PATCH", f"/jobs/{job['id']}", json=change)
+    assert changed["planner"] == {**job["planner"], "detectors": "off", "model": None}
+    answer = await site.ours.ask("PATCH", f"/jobs/{job['id']}", json={"planner": {"relax": 99}})
+    assert answer.status_code == 422
+    (error,) = answer.json()["errors"]
+    assert (error["field"], error["value"]) == ("planner.relax", "99")

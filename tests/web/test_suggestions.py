@@ -24,7 +24,7 @@ FASTER = {"interval_ms": 30_000, "ttl_minutes": 60, "reason": "load"}
 
 async def suggested(world: Reading, **arguments: Any) -> tuple[Endpoint, dict[str, Any]]:
     """An endpoint that ran, and what a planner that may only advise says of it."""
-    await patched(world, {"rules_mode": "advise"})
+    await patched(world, {"rules_mode": "advise", "detectors_mode": "advise"})
     endpoint = await world.add_endpoint("probe", min_interval=minutes(0.1))
     await world.post(f"/endpoints/{endpoint.id}/analyse")
     assert (await look(world, **arguments)).suggested == 1
@@ -94,6 +94,26 @@ async def test_a_suggestion_is_accepted_with_one_call_and_only_once(world: Readi
     (entry,) = (await world.read("/audit", action="suggestion.accept"))["items"]
     assert (await world.read("/audit", action="suggestion.refused"))["items"] == []
     assert entry["data"] == {"session_id": suggestion["session_id"], "call": 0}
+
+
+async def test_without_a_call_the_one_suggestion_is_accepted_wherever_it_stands(
+    world: Reading,
+) -> None:
+    await patched(world, {"rules_mode": "advise", "detectors_mode": "advise"})
+    endpoint = await world.add_endpoint("probe", min_interval=minutes(0.1))
+    await world.post(f"/endpoints/{endpoint.id}/analyse")
+
+    async def think(_: AnalysisContext, tools: Tools) -> None:
+        await tools.call("get_latest_response", {})
+        await tools.call("propose_interval", FASTER)
+
+    await world.backend.planner(Thinker(think)).run_once()
+    (suggestion,) = (await world.read("/suggestions"))["items"]
+    path = f"/api/v1/sessions/{suggestion['session_id']}/accept"
+    answer = await world.client.post(path, headers=world.ours.headers, json={})
+    assert (answer.status_code, answer.json()["call"]) == (200, 1)
+    again = await world.client.post(path, headers=world.ours.headers, json={})
+    assert again.status_code == 409
 
 
 async def test_what_is_past_its_time_is_no_longer_there_to_accept(world: Reading) -> None:

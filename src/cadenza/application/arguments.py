@@ -22,6 +22,12 @@ class Arguments:
     def has(self, name: str) -> bool:
         return self._take(name, None) is not None
 
+    def instant_or_null(self, name: str) -> datetime | None:
+        """Null means something here, and nothing at all does not."""
+        if name not in self._values:
+            raise InvalidInput(name, "nothing", "it is required: an ISO-8601 instant, or null")
+        return self.instant(name) if self.has(name) else None
+
     def done(self) -> None:
         unknown = [name for name in self._values if name not in self._read]
         if unknown:

@@ -22,7 +22,7 @@ from cadenza.application.sessions import record_analyses
 from cadenza.application.tools import Submission, Toolbox
 from cadenza.application.waiting import until_set
 from cadenza.domain.analysis import AnalysisContext, Attention
-from cadenza.domain.bounds import MAX_PAUSE, MIN_NEXT_ANALYSIS
+from cadenza.domain.bounds import MIN_NEXT_ANALYSIS
 from cadenza.domain.breaker import Breaker
 from cadenza.domain.cron import Cron
 from cadenza.domain.errors import BrainFailed, ProviderFailed, StoreUnavailable
@@ -40,7 +40,6 @@ class PlannerOptions:
     cycle: timedelta = timedelta(minutes=5)
     sessions_at_once: int = 8
     batch: int = 200
-    max_pause: timedelta = MAX_PAUSE
     retry_store_after: timedelta = timedelta(seconds=1)
     session_limit: timedelta = timedelta(seconds=120)  # a brain that hangs is cut off
     between_rounds: timedelta = timedelta(0)  # runs that finish meanwhile share a round
@@ -212,7 +211,6 @@ class Planner:
         session_id = self.new_id()
         tools = Toolbox(
             *(context, self.store, self.analysis_queue, self.clock, self.cron),
-            max_pause=self.options.max_pause,
             session_id=session_id,
             brain=self._kind,
         )

@@ -10,7 +10,7 @@ from typing import Any
 from cadenza.application.descriptions import describe_baseline
 from cadenza.domain.analysis import AnalysisContext, Response, SiblingState
 from cadenza.domain.endpoint import Endpoint, fresh_hints
-from cadenza.domain.governor import floor_at
+from cadenza.domain.governor import hint_floor_at
 from cadenza.domain.health import Health
 from cadenza.domain.instants import milliseconds
 
@@ -66,7 +66,7 @@ def _answer(response: Response) -> Values:
 
 def endpoint_values(endpoint: Endpoint, now: datetime) -> Values:
     interval, one_shot = fresh_hints(endpoint, now)
-    floor = floor_at(endpoint, endpoint.last_run_at)
+    floor = hint_floor_at(endpoint, endpoint.last_run_at)
     paused_until = endpoint.paused_until(now)
     is_free = not endpoint.in_flight and paused_until is None
     return _known(

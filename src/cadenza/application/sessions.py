@@ -1,11 +1,14 @@
 """What is kept of analyses: the state of each endpoint, the sessions worth it, their events."""
 
 from collections.abc import Iterator, Sequence
+from datetime import timedelta
 
-from cadenza.application.ports.store import Store
+from cadenza.application.ports.store import Store, Transaction
 from cadenza.domain.audit import PendingEvent
 from cadenza.domain.errors import NotFound
 from cadenza.domain.session import Session
+
+COUNTED_WITHIN = timedelta(days=1)
 
 
 async def record_analyses(store: Store, sessions: Sequence[Session], holder: str) -> None:
@@ -21,10 +24,18 @@ async def _record(store: Store, sessions: Sequence[Session], holder: str) -> Non
         present = await tx.save_analysis_states(sessions, holder)
         worth_keeping = [session for session in sessions if session.worth_keeping]
         stored = [session for session in worth_keeping if session.endpoint_id in present]
+        stored = [session for session in stored if not await _is_counted(tx, session)]
         if stored:
             await tx.insert_sessions(stored)
             if events := [event for session in stored for event in _events(session)]:
                 await tx.add_events(events)
+
+
+async def _is_counted(tx: Transaction, session: Session) -> bool:
+    """Whether the same was refused before, and is counted there."""
+    if session.refusal is None:
+        return False
+    return await tx.count_refusal(session, session.started_at - COUNTED_WITHIN)
 
 
 def _events(session: Session) -> Iterator[PendingEvent]:

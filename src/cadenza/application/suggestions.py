@@ -19,7 +19,7 @@ from cadenza.domain.access import Caller
 from cadenza.domain.analysis import AnalysisContext
 from cadenza.domain.cron import Cron
 from cadenza.domain.errors import NotFound, Refused
-from cadenza.domain.rule import Mode
+from cadenza.domain.rule import ALL_ACT
 from cadenza.domain.session import kind_of
 from cadenza.domain.suggestion import Suggestion
 
@@ -34,21 +34,23 @@ class Suggestions:
     clock: Clock
     cron: Cron
 
-    async def accept(self, caller: Caller, session_id: UUID, call: int) -> dict[str, Any]:
-        """What took effect; Refused where it was accepted before, is past its time, or cannot be
-        done any more."""
+    async def accept(
+        self, caller: Caller, session_id: UUID, call: int | None
+    ) -> tuple[int, dict[str, Any]]:
+        """Which call it was, and what took effect; None is the one that is suggested. Refused where
+        it was accepted before, is past its time, or cannot be done any more."""
         suggestion = await self.suggestions.get_suggestion(caller.tenant_id, session_id, call)
         suggestion.check_open(self.clock.now())
         brain, endpoint_id = kind_of(suggestion.brain), suggestion.endpoint_id
         contexts = await self.analysis_queue.contexts_for([endpoint_id], brain)
         if not contexts:
             raise NotFound(f"no endpoint {endpoint_id}")
-        context = replace(contexts[0], mode=Mode.ACT)
+        context = replace(contexts[0], modes=ALL_ACT)
         locked: Suggestion | None = None
         try:
             async with self.store.transaction() as tx:
                 locked = await self._mark_accepted(tx, caller, suggestion)
-                return await self._carry_out(tx, locked, context)
+                return suggestion.call, await self._carry_out(tx, locked, context)
         except Exception as error:
             if locked is not None:  # else somebody else was quicker, and nothing was tried
                 await self._note_refusal(caller, suggestion, error)

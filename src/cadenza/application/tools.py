@@ -27,10 +27,11 @@ from cadenza.application.sanitizing import sanitized, shortened
 from cadenza.application.transitions import save_transitions
 from cadenza.domain import bounds, steering
 from cadenza.domain.analysis import AnalysisContext
+from cadenza.domain.authority import Authority, authority_of, describe, mode_of
 from cadenza.domain.bounds import MAX_TOOL_CALLS, Bounded, bounded
 from cadenza.domain.cron import Cron
-from cadenza.domain.endpoint import Endpoint
-from cadenza.domain.errors import InvalidInput, NotFound, Refused
+from cadenza.domain.endpoint import Endpoint, fresh_hints
+from cadenza.domain.errors import InvalidInput, LeftAlone, NotFound, Refused
 from cadenza.domain.hint import Author, IntervalHint, OneShotHint
 from cadenza.domain.instants import iso_or_none
 from cadenza.domain.rule import Mode
@@ -70,19 +71,18 @@ class Toolbox:
     analysis_queue: AnalysisQueue
     clock: Clock
     cron: Cron
-    max_pause: timedelta = bounds.MAX_PAUSE
     session_id: UUID | None = None
     brain: str | None = None
 
     def __post_init__(self) -> None:
         self._analysed = self.context.endpoint
-        self._advises = self.context.mode is not Mode.ACT
         self._one_at_a_time = asyncio.Lock()  # brains may call several tools at once
         self.calls: list[ToolCall] = []
         self.submission: Submission | None = None
         self.usage = Usage()
         self.out_of_calls = False
         self._rule_id: UUID | None = None  # of the call under way
+        self._refusal: str | None = None  # its kind, where it was refused
         self._effect: Effect | None = None  # where it changed something, or would have
         self._tools: dict[str, Callable[[Arguments], Awaitable[Answer]]] = {
             "get_latest_response": self._get_latest_response,
@@ -101,17 +101,20 @@ class Toolbox:
         """Run one tool, within the limits of a session, and keep what happened."""
         name, cleaned = str(sanitized(tool))[:100], sanitized(arguments, MAX_READ)
         async with self._one_at_a_time:
-            self._effect, self._rule_id = None, rule_id
+            self._effect, self._rule_id, self._refusal = None, rule_id, None
             try:
                 answer = await self._answer(name, cleaned)
             except (InvalidInput, Refused, NotFound) as error:
                 answer = {"ok": False, "error": str(error)}
+                self._refusal = error.kind if isinstance(error, Refused) else "invalid"
             if len(self.calls) < MAX_RECORDED:
                 self.calls.append(self._recorded(name, cleaned, answer))
         return answer
 
     def _recorded(self, name: str, arguments: Any, answer: Answer) -> ToolCall:
-        call = ToolCall(name, shortened(arguments), answer, rule_id=self._rule_id)
+        call = ToolCall(
+            *(name, shortened(arguments), answer), rule_id=self._rule_id, refusal=self._refusal
+        )
         if self._effect is None:
             return call
         if not self._advises:
@@ -119,6 +122,15 @@ class Toolbox:
         if is_waiting(name, call.arguments, self.context.waiting):
             return replace(call, repeated=True)
         return replace(call, suggested=True, holds_until=self._effect.holds_until)
+
+    @property
+    def _authority(self) -> Authority:
+        """Of the call under way."""
+        return authority_of(Author.PLANNER, self.brain, self._rule_id)
+
+    @property
+    def _advises(self) -> bool:
+        return mode_of(self._authority, self.context.modes) is not Mode.ACT
 
     def report_usage(self, usage: Usage) -> None:
         self.usage = usage
@@ -203,15 +215,21 @@ class Toolbox:
         return {**self._described(effect), "expires_at": iso_or_none(effect.holds_until)}
 
     async def _pause_until(self, arguments: Arguments) -> Answer:
-        until_at = arguments.instant("until_iso") if arguments.has("until_iso") else None
+        until_at = arguments.instant_or_null("until_iso")
         reason, name = arguments.text("reason"), arguments.text("endpoint")
         arguments.done()
 
         def change(endpoint: Endpoint, now: datetime) -> Effect:
-            if until_at is None:
-                return Effect(steering.resume(endpoint, Author.PLANNER, now, self.cron))
-            length = bounded("pause", until_at - now, timedelta.min, self.max_pause)
+            if until_at is None or until_at <= now:
+                as_planner = (endpoint, Author.PLANNER, now, self.cron)
+                return Effect(steering.resume(*as_planner, **self._on_behalf))
+            policy, authority = self.context.job.planner, self._authority
+            bounds.check_pauses_allowed(policy, authority)
+            longest = bounds.longest_pause(endpoint, policy, authority, now)
+            length = bounded("pause", until_at - now, timedelta(0), longest)
             end_at = now + length.value if length.clamped else until_at
+            if end_at <= now:
+                raise Refused("its max_interval since its last run is over; it may not be paused")
             changed = steering.pause(
                 *(endpoint, end_at, Author.PLANNER, reason, now, self.cron), **self._written_by
             )
@@ -223,11 +241,17 @@ class Toolbox:
         arguments.text("reason")
         name = arguments.text("endpoint")
         arguments.done()
+        left: list[str] = []
 
         def change(endpoint: Endpoint, now: datetime) -> Effect:
-            return Effect(steering.clear_hints(endpoint, Author.PLANNER, now, self.cron))
+            as_planner = (endpoint, Author.PLANNER, now, self.cron)
+            changed = steering.clear_hints(*as_planner, **self._on_behalf)
+            left.extend(describe(hint) for hint in fresh_hints(changed, now) if hint is not None)
+            if left and changed == endpoint:
+                raise LeftAlone(" and ".join(left))
+            return Effect(changed)
 
-        return self._described(await self._transition(name, change))
+        return {**self._described(await self._transition(name, change)), "left_alone": left}
 
     def _ttl(self, wanted: timedelta, endpoint: Endpoint, now: datetime) -> Bounded:
         longest = bounds.longest_ttl(endpoint, now, self.cron)
@@ -236,7 +260,11 @@ class Toolbox:
     @property
     def _written_by(self) -> dict[str, Any]:
         """Who wrote a hint or a pause, as data with it."""
-        return {"session_id": self.session_id, "brain": self.brain, "rule_id": self._rule_id}
+        return {"session_id": self.session_id, **self._on_behalf}
+
+    @property
+    def _on_behalf(self) -> dict[str, Any]:
+        return {"brain": self.brain, "rule_id": self._rule_id}
 
     async def _transition(self, name: str, change: Change) -> Effect:
         """Change an endpoint as the planner, counted, in one transaction of the store.

@@ -11,16 +11,16 @@ from cadenza.cli.complete import Limit, OfEndpoint, OfJob, Since
 from cadenza.cli.lookup import EndpointNames, find_endpoint, find_job
 from cadenza.cli.output import Column, Output
 from cadenza.cli.terminal_text import json_text, shortened
-from cadenza.cli.times import duration_text
+from cadenza.cli.times import Times, duration_text
 
 NO_SESSIONS = (
     "No sessions yet: the planner writes one where it did or wanted something.\n"
     "Ask it for a look: cadenza analyse ENDPOINT"
 )
-
+NONE_FIT = "No session fits. All of them: cadenza sessions list"
 NO_SUGGESTIONS = (
     "Nothing is suggested now. The planner suggests where its mode is advise: see\n"
-    "planner: {mode: advise} of a job."
+    "planner: {llm: advise} of a job."
 )
 cli = group("sessions", "Sessions: what the planner did or wanted, and why.")
 
@@ -45,7 +45,8 @@ def list_sessions(
         Column("when", lambda session: out.times.when(session["started_at"])),
         Column("endpoint", lambda session: names.of(session["endpoint_id"])),
         Column("brain", lambda session: session["brain"]),
-        Column("did", lambda session: ", ".join(session["tools"]) or "nothing"),
+        Column("did", _did),
+        Column("times", lambda session: session["repeats"] + 1),
         Column("ended as", lambda session: session["ended_as"]),
         Column("id", lambda session: session["id"], keep_whole=True),
         Column("reasoning", lambda session: shortened(session["reasoning"], 120)),
@@ -57,7 +58,8 @@ def list_sessions(
         "search": search,
         "from": out.times.ago("--since", since),
     }
-    out.rows(api.pages("/sessions", limit, query), columns, NO_SESSIONS)
+    nothing = NONE_FIT if any(query.values()) else NO_SESSIONS
+    out.rows(api.pages("/sessions", limit, query), columns, nothing)
 
 
 @command(cli, "show")
@@ -78,10 +80,11 @@ def show_session(
         ("brain", session["brain"]),
         ("when", out.times.when(session["started_at"])),
         ("took", duration_text(session["duration_ms"])),
+        ("repeated", _repeated(session, out.times)),
         ("ended as", session["ended_as"]),
         ("reasoning", session["reasoning"]),
         ("confidence", session["confidence"]),
-        ("did", "\n".join(calls) or "nothing"),
+        ("calls", "\n".join(calls) or "none"),
         ("warnings", "\n".join(session["warnings"])),
         ("tokens", session["tokens"] or ""),
         ("next look", out.times.when(session["next_analysis_at"])),
@@ -114,16 +117,36 @@ def accept_suggestion(
     api: Api,
     out: Output,
     session_id: Annotated[UUID, typer.Argument(metavar="ID", help="A session's id.")],
-    call: Annotated[int, typer.Option(min=0, help="Which of its calls, counted from 0.")] = 0,
+    call: Annotated[
+        int | None,
+        typer.Option(min=0, help="Which of its calls, from 0, where it suggests several."),
+    ] = None,
 ) -> None:
     """Do what a session suggests, within the planner's bounds.
 
     Example: cadenza sessions accept 01990000-0000-7000-8000-000000000000
     """
-    effect = api.post(f"/sessions/{session_id}/accept", {"call": call})
+    effect = api.post(f"/sessions/{session_id}/accept", {} if call is None else {"call": call})
     out.done(effect, f"Done: {json_text(effect['effect'])}")
+
+
+def _did(session: dict[str, Any]) -> str:
+    """What took effect; else what was wanted, and that it was not done."""
+    done, suggested, refused = (session[name] for name in ("did", "suggested", "refused"))
+    parts = [", ".join(done)] if done else []
+    parts += [f"suggested: {', '.join(suggested)}"] if suggested else []
+    parts += [f"refused: {', '.join(refused)}"] if refused else []
+    return "; ".join(parts) or "nothing"
+
+
+def _repeated(session: dict[str, Any], times: Times) -> str:
+    if not session["repeats"]:
+        return ""
+    return f"{session['repeats']} times more, last {times.when(session['last_at'])}"
 
 
 def _call(call: dict[str, Any]) -> str:
     result = shortened(json_text(call["result"]), 300)
-    return f"{call['tool']} {json_text(call['arguments'])} → {result}"
+    state = "done" if call["took_effect"] else "suggested" if call["suggested"] else ""
+    state = state or ("refused" if call["refusal"] else "read")
+    return f"{state}: {call['tool']} {json_text(call['arguments'])} → {result}"

@@ -8,7 +8,8 @@ from uuid import UUID
 from cadenza.domain.hint import IntervalHint, OneShotHint, Pause
 from cadenza.domain.instants import latest
 from cadenza.domain.plan import Plan, Source
-from cadenza.domain.rule import Mode, Rule
+from cadenza.domain.planner_policy import USUAL, PlannerPolicy
+from cadenza.domain.rule import Rule
 
 PLATFORM_MIN_INTERVAL = timedelta(seconds=1)
 MAX_SPREAD = timedelta(seconds=3)
@@ -62,6 +63,7 @@ class Endpoint:
     running_slot_at: datetime | None = None  # set from claim to finish, also when the lease is lost
     running_is_manual: bool = False
     manual_slot_at: datetime | None = None  # a run-now that waits for a worker
+    person_ran_at: datetime | None = None  # the slot of the last run-now that has ended
     planner_changes: tuple[datetime, ...] = ()  # when the planner last changed something
     spread: timedelta = MAX_SPREAD  # how far phase and jitter may move a slot
 
@@ -76,6 +78,12 @@ class Endpoint:
     @property
     def in_flight(self) -> bool:
         return self.running_slot_at is not None
+
+    @property
+    def cools_from(self) -> datetime | None:
+        """The last run that a person asked for: for hints, min is counted from it, too."""
+        running_at = self.running_slot_at if self.running_is_manual else None
+        return latest(self.person_ran_at, self.manual_slot_at, running_at)
 
     def paused_until(self, now: datetime) -> datetime | None:
         """The end of the pause in force: the latest of a person's, the planner's and the job's."""
@@ -132,5 +140,4 @@ class Job:
     paused_until: datetime | None = None
     archived_at: datetime | None = None
     rules: tuple[Rule, ...] = ()
-    planner_mode: Mode | None = None  # None: the tenant's
-    probe_budget: float = 1.0  # of what the baseline would use in a day; detectors stay within
+    planner: PlannerPolicy = USUAL

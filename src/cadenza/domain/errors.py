@@ -7,6 +7,8 @@ CadenzaError
 │   └── NothingThere    an expression asks for a field or element that the values do not have
 ├── InvalidFields       several values at once, each an InvalidInput
 ├── Refused             an action that the rules forbid right now, with the reason
+│   ├── LeftAlone       somebody of higher authority has set it, and it is in force
+│   ├── TooManyChanges  by planners, of one endpoint within an hour
 │   ├── AlreadyRunning  a run is in flight or waiting
 │   ├── Outdated        somebody else has changed it since it was read
 │   ├── NotAllowed      the key may not do this
@@ -50,7 +52,19 @@ class InvalidFields(CadenzaError):
         super().__init__("; ".join(str(problem) for problem in problems[:5]))
 
 
-class Refused(CadenzaError): ...
+class Refused(CadenzaError):
+    kind = "refused"  # for whoever counts refusals of the same kind
+
+
+class LeftAlone(Refused):
+    kind = "left-alone"
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"left alone: {what}")
+
+
+class TooManyChanges(Refused):
+    kind = "too-many-changes"
 
 
 class AlreadyRunning(Refused): ...

@@ -18,6 +18,7 @@ from cadenza.domain.instants import FOREVER, TICK, latest
 from cadenza.domain.plan import Candidate, Inputs, Plan, Source
 
 NO_JITTER = timedelta(0)
+_HINTS = (Source.AI_INTERVAL, Source.AI_ONESHOT)
 
 
 def plan_next_run(now: datetime, endpoint: Endpoint, cron: Cron, *, after_run: bool = True) -> Plan:
@@ -37,7 +38,8 @@ def _planned(now: datetime, endpoint: Endpoint, cron: Cron, after_run: bool) -> 
         return _plan(situation, _Decision())
     pause_end, due_at = endpoint.paused_until(now), endpoint.next_run_at
     is_due = due_at is not None and due_at <= now
-    if endpoint.plan is not None and is_due and not after_run and pause_end is None:
+    cools = _cools_after_a_person(endpoint, now)
+    if endpoint.plan is not None and is_due and not (after_run or pause_end or cools):
         return endpoint.plan
     decision = _decide(situation)
     if after_run and decision.at is not None and decision.at < now:
@@ -61,6 +63,19 @@ def floor_at(endpoint: Endpoint, anchor_at: datetime | None) -> tuple[datetime, 
     return floor
 
 
+def hint_floor_at(endpoint: Endpoint, anchor_at: datetime | None) -> tuple[datetime, Source] | None:
+    """The same for hints: a run that a person asked for starts their cooldown, too."""
+    return floor_at(endpoint, latest(anchor_at, endpoint.cools_from))
+
+
+def _cools_after_a_person(endpoint: Endpoint, now: datetime) -> bool:
+    """Whether what is due is a hint's, which has to wait after a person's run."""
+    if endpoint.plan is None or endpoint.plan.winner not in _HINTS or endpoint.cools_from is None:
+        return False
+    floor = hint_floor_at(endpoint, endpoint.last_run_at)
+    return floor is not None and floor[0] > now
+
+
 def after_last_slot(endpoint: Endpoint) -> datetime | None:
     """The first instant that can be a slot: a run-now that still waits has taken its own."""
     last_slot_at = latest(endpoint.last_slot_at, endpoint.manual_slot_at)
@@ -82,8 +97,8 @@ class _Situation:
         return self.cron.next_after(line.expression, line.timezone, instant - TICK)
 
     def soonest(self, at: datetime, anchor_at: datetime | None) -> datetime:
-        """Where the floor, and slots that strictly increase, would move a time."""
-        floor = floor_at(self.endpoint, anchor_at)
+        """Where the floor, and slots that strictly increase, would move a hint's time."""
+        floor = hint_floor_at(self.endpoint, anchor_at)
         soonest = latest(at, floor[0] if floor else None, after_last_slot(self.endpoint))
         return soonest or at
 
@@ -101,6 +116,7 @@ def _decide(situation: _Situation) -> _Decision:
     interval = _interval_candidate(situation)
     one_shot = _one_shot_candidate(situation)
     baseline, drift = _baseline_candidate(situation, interval)
+    interval, one_shot = _if_not_cooling(situation, baseline, interval, one_shot)
     considered = tuple(filter(None, (baseline, interval, one_shot)))
     chosen = _choose(baseline, _if_open(interval), _if_open(one_shot))
     if chosen is None:
@@ -150,6 +166,7 @@ def _next_interval(situation: _Situation, baseline: Every) -> tuple[datetime, ti
 _OUTLIVED = "it would act after it has expired"
 _PAUSED_OUT = "it expires before the pause ends"
 _PAST_MAX = "it is later than max allows"
+_COOLING = "it cools down after a person's run, and the baseline comes first"
 
 
 def _interval_candidate(situation: _Situation) -> Candidate | None:
@@ -193,6 +210,24 @@ def _expires_in_pause(situation: _Situation, expires_at: datetime) -> bool:
     return pause_end is not None and expires_at <= pause_end
 
 
+def _if_not_cooling(
+    situation: _Situation, baseline: Candidate | None, *hints: Candidate | None
+) -> list[Candidate | None]:
+    """A hint that has to wait after a person's run holds up no baseline."""
+    endpoint = situation.endpoint
+    cools_from = endpoint.cools_from
+    if baseline is None or cools_from is None:
+        return list(hints)
+    ready_at = cools_from + (endpoint.min_interval or PLATFORM_MIN_INTERVAL)
+    baseline_at, _ = _within_guardrails(situation, baseline)
+    return [
+        replace(hint, excluded=_COOLING)
+        if hint is not None and hint.excluded is None and hint.at < ready_at > baseline_at
+        else hint
+        for hint in hints
+    ]
+
+
 def _if_open(candidate: Candidate | None) -> Candidate | None:
     return candidate if candidate is not None and candidate.excluded is None else None
 
@@ -221,7 +256,8 @@ def _within_guardrails(
     if ceiling is not None and at > ceiling:
         at, clamps = ceiling, (Source.CLAMPED_MAX,)
     anchor_at = situation.endpoint.last_run_at if one_shot else situation.anchor_at
-    floor = floor_at(situation.endpoint, anchor_at)
+    is_hint = chosen.source in _HINTS
+    floor = (hint_floor_at if is_hint else floor_at)(situation.endpoint, anchor_at)
     if floor is not None and at < floor[0]:
         at, clamps = floor[0], (*clamps, floor[1])
         if chosen.source is Source.BASELINE_CRON:

@@ -40,3 +40,7 @@ def humanize(duration: timedelta) -> str:
     if not hours:
         return f"{minutes} min"
     return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+
+
+def humanize_until(instant: datetime) -> str:
+    return "until resumed" if instant >= FOREVER else f"until {iso(instant)}"

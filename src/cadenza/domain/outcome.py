@@ -33,7 +33,9 @@ def apply_outcome(endpoint: Endpoint, finished: FinishedRun, now: datetime) -> E
     A person's run counts for health and failures, but moves neither the anchor nor the hints.
     """
     interval_hint, one_shot_hint = fresh_hints(endpoint, now)
-    last_run_at = endpoint.last_run_at
+    last_run_at, person_ran_at = endpoint.last_run_at, endpoint.person_ran_at
+    if finished.claim.is_manual:
+        person_ran_at = finished.claim.slot_at
     if not finished.claim.is_manual:
         last_run_at = anchor_of(endpoint, finished)
         if one_shot_hint is not None and one_shot_hint.run_at <= finished.first_started_at:
@@ -48,6 +50,7 @@ def apply_outcome(endpoint: Endpoint, finished: FinishedRun, now: datetime) -> E
         last_slot_at=latest(endpoint.last_slot_at, finished.claim.slot_at),
         running_slot_at=None,
         running_is_manual=False,
+        person_ran_at=person_ran_at,
     )
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from cadenza.domain.instants import latest
@@ -27,6 +27,7 @@ class ToolCall:
     accepted_by: str | None = None  # of what was suggested
     rule_id: UUID | None = None  # the declared rule that it was for
     repeated: bool = False  # the same has been suggested before, and still waits for a person
+    refusal: str | None = None  # the kind of refusal, where it was refused
 
     def can_be_accepted(self, now: datetime) -> bool:
         is_open = self.holds_until is not None and self.holds_until > now
@@ -53,6 +54,8 @@ class Session:
     prompt_version: str | None = None  # of a brain that has a prompt
     fired: tuple[UUID, ...] = ()  # the declared rules that did something
     forgotten: tuple[UUID, ...] = ()  # rules that once did, and that the job no longer has
+    repeats: int = 0  # how often the same was refused again
+    last_at: datetime | None = None  # when it last was
 
     @property
     def kind(self) -> str:
@@ -67,9 +70,29 @@ class Session:
         return wanted or ended_badly or self.tokens > 0 or bool(self.warnings)
 
     @property
+    def refusal(self) -> str | None:
+        """What was refused, by which kind of refusal, where the session came to nothing else and
+        cost nothing: the same again is a count, and no session of its own."""
+        has_effect = any(
+            call.took_effect or call.suggested or call.repeated for call in self.tool_calls
+        )
+        ended_well = self.end in (SessionEnd.SUBMITTED, SessionEnd.UNFINISHED)
+        if has_effect or not ended_well or self.tokens > 0:
+            return None
+        refusals = sorted(_refused(call) for call in self.tool_calls if call.refusal is not None)
+        return "\n".join((*refusals, *self.warnings)) or None
+
+    @property
     def suggests_until(self) -> datetime | None:
         """How long something of it can be accepted; None where it suggested nothing."""
         return latest(*(call.holds_until for call in self.tool_calls if call.suggested))
+
+
+def _refused(call: ToolCall) -> str:
+    """Not its other arguments: instants and intervals differ a little each time."""
+    is_object = isinstance(call.arguments, dict)
+    target = cast("dict[str, Any]", call.arguments).get("endpoint", "") if is_object else ""
+    return f"{call.refusal} {call.tool} {target} {call.rule_id or ''}"
 
 
 def kind_of(brain: str) -> str:

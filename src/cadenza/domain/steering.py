@@ -8,13 +8,19 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from cadenza.domain.authority import (
+    author_of,
+    authority_of,
+    check_may_overwrite,
+    may_overwrite,
+)
 from cadenza.domain.bounds import MAX_CHANGES_PER_HOUR
 from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import Baseline, Endpoint, Every, fresh_hints
-from cadenza.domain.errors import AlreadyRunning, Refused
-from cadenza.domain.governor import after_last_slot, floor_at, plan_next_run
-from cadenza.domain.hint import Author, Hint, IntervalHint, OneShotHint, Pause
-from cadenza.domain.instants import FOREVER, TICK, iso, latest
+from cadenza.domain.errors import AlreadyRunning, LeftAlone, Refused, TooManyChanges
+from cadenza.domain.governor import after_last_slot, floor_at, hint_floor_at, plan_next_run
+from cadenza.domain.hint import Author, IntervalHint, OneShotHint, Pause
+from cadenza.domain.instants import FOREVER, TICK, humanize_until, iso, latest
 from cadenza.domain.plan import Source
 
 
@@ -26,14 +32,14 @@ def begin(endpoint: Endpoint, now: datetime, cron: Cron) -> Endpoint:
 def suggest_interval(endpoint: Endpoint, hint: IntervalHint, now: datetime, cron: Cron) -> Endpoint:
     """Write an interval hint and nudge: it may bring the next run forward, never push it back."""
     endpoint = _without_expired_hints(endpoint, now)
-    _check_may_replace(endpoint.interval_hint, hint.author)
+    check_may_overwrite(author_of(hint), endpoint.interval_hint)
     return _nudged(replace(endpoint, interval_hint=hint), now, cron)
 
 
 def suggest_run_at(endpoint: Endpoint, hint: OneShotHint, now: datetime, cron: Cron) -> Endpoint:
     """Write a one-shot hint and nudge; refused where it could only run after it has expired."""
     endpoint = _without_expired_hints(endpoint, now)
-    _check_may_replace(endpoint.one_shot_hint, hint.author)
+    check_may_overwrite(author_of(hint), endpoint.one_shot_hint)
     hint = replace(hint, run_at=max(hint.run_at, now))
     _check_can_run_in_time(endpoint, hint)
     hinted = replace(endpoint, one_shot_hint=hint)
@@ -42,14 +48,23 @@ def suggest_run_at(endpoint: Endpoint, hint: OneShotHint, now: datetime, cron: C
     return _nudged(hinted, now, cron)
 
 
-def clear_hints(endpoint: Endpoint, author: Author, now: datetime, cron: Cron) -> Endpoint:
+def clear_hints(
+    endpoint: Endpoint,
+    author: Author,
+    now: datetime,
+    cron: Cron,
+    *,
+    brain: str | None = None,
+    rule_id: UUID | None = None,
+) -> Endpoint:
     """Drop the hints that this author may drop, and plan anew; with none to drop, do nothing."""
+    authority = authority_of(author, brain, rule_id)
     fresh = _without_expired_hints(endpoint, now)
     interval, one_shot = fresh.interval_hint, fresh.one_shot_hint
     cleared = replace(
         fresh,
-        interval_hint=interval if _belongs_to_a_person(interval, author) else None,
-        one_shot_hint=one_shot if _belongs_to_a_person(one_shot, author) else None,
+        interval_hint=None if may_overwrite(authority, interval) else interval,
+        one_shot_hint=None if may_overwrite(authority, one_shot) else one_shot,
     )
     return endpoint if cleared == fresh else _planned_anew(cleared, now, cron)
 
@@ -70,21 +85,33 @@ def pause(
     """No scheduled run before an instant; None is until resumed; one already past resumes."""
     until_at = until_at or FOREVER
     if until_at <= now:
-        return resume(endpoint, author, now, cron)
+        return resume(endpoint, author, now, cron, brain=brain, rule_id=rule_id)
     pause = Pause(until_at, reason, session_id, brain, rule_id, user_id)
     if author is Author.PLANNER:
+        check_may_overwrite(author_of(pause), _in_force(endpoint.planner_pause, now))
         return _planned_anew(replace(endpoint, planner_pause=pause), now, cron)
     return _planned_anew(replace(endpoint, person_pause=pause), now, cron)
 
 
-def resume(endpoint: Endpoint, author: Author, now: datetime, cron: Cron) -> Endpoint:
+def resume(
+    endpoint: Endpoint,
+    author: Author,
+    now: datetime,
+    cron: Cron,
+    *,
+    brain: str | None = None,
+    rule_id: UUID | None = None,
+) -> Endpoint:
     """Lift the pause that this author may lift; the planner never lifts a person's."""
     if endpoint.paused_until(now) is None:
         return endpoint
     person_pause = endpoint.person_pause
     if author is Author.PLANNER:
-        if person_pause is not None and person_pause.until_at > now:
-            raise Refused(f"a person paused it {_until(person_pause.until_at)}")
+        if _in_force(person_pause, now) is not None:
+            assert person_pause is not None
+            raise LeftAlone(f"a person's pause {humanize_until(person_pause.until_at)}")
+        authority = authority_of(author, brain, rule_id)
+        check_may_overwrite(authority, _in_force(endpoint.planner_pause, now))
         return _resumed(replace(endpoint, planner_pause=None), now, cron)
     return _resumed(replace(endpoint, planner_pause=None, person_pause=None), now, cron)
 
@@ -163,7 +190,9 @@ def counted_for_planner(before: Endpoint, after: Endpoint, now: datetime) -> End
     recent = tuple(at for at in before.planner_changes if at > now - timedelta(hours=1))
     if len(recent) >= MAX_CHANGES_PER_HOUR:
         next_at = iso(recent[0] + timedelta(hours=1))
-        raise Refused(f"{MAX_CHANGES_PER_HOUR} changes within an hour; the next from {next_at}")
+        raise TooManyChanges(
+            f"{MAX_CHANGES_PER_HOUR} changes within an hour; the next from {next_at}"
+        )
     return replace(after, planner_changes=(*recent, now))
 
 
@@ -210,13 +239,8 @@ def _resumed(endpoint: Endpoint, now: datetime, cron: Cron) -> Endpoint:
     return replace(planned, plan=replace(plan, source=Source.RESUMED, winner=Source.RESUMED))
 
 
-def _check_may_replace(present: Hint | None, author: Author) -> None:
-    if present is not None and _belongs_to_a_person(present, author):
-        raise Refused(f"a person's hint is in force {_until(present.expires_at)}")
-
-
-def _belongs_to_a_person(hint: Hint | None, author: Author) -> bool:
-    return hint is not None and hint.author is Author.PERSON and author is not Author.PERSON
+def _in_force(pause: Pause | None, now: datetime) -> Pause | None:
+    return pause if pause is not None and pause.until_at > now else None
 
 
 def _check_can_run_in_time(endpoint: Endpoint, hint: OneShotHint) -> None:
@@ -228,12 +252,8 @@ def _check_can_run_in_time(endpoint: Endpoint, hint: OneShotHint) -> None:
     last_slot_at = endpoint.last_slot_at
     if last_slot_at is not None and last_slot_at >= hint.expires_at:
         raise Refused(f"it had a slot at {iso(last_slot_at)} already, and slots only go forward")
-    floor = floor_at(endpoint, anchor_at)
+    floor = hint_floor_at(endpoint, anchor_at)
     if floor is None or max(hint.run_at, floor[0]) < hint.expires_at:
         return
     what = "the target asked to wait" if floor[1] is Source.RETRY_AFTER else "cooling down"
     raise Refused(f"{what} until {iso(floor[0])}, the hint expires at {expiry}")
-
-
-def _until(instant: datetime) -> str:
-    return "until resumed" if instant >= FOREVER else f"until {iso(instant)}"

@@ -7,7 +7,7 @@ from typing import Any, cast
 from uuid import UUID
 
 from cadenza.domain.analysis import Waiting
-from cadenza.domain.errors import NotFound, Refused
+from cadenza.domain.errors import InvalidInput, NotFound, Refused
 from cadenza.domain.instants import iso
 from cadenza.domain.session import Session
 
@@ -39,8 +39,9 @@ class Suggestion:
             raise Refused(f"it could be accepted until {iso(self.open_until)}")
 
 
-def suggestion_of(session: Session, index: int, endpoint_name: str) -> Suggestion:
-    """NotFound where the session suggested nothing in this call."""
+def suggestion_of(session: Session, index: int | None, endpoint_name: str) -> Suggestion:
+    """Of one call, or of the only one. NotFound where the session suggested nothing there."""
+    index = _only_suggestion(session) if index is None else index
     calls = session.tool_calls
     call = calls[index] if 0 <= index < len(calls) else None
     if call is None or not call.suggested or call.holds_until is None:
@@ -61,6 +62,17 @@ def suggestion_of(session: Session, index: int, endpoint_name: str) -> Suggestio
         rule_id=call.rule_id,
         accepted_by=call.accepted_by,
     )
+
+
+def _only_suggestion(session: Session) -> int:
+    suggested = [index for index, call in enumerate(session.tool_calls) if call.suggested]
+    waiting = [index for index in suggested if session.tool_calls[index].accepted_by is None]
+    if not suggested:
+        raise NotFound(f"session {session.id} suggested nothing")
+    if len(waiting or suggested) > 1:
+        places = ", ".join(map(str, waiting or suggested))
+        raise InvalidInput("call", "nothing", f"it suggested several things; give one of {places}")
+    return (waiting or suggested)[0]
 
 
 def suggestions_of(session: Session, endpoint_name: str, now: datetime) -> Iterator[Suggestion]:

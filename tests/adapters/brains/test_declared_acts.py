@@ -1,5 +1,6 @@
 """What a rule that holds asks for: one call, or none where it is so already or cannot be."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -99,8 +100,11 @@ def test_run_in_waits_once_and_is_not_pushed_on_by_every_answer() -> None:
     arguments = asked(later, other())
     assert arguments["next_run_at_iso"] == "2026-03-02T13:30:00Z"
     assert arguments["ttl_minutes"] == 91  # it must outlive its own time
-    waiting = other(one_shot_hint=one_shot(NOON + minutes(80), NOON + minutes(81)))
-    assert asked(later, waiting) is None
+    hint = one_shot(NOON + minutes(80), NOON + minutes(81))
+    own = replace(hint, brain="rules", rule_id=rule_id("mine"))
+    assert asked(later, other(one_shot_hint=own)) is None
+    of_a_model = replace(hint, brain="llm")
+    assert asked(later, other(one_shot_hint=of_a_model)) is not None
 
 
 @pytest.mark.parametrize(

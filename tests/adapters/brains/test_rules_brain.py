@@ -161,7 +161,9 @@ async def test_a_hint_of_a_person_is_left_alone() -> None:
     await bench.act("probe", lambda ep, now, cron: steering.suggest_interval(ep, theirs, now, cron))
     await lived(bench, lambda at: FAILED if at > 100 else OK, 200)
     assert bench.endpoint().interval_hint == theirs
-    assert bench.sessions == []
+    (session,) = bench.sessions
+    assert session.reasoning.startswith("left alone: a person's hint until 2026-03-03T04:40:00Z")
+    assert session.repeats > 1
 
 
 def test_a_brain_that_is_started_anew_decides_like_the_one_before() -> None:

@@ -29,7 +29,9 @@ class MemorySuggestions(OverTables):
         )
         return list(islice(suggestions, limit))
 
-    async def get_suggestion(self, tenant_id: UUID, session_id: UUID, call: int) -> Suggestion:
+    async def get_suggestion(
+        self, tenant_id: UUID, session_id: UUID, call: int | None
+    ) -> Suggestion:
         session = self._tables.session(tenant_id, session_id)
         return suggestion_of(session, call, _endpoint_name(self._tables, session))
 
@@ -71,6 +73,21 @@ class MemoryPlannerRows(Writes):
         for session in sessions:
             if session.id not in self._tables.sessions:
                 self._put(self._tables.sessions, session.id, session)
+
+    async def count_refusal(self, session: Session, since: datetime) -> bool:
+        refused = (session.endpoint_id, session.brain, session.refusal)
+        alike = [
+            other
+            for other in self._tables.sessions.values()
+            if (other.endpoint_id, other.brain, other.refusal) == refused
+            and (other.last_at or other.started_at) > since
+        ]
+        if not alike:
+            return False
+        newest = max(alike, key=lambda other: other.started_at)
+        counted = replace(newest, repeats=newest.repeats + 1, last_at=session.started_at)
+        self._put(self._tables.sessions, newest.id, counted)
+        return True
 
     async def lock_suggestion(self, tenant_id: UUID, session_id: UUID, call: int) -> Suggestion:
         session = self._tables.session(tenant_id, session_id)

@@ -36,6 +36,11 @@ class PostgresPlannerRows:
         async with present("an endpoint was deleted"):
             await self.connection.executemany(query("insert_session"), values)
 
+    async def count_refusal(self, session: Session, since: datetime) -> bool:
+        values = (session.endpoint_id, session.brain, to_text(session.refusal or ""), since)
+        query_text = query("count_refusal")
+        return await self.connection.fetchval(query_text, *values, session.started_at) is not None
+
     async def lock_suggestion(self, tenant_id: UUID, session_id: UUID, call: int) -> Suggestion:
         row = await one_row(self.connection, "lock_session", "session", tenant_id, session_id)
         return suggestion_of(session_of(row), call, row["endpoint_name"])
@@ -84,7 +89,9 @@ class PostgresSuggestions(OverDatabase):
         )
         return list(islice(suggestions, limit))
 
-    async def get_suggestion(self, tenant_id: UUID, session_id: UUID, call: int) -> Suggestion:
+    async def get_suggestion(
+        self, tenant_id: UUID, session_id: UUID, call: int | None
+    ) -> Suggestion:
         row = await one_row(self._database, "get_session", "session", tenant_id, session_id)
         return suggestion_of(session_of(row), call, row["endpoint_name"])
 

@@ -45,6 +45,7 @@ def endpoint_of(row: Row, spread: timedelta) -> Endpoint:
         running_slot_at=row["running_slot_at"],
         running_is_manual=row["running_is_manual"],
         manual_slot_at=row["manual_slot_at"],
+        person_ran_at=row["person_ran_at"],
         planner_changes=tuple(row["planner_changes"]),
         spread=spread,
     )

@@ -51,6 +51,7 @@ def session_values(session: Session) -> tuple[Any, ...]:
         session.prompt_version,
         session.suggests_until,
         acts_until(*session.tool_calls),
+        to_text(session.refusal) if session.refusal is not None else None,
     )
 
 
@@ -71,6 +72,8 @@ def session_of(row: Row) -> Session:
         cost=row["cost"],
         warnings=tuple(row["warnings"]),
         next_analysis_at=row["next_analysis_at"],
+        repeats=row["repeats"],
+        last_at=row["last_at"],
     )
 
 
@@ -90,6 +93,8 @@ def _stored_call(call: ToolCall) -> dict[str, Any]:
     }
     if call.rule_id is not None:
         stored["rule_id"] = str(call.rule_id)
+    if call.refusal is not None:
+        stored["refusal"] = call.refusal
     if call.suggested:
         stored |= {"suggested": True, "open_until": iso_or_none(call.holds_until)}
     return stored
@@ -106,6 +111,7 @@ def _call(stored: dict[str, Any]) -> ToolCall:
         from_iso(open_until) if open_until is not None else None,
         stored.get("accepted_by"),
         UUID(rule_id) if rule_id is not None else None,
+        refusal=stored.get("refusal"),
     )
 
 

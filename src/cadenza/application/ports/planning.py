@@ -48,6 +48,11 @@ class PlannerRows(Protocol):
         """One that is there already stays as it is."""
         ...
 
+    async def count_refusal(self, session: Session, since: datetime) -> bool:
+        """Count it with the newest session of its endpoint and brain that was refused the same
+        since then; False where there is none."""
+        ...
+
     async def lock_suggestion(self, tenant_id: UUID, session_id: UUID, call: int) -> Suggestion:
         """NotFound where there is no such session, or it suggested nothing in this call."""
         ...

@@ -26,7 +26,9 @@ class SuggestionReads(Protocol):
         """Those that can still be accepted, the newest first."""
         ...
 
-    async def get_suggestion(self, tenant_id: UUID, session_id: UUID, call: int) -> Suggestion:
+    async def get_suggestion(
+        self, tenant_id: UUID, session_id: UUID, call: int | None
+    ) -> Suggestion:
         """NotFound where there is no such session, or it suggested nothing in this call."""
         ...
 

@@ -128,8 +128,8 @@ async def accept(
     session_id: UUID, body: AcceptBody, caller: Operator, dependencies: ApiDependencies
 ) -> AcceptedSuggestionResponse:
     """Do what was suggested, within the planner's bounds; 409 where it was accepted before."""
-    effect = await dependencies.suggestions.accept(caller, session_id, body.call)
-    return AcceptedSuggestionResponse(session_id=session_id, call=body.call, effect=effect)
+    call, effect = await dependencies.suggestions.accept(caller, session_id, body.call)
+    return AcceptedSuggestionResponse(session_id=session_id, call=call, effect=effect)
 
 
 @suggestion_routes.get("/sessions/{session_id}/runs")

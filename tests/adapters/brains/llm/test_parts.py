@@ -89,7 +89,8 @@ def _example(schema: dict[str, Any]) -> dict[str, Any]:
     apart = {"next_run_at_iso", "until_iso", "endpoint"}
     arguments = {name: field for name, field in schema["properties"].items() if name not in apart}
     values = {"string": "x", "array": []}
-    return {
+    null = {name: None for name in ("until_iso",) if name in schema["properties"]}
+    return null | {
         name: values.get(argument["type"], max(1, argument.get("minimum", 1)))
         for name, argument in arguments.items()
     }

@@ -9,18 +9,18 @@ from cadenza.application.ports.expressions import Expressions
 from cadenza.application.rule_judging import instant_of
 from cadenza.application.rule_values import Values
 from cadenza.domain.analysis import AnalysisContext
+from cadenza.domain.authority import Authority, author_of, may_overwrite
 from cadenza.domain.bounds import (
     MAX_INTERVAL,
-    MAX_PAUSE,
     MIN_INTERVAL,
     MIN_TTL,
     bounded,
+    longest_pause,
     longest_ttl,
 )
 from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import Endpoint, fresh_hints
-from cadenza.domain.governor import floor_at
-from cadenza.domain.hint import Author
+from cadenza.domain.governor import hint_floor_at
 from cadenza.domain.instants import humanize, iso, milliseconds
 from cadenza.domain.rule import Rule, RuleAction
 
@@ -72,7 +72,7 @@ def _interval(
     ttl = bounded("", rule.ttl, MIN_TTL, longest_ttl(target, now, cron)).value
     if hint is not None:
         is_same = hint.interval == wanted and not _runs_out(hint.expires_at, ttl, context)
-        if is_same or hint.author is Author.PERSON:
+        if is_same or not may_overwrite(Authority.RULE, hint):
             return None
     effect = f"it runs every {humanize(wanted)} for {humanize(ttl)}"
     arguments = {"interval_ms": milliseconds(wanted), "ttl_minutes": ttl / _MINUTE}
@@ -82,7 +82,7 @@ def _interval(
 def _run_now(rule: Rule, target: Endpoint, context: AnalysisContext, cron: Cron) -> Proposal | None:
     """A sibling in its min interval is left alone: the next answer may not ask for it any more.
     The endpoint itself has just run, and runs again as soon as it may."""
-    floor = floor_at(target, target.last_run_at)
+    floor = hint_floor_at(target, target.last_run_at)
     cools = floor is not None and floor[0] > context.now
     if target.in_flight or (cools and target.id != context.endpoint.id):
         return None
@@ -98,10 +98,11 @@ def _run_at(
         return None  # past, paused, or so far off that a later answer is early enough
     if hint is not None:
         is_same = abs(hint.run_at - run_at) < timedelta(seconds=1)
-        if is_same or rule.then.action is not RuleAction.RUN_AT or hint.author is Author.PERSON:
+        waits = rule.then.action is not RuleAction.RUN_AT and author_of(hint) is Authority.RULE
+        if is_same or waits or not may_overwrite(Authority.RULE, hint):
             return None
     ttl = min(max(rule.ttl, run_at - now + _MINUTE), longest)
-    floor = floor_at(target, target.last_run_at)
+    floor = hint_floor_at(target, target.last_run_at)
     if floor is not None and floor[0] >= now + ttl:
         return None  # its min interval, or the target's Retry-After, lasts longer than the hint
     when: dict[str, Any] = {"next_run_at_iso": iso(run_at)}
@@ -114,7 +115,8 @@ def _run_at(
 
 def _pause(rule: Rule, target: Endpoint, context: AnalysisContext) -> Proposal | None:
     assert rule.then.duration is not None
-    length = min(rule.then.duration, MAX_PAUSE)
+    longest = longest_pause(target, context.job.planner, Authority.RULE, context.now)
+    length = min(rule.then.duration, longest)
     present = target.planner_pause
     if present is not None and not _runs_out(present.until_at, length, context):
         return None
@@ -133,7 +135,7 @@ def _resume(rule: Rule, target: Endpoint, context: AnalysisContext) -> Proposal 
 
 def _clear(rule: Rule, target: Endpoint, context: AnalysisContext) -> Proposal | None:
     hints = fresh_hints(target, context.now)
-    if all(hint is None or hint.author is Author.PERSON for hint in hints):
+    if not any(hint and may_overwrite(Authority.RULE, hint) for hint in hints):
         return None
     return _proposal("clear_hints", {}, "its hints are dropped", rule, target, context)
 

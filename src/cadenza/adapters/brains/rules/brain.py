@@ -7,18 +7,19 @@ the context: two planners, or one that was restarted, decide alike.
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
-from uuid import UUID
 
+from cadenza.adapters.brains.rules.carrying_out import carry_out
 from cadenza.adapters.brains.rules.pace import Pace
 from cadenza.adapters.brains.rules.proposal import DeclaredRules, Proposal, Ruling
 from cadenza.application.ports.brain import Tools, Usage
 from cadenza.domain.analysis import AnalysisContext, Attention
+from cadenza.domain.authority import Authority, may_overwrite
 from cadenza.domain.cron import Cron
 from cadenza.domain.detectors.case import Case, Finding, Want
 from cadenza.domain.detectors.decide import Decision, decide
 from cadenza.domain.endpoint import CronLine, fresh_hints
-from cadenza.domain.hint import Author
 from cadenza.domain.instants import iso, milliseconds
+from cadenza.domain.rule import Mode
 from cadenza.domain.spending import Budget
 
 _STEP = 1.15  # an interval that is nearly the one in force is left as it is
@@ -57,18 +58,23 @@ class RulesBrain:
 
     async def analyse(self, context: AnalysisContext, tools: Tools) -> Usage:
         thought = self._think(context)
-        fired = await _carry_out(thought, tools) if thought.wants_tools else ()
-        return Usage(warnings=thought.warnings, fired=fired)
+        if not thought.wants_tools:
+            return Usage(warnings=thought.warnings)
+        carried_out = await carry_out(thought.proposals, thought.findings, tools)
+        return Usage(warnings=thought.warnings, fired=carried_out.fired)
 
     def _think(self, context: AnalysisContext) -> _Thought:
-        ruling = self._declared.ruling(context) if self._declared is not None else Ruling()
-        if ruling.proposals:
+        """Declared rules and detectors each obey their own mode: off is not proposed at all."""
+        declared = self._declared if context.modes.rules is not Mode.OFF else None
+        ruling = declared.ruling(context) if declared is not None else Ruling()
+        if ruling.proposals or context.modes.detectors is Mode.OFF:
             return _Thought(ruling.proposals, (), ruling.warnings)
         pace = self._pace.of(context.endpoint, context.now)
-        budget = replace(self._budget, factor=self._budget.factor * context.job.probe_budget)
+        factor = self._budget.factor * (1 + context.job.planner.extra_runs)
+        budget = replace(self._budget, factor=factor)
         decision = decide(Case(context, pace, budget))
         proposals = _proposals(decision, context, pace)
-        if proposals and self._declared is not None and self._declared.speak_for(context):
+        if proposals and declared is not None and declared.speak_for(context):
             return _Thought(warnings=ruling.warnings)
         # Reported where something goes on, also where the hint in force is all that it needs.
         findings = decision.findings
@@ -76,26 +82,6 @@ class RulesBrain:
             texts = tuple(finding.text for finding in findings)
             return _Thought(proposals, texts, ruling.warnings)
         return _Thought(warnings=ruling.warnings)
-
-
-async def _carry_out(thought: _Thought, tools: Tools) -> tuple[UUID, ...]:
-    """Calls all tools; returns the declared rules whose call was not refused."""
-    proposals, fired = thought.proposals, list[UUID]()
-    for proposal in proposals:
-        answer = await tools.call(proposal.tool, proposal.arguments, proposal.rule_id)
-        if proposal.rule_id is not None and answer["ok"]:
-            fired.append(proposal.rule_id)
-    reasons = thought.findings or [proposal.sentence for proposal in proposals]
-    confidence = min((proposal.confidence for proposal in proposals), default=None)
-    await tools.call(
-        "submit_analysis",
-        {
-            "reasoning": ". ".join(reasons),
-            "confidence": confidence,
-            "actions_taken": [proposal.tool for proposal in proposals],
-        },
-    )
-    return tuple(fired)
 
 
 def _proposals(
@@ -129,10 +115,11 @@ def _proposal(tool: str, arguments: dict[str, Any], action: Finding) -> tuple[Pr
 
 
 def _is_in_force(interval: timedelta, context: AnalysisContext) -> bool:
-    """Whether a person's hint is in force, or one for nearly this that outlasts the next run."""
+    """Whether a detector's hint for nearly this is in force, and outlasts the next run. What
+    others wrote is for the tool to leave alone, so that the record has it."""
     hint, _ = fresh_hints(context.endpoint, context.now)
-    if hint is None or hint.author is Author.PERSON:
-        return hint is not None
+    if hint is None or not may_overwrite(Authority.DETECTOR, hint):
+        return False
     is_near = interval / _STEP < hint.interval < interval * _STEP
     return is_near and hint.expires_at - context.now > 2 * hint.interval
 
@@ -140,7 +127,9 @@ def _is_in_force(interval: timedelta, context: AnalysisContext) -> bool:
 def _let_go(context: AnalysisContext, pace: timedelta | None) -> tuple[Proposal, ...]:
     """Without any finding, an own hint that is faster than the baseline is dropped."""
     hint, _ = fresh_hints(context.endpoint, context.now)
-    if hint is None or hint.author is Author.PERSON or pace is None or hint.interval >= pace:
+    if hint is None or pace is None or hint.interval >= pace:
+        return ()
+    if not may_overwrite(Authority.DETECTOR, hint):
         return ()
     sentence = "Rest: nothing calls for more than the baseline any more"
     return (Proposal("clear_hints", {"reason": sentence}, sentence),)

@@ -28,6 +28,7 @@ SELECT
     -- a run that a person asked for leaves the plan as it is; the others replace it
     CASE WHEN $4 OR e.running_is_manual THEN e.plan END AS plan,
     e.running_run_id, e.running_slot_at, e.running_is_manual, e.manual_slot_at,
+    e.person_ran_at,
     -- asked once for all rows, and null nearly always
     (SELECT array_agg(id) FROM tenants WHERE watched_until > (SELECT cadenza_now())) AS watched_tenants
 FROM unnest($1::uuid[], $2::bigint[], $3::uuid[]) AS claim (endpoint_id, epoch, run_id)
@@ -85,6 +86,8 @@ freed AS (
         running_claimed_at = NULL,
         running_started_at = NULL,
         running_is_manual = false,
+        person_ran_at = CASE WHEN e.running_is_manual THEN e.running_slot_at
+                             ELSE e.person_ran_at END,
         lease_until = NULL,
         leased_by = NULL,
         last_finished_at = $1,

@@ -32,10 +32,10 @@ candidates AS (
     JOIN endpoints AS e ON e.job_id = active_jobs.job_id AND e.archived_at IS NULL
     LEFT JOIN looks AS look ON look.endpoint_id = e.id AND look.brain = $2
     WHERE job.tenant_id <> ALL ($5::uuid[])
-      AND coalesce(
-              job.planner_mode,
-              CASE WHEN $2 = 'llm' THEN tenant.llm_mode ELSE tenant.rules_mode END
-          ) <> 'off'
+      AND CASE WHEN $2 = 'llm' THEN coalesce(job.planner ->> 'llm', tenant.llm_mode) <> 'off'
+               ELSE coalesce(job.planner ->> 'rules', tenant.rules_mode) <> 'off'
+                    OR coalesce(job.planner ->> 'detectors', tenant.detectors_mode) <> 'off'
+          END
 ),
 chosen AS (
     SELECT c.id, c.looked_at,
@@ -100,13 +100,11 @@ WHERE endpoint_id = ANY ($1::uuid[]) AND brain = $2 AND leased_by = $3
 SELECT
     cadenza_now() AS now, e.*,
     look.looked_at, look.reasoning AS last_reasoning, look.fired,
-    coalesce(
-        job.planner_mode, CASE WHEN $4 = 'llm' THEN tenant.llm_mode ELSE tenant.rules_mode END
-    ) AS mode,
+    tenant.rules_mode, tenant.llm_mode, tenant.detectors_mode,
     waiting.calls AS waiting,
     job.name AS job_name, job.description AS job_description,
     job.paused_until AS job_pause, job.archived_at AS job_archived_at,
-    job.rules AS job_rules, job.planner_mode, job.probe_budget,
+    job.rules AS job_rules, job.planner,
     health.*, recent.*
 FROM unnest($1::uuid[]) WITH ORDINALITY AS wanted (id, position)
 JOIN endpoint_states AS e ON e.id = wanted.id
@@ -195,10 +193,24 @@ RETURNING endpoint_id
 INSERT INTO analysis_sessions (
     id, tenant_id, job_id, endpoint_id, brain, started_at, duration_ms, ended_as, tool_calls,
     reasoning, confidence, tokens, cost, warnings, next_analysis_at, prompt_version,
-    suggests_until, acts_until
+    suggests_until, acts_until, refusal
 )
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
 ON CONFLICT (id) DO NOTHING  -- sent again after an answer that was lost
+
+-- name: count_refusal
+-- The same was refused again: a count, and no session of its own.
+--   $1 endpoint  $2 brain  $3 what was refused  $4 since when  $5 when it was now
+UPDATE analysis_sessions
+SET repeats = repeats + 1, last_at = $5
+WHERE id = (
+    SELECT s.id FROM analysis_sessions AS s
+    WHERE s.endpoint_id = $1 AND s.brain = $2 AND s.refusal = $3
+      AND coalesce(s.last_at, s.started_at) > $4
+    ORDER BY s.started_at DESC
+    LIMIT 1
+)
+RETURNING id
 
 -- name: suggesting_sessions
 -- Sessions with suggestions to a tenant that can still be accepted, the newest first.

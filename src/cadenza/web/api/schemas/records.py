@@ -27,6 +27,7 @@ class ToolCallResponse(ResponseSchema):
         validation_alias="holds_until", description="How long a suggestion can be accepted."
     )
     accepted_by: str | None
+    refusal: str | None = Field(description="The kind of refusal, where it was refused.")
 
     @field_validator("open_until")
     @classmethod
@@ -60,6 +61,11 @@ class SessionResponse(ResponseSchema):
     tokens: int
     cost: float
     tools: list[str] = Field(description="The tools that were called, in their order.")
+    did: list[str] = Field(description="Those of them that took effect.")
+    suggested: list[str] = Field(description="Those that would have, in advise mode.")
+    refused: list[str]
+    repeats: int = Field(description="How often exactly this was refused again.")
+    last_at: datetime | None = Field(description="When it last was.")
     next_analysis_at: datetime | None
 
 
@@ -128,6 +134,11 @@ def session_response(session: Session) -> SessionResponse:
         tokens=session.tokens,
         cost=session.cost,
         tools=[call.tool for call in session.tool_calls],
+        did=[call.tool for call in session.tool_calls if call.took_effect],
+        suggested=[call.tool for call in session.tool_calls if call.suggested],
+        refused=[call.tool for call in session.tool_calls if call.refusal is not None],
+        repeats=session.repeats,
+        last_at=session.last_at,
         next_analysis_at=session.next_analysis_at,
     )
 
