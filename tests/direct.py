@@ -13,7 +13,8 @@ from cadenza.domain.access import Tenant
 from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import Endpoint, Job
 from cadenza.domain.errors import NotFound
-from cadenza.domain.rule import Mode, Modes, Rule
+from cadenza.domain.planner_policy import PlannerPolicy
+from cadenza.domain.rule import Modes, Rule
 from cadenza.domain.target import Target
 
 Transition = Callable[[Endpoint, datetime, Cron], Endpoint]
@@ -80,9 +81,9 @@ class Direct:
             await tx.lock_endpoint(endpoint.tenant_id, endpoint.id)
             await tx.ask_for_analysis(endpoint.id)
 
-    async def set_job_mode(self, endpoint: Endpoint, mode: Mode | None) -> None:
+    async def set_policy(self, endpoint: Endpoint, policy: PlannerPolicy) -> None:
         """Of its job."""
-        await self._change_job(endpoint, lambda job: replace(job, planner_mode=mode))
+        await self._change_job(endpoint, lambda job: replace(job, planner=policy))
 
     async def set_job_rules(self, endpoint: Endpoint, *rules: Rule) -> None:
         """Of its job. A rule that has no id gets one."""

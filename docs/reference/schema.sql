@@ -273,7 +273,10 @@ CREATE TABLE public.jobs (
     rules jsonb DEFAULT '[]'::jsonb NOT NULL,
     planner_mode text,
     probe_budget double precision DEFAULT 1 NOT NULL,
+    planner jsonb DEFAULT '{}'::jsonb NOT NULL,
+    CONSTRAINT jobs_planner_check CHECK ((jsonb_typeof(planner) = 'object'::text)),
     CONSTRAINT jobs_planner_mode_check CHECK ((planner_mode = ANY (ARRAY['off'::text, 'advise'::text, 'act'::text]))),
+    CONSTRAINT jobs_planner_modes_check CHECK (((COALESCE((planner ->> 'rules'::text), 'off'::text) = ANY (ARRAY['off'::text, 'advise'::text, 'act'::text])) AND (COALESCE((planner ->> 'detectors'::text), 'off'::text) = ANY (ARRAY['off'::text, 'advise'::text, 'act'::text])) AND (COALESCE((planner ->> 'llm'::text), 'off'::text) = ANY (ARRAY['off'::text, 'advise'::text, 'act'::text])))),
     CONSTRAINT jobs_probe_budget_check CHECK (((probe_budget >= (0.1)::double precision) AND (probe_budget <= (100)::double precision)))
 );
 
@@ -724,7 +727,8 @@ CREATE VIEW public.stored_jobs AS
     probe_budget,
     ( SELECT count(*) AS count
            FROM public.endpoints e
-          WHERE ((e.job_id = j.id) AND (e.archived_at IS NULL))) AS endpoint_count
+          WHERE ((e.job_id = j.id) AND (e.archived_at IS NULL))) AS endpoint_count,
+    planner
    FROM public.jobs j;
 
 CREATE VIEW public.stored_slots AS
@@ -764,6 +768,8 @@ CREATE TABLE public.tenants (
     watched_until timestamp with time zone,
     rules_mode text DEFAULT 'act'::text NOT NULL,
     llm_mode text DEFAULT 'advise'::text NOT NULL,
+    detectors_mode text DEFAULT 'act'::text NOT NULL,
+    CONSTRAINT tenants_detectors_mode_check CHECK ((detectors_mode = ANY (ARRAY['off'::text, 'advise'::text, 'act'::text]))),
     CONSTRAINT tenants_llm_mode_check CHECK ((llm_mode = ANY (ARRAY['off'::text, 'advise'::text, 'act'::text]))),
     CONSTRAINT tenants_retention_days_check CHECK (((retention_days >= 1) AND (retention_days <= 3650))),
     CONSTRAINT tenants_rules_mode_check CHECK ((rules_mode = ANY (ARRAY['off'::text, 'advise'::text, 'act'::text])))

@@ -29,7 +29,7 @@ from cadenza.domain.access import Tenant
 from cadenza.domain.analysis import AnalysisContext, Attention
 from cadenza.domain.endpoint import Endpoint, Job
 from cadenza.domain.errors import StoreUnavailable
-from cadenza.domain.rule import Mode, Modes
+from cadenza.domain.rule import ALL_ACT
 from cadenza.domain.run import Body, Claim, FinishedRun, LateResult, Outcome, Run
 from cadenza.domain.session import Session
 from cadenza.domain.target import HttpTarget
@@ -134,7 +134,7 @@ class Bench:
         self.queue = MemoryRunQueue(self.tables)
         self.analysis_queue: AnalysisQueue = self.memory.analysis_queue
         self.quota = Quotas(self.store, self.chance.new_id, tokens_per_month, money)
-        tenant = Tenant(id_of("tenant"), "tenant", NOON, modes=Modes(Mode.ACT, Mode.ACT))
+        tenant = Tenant(id_of("tenant"), "tenant", NOON, modes=ALL_ACT)
         self.tables.tenants[tenant.id] = tenant
         self._ids: dict[str, tuple[UUID, UUID]] = {}
 

@@ -27,7 +27,7 @@ async def _act(_: AnalysisContext, tools: Tools) -> None:
 
 async def _ran(mode: Mode) -> Bench:
     bench = Bench()
-    await bench.endpoints.set_tenant_modes(id_of("tenant"), Modes(mode, mode))
+    await bench.endpoints.set_tenant_modes(id_of("tenant"), Modes(mode, mode, mode))
     await bench.add(baseline=OnDemand())
     await bench.add("sibling", baseline=OnDemand())
     await bench.ran()

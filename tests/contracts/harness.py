@@ -20,6 +20,7 @@ from cadenza.application.ports.store import Transaction
 from cadenza.application.ports.suggestions import SuggestionReads
 from cadenza.application.sessions import record_analyses
 from cadenza.domain.endpoint import Endpoint, Job
+from cadenza.domain.planner_policy import PlannerPolicy
 from cadenza.domain.rule import Mode, Modes, Rule
 from cadenza.domain.run import Claim, FinishedRun, LateResult, LostAttempt, Outcome, Run
 from cadenza.domain.session import Session
@@ -88,27 +89,29 @@ class Store:
 
     async def add(self, name: str = "probe", url: str = "", **fields: Any) -> Endpoint:
         """An endpoint of the tenant and job of the factories, or of others where they are given."""
-        mode = fields.pop("planner_mode", None)
+        policy = fields.pop("planner", None)
         endpoint = make_endpoint(name, **fields)
         job = Job(endpoint.job_id, endpoint.tenant_id, f"job {endpoint.job_id}", "watches things")
         await self.endpoints.add_tenant(endpoint.tenant_id)
         await self.endpoints.add_job(job)
-        if mode is not None:
-            await self.set_job_mode(endpoint, mode)
+        if policy is not None:
+            await self.set_policy(endpoint, policy)
         target = HttpTarget(url or f"http://{name}.example/path")
         return await self.endpoints.add_endpoint(endpoint, target)
 
     async def ask_for_analysis(self, endpoint: Endpoint) -> None:
         await self.endpoints.ask_for_analysis(endpoint)
 
-    async def set_job_mode(self, endpoint: Endpoint, mode: Mode | None) -> None:
-        await self.endpoints.set_job_mode(endpoint, mode)
+    async def set_policy(self, endpoint: Endpoint, policy: PlannerPolicy) -> None:
+        await self.endpoints.set_policy(endpoint, policy)
 
     async def set_job_rules(self, endpoint: Endpoint, *rules: Rule) -> None:
         await self.endpoints.set_job_rules(endpoint, *rules)
 
-    async def set_tenant_modes(self, tenant_id: UUID, rules: Mode, llm: Mode) -> None:
-        await self.endpoints.set_tenant_modes(tenant_id, Modes(rules, llm))
+    async def set_tenant_modes(
+        self, tenant_id: UUID, rules: Mode, llm: Mode, detectors: Mode = Mode.ACT
+    ) -> None:
+        await self.endpoints.set_tenant_modes(tenant_id, Modes(rules, llm, detectors))
 
     async def record(self, *sessions: Session, holder: str = "test") -> None:
         await record_analyses(self.port, sessions, holder)

@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -12,7 +13,8 @@ from cadenza.domain import steering
 from cadenza.domain.analysis import Attention
 from cadenza.domain.endpoint import Endpoint, OnDemand
 from cadenza.domain.hint import Author
-from cadenza.domain.rule import Mode
+from cadenza.domain.planner_policy import USUAL, PlannerPolicy
+from cadenza.domain.rule import Mode, Modes
 from cadenza.domain.run import Outcome, RunStatus
 from cadenza.domain.session import Session, SessionEnd, ToolCall
 from tests.adapters.brains.declaring import rule
@@ -246,28 +248,60 @@ async def test_those_whose_state_changed_come_first(store: Store) -> None:
 
 
 async def test_a_job_in_which_the_planner_is_off_is_passed_over(store: Store) -> None:
-    endpoint = await store.add(planner_mode=Mode.OFF)
+    endpoint = await store.add(planner=USUAL.all_in(Mode.OFF))
     await store.finish(await store.claim_one())
     assert await claimed(store) == []
     assert await claimed(store, brain="llm") == []
-    await store.set_job_mode(endpoint, None)
+    await store.set_policy(endpoint, USUAL)
     assert await claimed(store) == [endpoint.id]
 
 
 async def test_a_tenant_has_a_mode_for_each_kind_of_brain(store: Store) -> None:
     (endpoint,) = await ran(store)
-    modes = {
-        brain: (await store.analysis_queue.contexts_for([endpoint.id], brain))[0].mode
-        for brain in ("rules", "llm")
-    }
-    assert modes == {"rules": Mode.ACT, "llm": Mode.ADVISE}
-    await store.set_tenant_modes(endpoint.tenant_id, rules=Mode.OFF, llm=Mode.ACT)
+    (context,) = await store.analysis_queue.contexts_for([endpoint.id], "rules")
+    assert context.modes == Modes(rules=Mode.ACT, llm=Mode.ADVISE, detectors=Mode.ACT)
+    off = {"rules": Mode.OFF, "detectors": Mode.OFF}
+    await store.set_tenant_modes(endpoint.tenant_id, **off, llm=Mode.ACT)
     assert await claimed(store, brain="rules") == []
     assert await claimed(store, brain="llm") == [endpoint.id]
-    await store.set_job_mode(endpoint, Mode.ADVISE)
+    await store.set_policy(endpoint, PlannerPolicy(rules=Mode.ADVISE))
     (context,) = await store.analysis_queue.contexts_for([endpoint.id], "rules")
-    assert context.mode is Mode.ADVISE
+    assert context.modes == Modes(rules=Mode.ADVISE, llm=Mode.ACT, detectors=Mode.OFF)
     assert await claimed(store, brain="rules") == [endpoint.id]
+
+
+@pytest.mark.parametrize("only", ["rules", "detectors"])
+async def test_the_brain_of_rules_looks_where_either_rules_or_detectors_may(
+    store: Store, only: str
+) -> None:
+    policy = replace(USUAL.all_in(Mode.OFF), **{only: Mode.ADVISE})
+    endpoint = await store.add(planner=policy)
+    await store.finish(await store.claim_one())
+    assert await claimed(store, brain="rules") == [endpoint.id]
+
+
+async def test_what_an_owner_lets_planners_do_is_stored_as_it_is(store: Store) -> None:
+    policy = PlannerPolicy(
+        rules=Mode.ACT,
+        detectors=Mode.OFF,
+        llm=Mode.ADVISE,
+        relax=1.5,
+        extra_runs=0.0,
+        max_pause=timedelta(0),
+        min_gap=minutes(10),
+        model="llama3.1",
+        prompt="Be \u00e4ngstlich",
+        tokens_per_day=100_000,
+        money_per_day=0.5,
+        tokens_per_session=9_000,
+        account="shop",
+    )
+    endpoint = await store.add(planner=policy)
+    (context,) = await store.analysis_queue.contexts_for([endpoint.id], "rules")
+    assert context.job.planner == policy
+    async with store.transaction() as tx:
+        stored = await tx.lock_job(endpoint.tenant_id, endpoint.job_id)
+    assert stored.job.planner == policy
 
 
 async def test_what_is_gone_by_now_is_left_out(store: Store) -> None:

@@ -12,6 +12,7 @@ from cadenza.domain import steering
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.errors import NotFound, Refused
 from cadenza.domain.hint import Author, IntervalHint
+from cadenza.domain.planner_policy import USUAL
 from cadenza.domain.rule import Mode
 from cadenza.domain.session import Session, SessionEnd, ToolCall
 from cadenza.domain.suggestion import Suggestion
@@ -139,7 +140,7 @@ async def test_only_suggestions_of_ones_own_can_be_accepted(store: Store) -> Non
 
 
 async def test_a_brain_is_shown_what_it_has_suggested_before(store: Store) -> None:
-    endpoint = await store.add(planner_mode=Mode.ADVISE)
+    endpoint = await store.add(planner=USUAL.all_in(Mode.ADVISE))
     made = await session(store, endpoint, READ, suggestion())
 
     async def waiting(brain: str) -> list[str]:

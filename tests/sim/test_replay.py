@@ -11,7 +11,8 @@ from cadenza.application.ports.brain import Tools, Usage
 from cadenza.domain.analysis import AnalysisContext, Attention, Response
 from cadenza.domain.definition import EndpointDefinition, JobDefinition
 from cadenza.domain.endpoint import Every
-from cadenza.domain.rule import Mode
+from cadenza.domain.planner_policy import PlannerPolicy
+from cadenza.domain.rule import ALL_ACT, Mode, Modes
 from cadenza.domain.run import RunStatus
 from cadenza.domain.target import HttpTarget
 from cadenza.replay.compare import compare
@@ -132,18 +133,19 @@ class Curious:
 
 
 async def test_a_replay_has_the_jobs_budget_and_acts_where_the_job_lets_it_only_advise() -> None:
-    seen: list[tuple[float, Mode]] = []
+    seen: list[tuple[float, Modes]] = []
 
     class Looking(Curious):
         async def analyse(self, context: AnalysisContext, tools: Tools) -> Usage:
-            seen.append((context.job.probe_budget, context.mode))
+            seen.append((context.job.planner.extra_runs, context.modes))
             return await super().analyse(context, tools)
 
     endpoint = EndpointDefinition("queue", Every(minutes(15)), HttpTarget("https://shop.example/"))
-    job = JobDefinition("shop", endpoints=(endpoint,), planner_mode=Mode.ADVISE, probe_budget=3.0)
+    policy = PlannerPolicy(llm=Mode.ADVISE, extra_runs=2.0)
+    job = JobDefinition("shop", endpoints=(endpoint,), planner=policy)
     histories = {"queue": History([answer(0, {"depth": 1}), answer(200, {"depth": 2})])}
     life = await relive(job, histories, NOON, NOON + minutes(200), Looking())
-    assert set(seen) == {(3.0, Mode.ACT)}
+    assert set(seen) == {(2.0, ALL_ACT)}
     assert len(life.probes["queue"]) > 100
 
 

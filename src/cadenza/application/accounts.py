@@ -40,9 +40,15 @@ class TenantChange:
     fields: dict[str, Any]  # as they were sent, for the audit log
     rules_mode: Mode | None = None
     llm_mode: Mode | None = None
+    detectors_mode: Mode | None = None
 
     def applied_to(self, tenant: Tenant) -> Tenant:
-        modes = Modes(self.rules_mode or tenant.modes.rules, self.llm_mode or tenant.modes.llm)
+        present = tenant.modes
+        modes = Modes(
+            self.rules_mode or present.rules,
+            self.llm_mode or present.llm,
+            self.detectors_mode or present.detectors,
+        )
         days: int | None = self.fields.get("retention_days", tenant.retention_days)
         return replace(tenant, retention_days=days, modes=modes)
 

@@ -19,7 +19,7 @@ from cadenza.domain.access import Caller
 from cadenza.domain.analysis import AnalysisContext
 from cadenza.domain.cron import Cron
 from cadenza.domain.errors import NotFound, Refused
-from cadenza.domain.rule import Mode
+from cadenza.domain.rule import ALL_ACT
 from cadenza.domain.session import kind_of
 from cadenza.domain.suggestion import Suggestion
 
@@ -43,7 +43,7 @@ class Suggestions:
         contexts = await self.analysis_queue.contexts_for([endpoint_id], brain)
         if not contexts:
             raise NotFound(f"no endpoint {endpoint_id}")
-        context = replace(contexts[0], mode=Mode.ACT)
+        context = replace(contexts[0], modes=ALL_ACT)
         locked: Suggestion | None = None
         try:
             async with self.store.transaction() as tx:

@@ -25,8 +25,9 @@ from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.store import Store, Transaction
 from cadenza.application.sanitizing import sanitized, shortened
 from cadenza.application.transitions import save_transitions
-from cadenza.domain import bounds, steering
+from cadenza.domain import authority, bounds, steering
 from cadenza.domain.analysis import AnalysisContext
+from cadenza.domain.authority import Authority
 from cadenza.domain.bounds import MAX_TOOL_CALLS, Bounded, bounded
 from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import Endpoint
@@ -76,7 +77,6 @@ class Toolbox:
 
     def __post_init__(self) -> None:
         self._analysed = self.context.endpoint
-        self._advises = self.context.mode is not Mode.ACT
         self._one_at_a_time = asyncio.Lock()  # brains may call several tools at once
         self.calls: list[ToolCall] = []
         self.submission: Submission | None = None
@@ -119,6 +119,15 @@ class Toolbox:
         if is_waiting(name, call.arguments, self.context.waiting):
             return replace(call, repeated=True)
         return replace(call, suggested=True, holds_until=self._effect.holds_until)
+
+    @property
+    def _authority(self) -> Authority:
+        """Of the call under way."""
+        return authority.of_planner(self.brain, self._rule_id)
+
+    @property
+    def _advises(self) -> bool:
+        return authority.mode_of(self._authority, self.context.modes) is not Mode.ACT
 
     def report_usage(self, usage: Usage) -> None:
         self.usage = usage

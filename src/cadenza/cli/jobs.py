@@ -11,6 +11,7 @@ from cadenza.cli.descriptions import job_state, run_result, source
 from cadenza.cli.errors import usage
 from cadenza.cli.lookup import find_job
 from cadenza.cli.output import Column, Output
+from cadenza.cli.planner_fields import Planner, planner_lines, planner_of
 from cadenza.cli.terminal_text import quoted
 
 Description = Annotated[
@@ -65,7 +66,7 @@ def show_job(api: Api, out: Output, name: JobName) -> None:
         ("state", job_state(job, times)),
         ("endpoints", job["endpoint_count"]),
         ("rules", "\n".join(f"{rule['name']}: when {rule['when']}" for rule in job["rules"])),
-        ("planner", job["planner_mode"]),
+        ("planner", planner_lines(job["planner"])),
         ("created", times.when(job["created_at"])),
     ]
     out.one(job, lines)
@@ -77,12 +78,14 @@ def create_job(
     out: Output,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Unique; without a slash.")],
     description: Description = None,
+    planner: Planner = None,
 ) -> None:
     """Create a job.
 
     Example: cadenza jobs create shop --description "Watch the queue of orders"
     """
-    job = api.create("/jobs", {"name": name, "description": description or ""})
+    fields = {"name": name, "description": description or "", "planner": planner_of(planner)}
+    job = api.create("/jobs", fields)
     following = f"cadenza endpoints create {quoted(job['name'] + '/NAME')} --url URL --every 5m"
     out.done(job, f"Created the job {job['name']}. Next: {following}")
 
@@ -94,15 +97,16 @@ def edit_job(
     name: JobName,
     new_name: Annotated[str | None, typer.Option("--name", help="Its new name.")] = None,
     description: Description = None,
+    planner: Planner = None,
 ) -> None:
-    """Rename a job, or describe it anew.
+    """Rename a job, describe it anew, or change what planners may do with it.
 
-    Example: cadenza jobs edit shop --description "Watch the queue; hurry above 400"
+    Example: cadenza jobs edit shop --planner llm=act --planner relax=true
     """
-    wanted = {"name": new_name, "description": description}
+    wanted = {"name": new_name, "description": description, "planner": planner_of(planner) or None}
     change = {field: value for field, value in wanted.items() if value is not None}
     if not change:
-        raise usage("Nothing to change: give --name or --description.")
+        raise usage("Nothing to change: give --name, --description or --planner.")
     job = api.patch(f"/jobs/{find_job(api, name)['id']}", change)
     out.done(job, f"Changed the job {job['name']}.")
 

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from cadenza.domain.endpoint import Endpoint, Job
 from cadenza.domain.health import Health
-from cadenza.domain.rule import Mode
+from cadenza.domain.rule import ALL_ACT, Modes
 from cadenza.domain.run import Body, RunStatus
 
 RECENT_RESPONSES = 49  # half hours: a day and one more, so that a daily peak is not news
@@ -71,7 +71,7 @@ class AnalysisContext:
     last_analysis: LastAnalysis | None = None
     recent: tuple[Response, ...] = ()  # newest first; a long body is left out
     siblings: tuple[SiblingState, ...] = ()  # by name
-    mode: Mode = Mode.ACT  # what this brain may do with the job
+    modes: Modes = ALL_ACT  # what each may do with the job
     # Declared rules, by id, and when each last did something.
     fired_at: Mapping[UUID, datetime] = field(default_factory=dict[UUID, datetime])
     waiting: tuple[Waiting, ...] = ()  # what this brain has suggested about it before

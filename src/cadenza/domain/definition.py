@@ -11,7 +11,8 @@ from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import PLATFORM_MIN_INTERVAL, Baseline, CronLine, Every, Job
 from cadenza.domain.errors import InvalidCron, InvalidInput
 from cadenza.domain.instants import humanize
-from cadenza.domain.rule import Mode, Rule, siblings_in, with_ids
+from cadenza.domain.planner_policy import USUAL, PlannerPolicy, policy_errors
+from cadenza.domain.rule import Rule, siblings_in, with_ids
 from cadenza.domain.target import HttpTarget, Target
 from cadenza.domain.target_validation import check_http_target, check_shell_target, check_storable
 
@@ -35,8 +36,7 @@ class JobDefinition:
     description: str = ""
     endpoints: tuple[EndpointDefinition, ...] = ()
     rules: tuple[Rule, ...] = ()
-    planner_mode: Mode | None = None
-    probe_budget: float = 1.0
+    planner: PlannerPolicy = USUAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +58,13 @@ def check_job(definition: JobDefinition) -> None:
             path = f"endpoints[{index}].name"
             raise InvalidInput(path, endpoint.name, "another endpoint of the job has it")
         seen.add(endpoint.name)
+    for error in policy_errors(definition.planner):
+        raise error
 
 
 def declared(job: Job) -> JobDefinition:
     """What an owner declares about a job, without its endpoints."""
-    return JobDefinition(
-        job.name, job.description, (), job.rules, job.planner_mode, job.probe_budget
-    )
+    return JobDefinition(job.name, job.description, (), job.rules, job.planner)
 
 
 def with_declared(job: Job, wanted: JobDefinition, new_id: Callable[[], UUID]) -> Job:
@@ -73,8 +73,7 @@ def with_declared(job: Job, wanted: JobDefinition, new_id: Callable[[], UUID]) -
         name=wanted.name,
         description=wanted.description,
         rules=with_ids(wanted.rules, job.rules, new_id),
-        planner_mode=wanted.planner_mode,
-        probe_budget=wanted.probe_budget,
+        planner=wanted.planner,
     )
 
 

@@ -8,7 +8,8 @@ from uuid import UUID
 from cadenza.domain.hint import IntervalHint, OneShotHint, Pause
 from cadenza.domain.instants import latest
 from cadenza.domain.plan import Plan, Source
-from cadenza.domain.rule import Mode, Rule
+from cadenza.domain.planner_policy import USUAL, PlannerPolicy
+from cadenza.domain.rule import Rule
 
 PLATFORM_MIN_INTERVAL = timedelta(seconds=1)
 MAX_SPREAD = timedelta(seconds=3)
@@ -132,5 +133,4 @@ class Job:
     paused_until: datetime | None = None
     archived_at: datetime | None = None
     rules: tuple[Rule, ...] = ()
-    planner_mode: Mode | None = None  # None: the tenant's
-    probe_budget: float = 1.0  # of what the baseline would use in a day; detectors stay within
+    planner: PlannerPolicy = USUAL

@@ -45,13 +45,19 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Modes:
-    """What a tenant lets each kind of brain do with a job that has no mode of its own."""
+    """What each may do. A tenant's are for those of its jobs that have none of their own."""
 
     rules: Mode = Mode.ACT
     llm: Mode = Mode.ADVISE  # until its owner says otherwise
+    detectors: Mode = Mode.ACT
 
-    def of(self, brain: str) -> Mode:
-        return self.llm if brain == "llm" else self.rules
+    def lets(self, brain: str) -> bool:
+        """Whether a brain has anything to do; that of the rules has the detectors, too."""
+        modes = (self.llm,) if brain == "llm" else (self.rules, self.detectors)
+        return any(mode is not Mode.OFF for mode in modes)
+
+
+ALL_ACT = Modes(Mode.ACT, Mode.ACT, Mode.ACT)
 
 
 class RuleAction(StrEnum):

@@ -13,6 +13,7 @@ _UNITS = {
 }
 _PART = re.compile(r"([0-9]{1,12})(ms|[wdhms])")
 _WHOLE = re.compile(r"(?:[0-9]{1,12}(?:ms|[wdhms]))+")
+_ZERO = re.compile(r"0+(?:ms|[wdhms])?")
 _MAX_LENGTH = 40
 _MAX_MS = 1000 * 366 * 86_400_000  # far beyond every limit, and within what timedelta can hold
 EXPECTED = 'write "5m", "1h30m", "90s" or "250ms", or a whole number of milliseconds'
@@ -32,6 +33,13 @@ def parse_duration(written: int | str) -> timedelta:
     if sizes != sorted(set(sizes), reverse=True):
         raise ValueError(f"each unit once, the largest first: {EXPECTED}")
     return parse_duration(sum(count * (size // _UNITS["ms"]) for count, size in counts))
+
+
+def is_zero(written: object) -> bool:
+    """Whether it is a duration of nothing: 0, "0", "0s" …; no other duration may be that."""
+    if isinstance(written, str):
+        return _ZERO.fullmatch(written.strip().lower()) is not None
+    return isinstance(written, int) and not isinstance(written, bool) and written == 0
 
 
 def format_duration(duration: timedelta) -> str:

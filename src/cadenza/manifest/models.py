@@ -6,10 +6,20 @@ zones, addresses, expressions) is checked by `domain/definition.py`.
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from cadenza.domain import target_validation as limits
 from cadenza.domain.definition import MAX_DESCRIPTION, MAX_NAME
+from cadenza.domain.planner_policy import (
+    MAX_EXTRA_RUNS,
+    MAX_MODEL,
+    MAX_MONEY,
+    MAX_PROMPT,
+    MAX_RELAX,
+    RELAXED,
+    USUAL,
+)
+from cadenza.domain.planner_policy import MAX_TOKENS as MAX_PLANNER_TOKENS
 from cadenza.domain.rule import MAX_RULES, MAX_RUNS
 from cadenza.domain.schedule import (
     MAX_CALLS,
@@ -22,7 +32,7 @@ from cadenza.domain.schedule import (
     Concurrency,
 )
 from cadenza.domain.target import KEPT
-from cadenza.manifest.durations import EXPECTED, parse_duration
+from cadenza.manifest.durations import EXPECTED, is_zero, parse_duration
 
 MAX_JOBS = 10_000
 MAX_ENDPOINTS_PER_JOB = 10_000
@@ -43,11 +53,37 @@ def _readable_duration(value: Any) -> Any:
     return value
 
 
+def _readable_relax(value: Any) -> Any:
+    """Checked here, for the branches of a union would each have an error of their own."""
+    if isinstance(value, bool):
+        return value
+    if not isinstance(value, int | float) or not 1 <= value <= MAX_RELAX:
+        raise ValueError(f"write true, false, or how many times, from 1 to {MAX_RELAX:g}")
+    return float(value)
+
+
+def _or_a_mode(schema: dict[str, Any]) -> None:
+    """The schema of what is an object, or one of its modes as a word."""
+    whole = dict(schema)
+    schema.clear()
+    modes = {"type": "string", "enum": ["off", "advise", "act"]}
+    schema.update(description=whole.pop("description"), anyOf=[modes, whole])
+
+
 Milliseconds = Annotated[int, Field(ge=1, le=31_622_400_000)]
 Duration = Annotated[
     Milliseconds | Annotated[str, Field(min_length=2, max_length=40)],
     BeforeValidator(_readable_duration),
     Field(description=f"A duration: {EXPECTED}.", examples=["5m", 300_000]),
+]
+DurationOrZero = Annotated[
+    Annotated[int, Field(ge=0, le=31_622_400_000)]
+    | Annotated[str, Field(min_length=1, max_length=40)],
+    BeforeValidator(lambda value: 0 if is_zero(value) else _readable_duration(value)),
+]
+ModeWord = Literal["off", "advise", "act"]
+Relax = Annotated[
+    bool | Annotated[float, Field(ge=1, le=MAX_RELAX)], BeforeValidator(_readable_relax)
 ]
 Name = Annotated[
     str,
@@ -154,15 +190,68 @@ class RuleDocument(Document):
 
 
 class PlannerDocument(Document):
-    """What a planner may do with a job."""
+    """What planners may do with a job; a word alone is the mode of all three."""
 
-    mode: Literal["off", "advise", "act"] | None = Field(
-        default=None, description="Left out: what the tenant's owner has set."
+    model_config = ConfigDict(json_schema_extra=_or_a_mode)  # besides what every document has
+
+    rules: ModeWord | None = Field(
+        default=None, description="What declared rules may do; left out: as the tenant's owner set."
+    )
+    detectors: ModeWord | None = Field(
+        default=None, description="The same of detectors, which look for what nobody declared."
+    )
+    llm: ModeWord | None = Field(default=None, description="The same of a model.")
+    relax: Relax | None = Field(
+        default=None,
+        description="How many times its baseline's interval a calm endpoint may be slowed to: "
+        f"true is {RELAXED}, false (or left out) never.",
+        examples=[True, 2],
+    )
+    extra_runs: Annotated[float, Field(ge=0, le=MAX_EXTRA_RUNS)] | None = Field(
+        default=None,
+        description="What detectors may add in a day, as a share of the job's baseline runs; "
+        f"{USUAL.extra_runs:g} where it is left out.",
+    )
+    max_pause: DurationOrZero | None = Field(
+        default=None,
+        description="The longest pause by a planner, up to 30d; 0: none at all; left out: the "
+        "endpoint's max_interval, or 1d where it has none.",
+        examples=["6h", 0],
+    )
+    min_gap: Duration | None = Field(
+        default=None,
+        description="Between two looks of a model at an endpoint, from 1m to 1d; 5m where it is "
+        "left out.",
+    )
+    model: Annotated[str, Field(min_length=1, max_length=MAX_MODEL)] | None = Field(
+        default=None, description="Left out: the installation's."
+    )
+    prompt: Annotated[str, Field(min_length=1, max_length=MAX_PROMPT)] | None = Field(
+        default=None, description="An addition to the prompt of the model."
+    )
+    tokens_per_day: Annotated[int, Field(ge=0, le=MAX_PLANNER_TOKENS)] | None = Field(
+        default=None, description="That sessions of a model may use for this job."
+    )
+    money_per_day: Annotated[float, Field(ge=0, le=MAX_MONEY)] | None = None
+    tokens_per_session: Annotated[int, Field(ge=1, le=MAX_PLANNER_TOKENS)] | None = None
+    account: Name | None = Field(
+        default=None, description="The account that pays for the sessions of a model."
+    )
+    mode: ModeWord | None = Field(
+        default=None,
+        json_schema_extra={"deprecated": True},
+        description="The same for rules, detectors and llm, where they are left out.",
     )
     budget: Annotated[float, Field(ge=0.1, le=100)] | None = Field(
         default=None,
-        description="Probes a day that detectors may use, times what the baseline would (1).",
+        json_schema_extra={"deprecated": True},
+        description="Times the baseline's runs, in place of extra_runs: 1.5 is 0.5 extra.",
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _a_word_is_a_mode(cls, value: Any) -> Any:
+        return {"mode": value} if isinstance(value, str) else value
 
 
 class JobFields(Document):

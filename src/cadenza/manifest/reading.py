@@ -11,10 +11,10 @@ from pydantic import ValidationError
 from cadenza.domain.definition import EndpointDefinition, JobDefinition
 from cadenza.domain.endpoint import Baseline, CronLine, Every, OnDemand
 from cadenza.domain.errors import InvalidInput
-from cadenza.domain.rule import Mode
 from cadenza.domain.target import DEFAULT_TIMEOUT, HttpTarget, Secret, ShellTarget, Target
 from cadenza.manifest.durations import parse_duration
 from cadenza.manifest.models import EndpointDocument, JobFields
+from cadenza.manifest.planner import read_planner
 from cadenza.manifest.rules import read_rules
 
 OF_HTTP = (
@@ -41,14 +41,11 @@ _FIXES = {
 
 def read_job_fields(document: JobFields) -> JobDefinition:
     """A job without its endpoints."""
-    planner = document.planner
-    mode = planner.mode if planner else None
     return JobDefinition(
         document.name,
         document.description,
         rules=read_rules(document.rules),
-        planner_mode=Mode(mode) if mode is not None else None,
-        probe_budget=(planner.budget if planner else None) or 1.0,
+        planner=read_planner(document.planner),
     )
 
 

@@ -8,18 +8,17 @@ from cadenza.domain.endpoint import Baseline, CronLine, Every
 from cadenza.domain.schedule import DeclaredSchedule
 from cadenza.domain.target import DEFAULT_TIMEOUT, KEPT, HttpTarget, Target, secrets_of
 from cadenza.manifest.durations import format_duration
+from cadenza.manifest.planner import planner_document
 from cadenza.manifest.rules import rule_document, without_empty
 from cadenza.manifest.schedules import declared_document
 
 
 def job_document(definition: JobDefinition) -> dict[str, Any]:
-    mode, budget = definition.planner_mode, definition.probe_budget
-    planner = {"mode": mode and str(mode), "budget": budget if budget != 1.0 else None}
     return without_empty(
         {
             "name": definition.name,
             "description": definition.description,
-            "planner": without_empty(planner),
+            "planner": planner_document(definition.planner),
             "rules": [rule_document(rule) for rule in definition.rules],
             "endpoints": [endpoint_document(endpoint) for endpoint in definition.endpoints],
         }

@@ -104,7 +104,7 @@ def _replayed(job: JobDefinition) -> JobDefinition:
     """It calls nobody, and one that only advises is asked what would come of its advice."""
     target = HttpTarget("http://replay.invalid/")
     endpoints = tuple(replace(endpoint, target=target) for endpoint in job.endpoints)
-    return replace(job, endpoints=endpoints, planner_mode=Mode.ACT)
+    return replace(job, endpoints=endpoints, planner=job.planner.all_in(Mode.ACT))
 
 
 def _finished(claim: Claim, histories: Mapping[str, History], now: datetime) -> FinishedRun:

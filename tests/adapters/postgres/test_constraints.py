@@ -298,12 +298,24 @@ NEVER_ELSEWHERE = {
         "its_job_is_of_its_tenant",
     ),
     "a job in a mode that nobody knows": (
+        """UPDATE jobs SET planner = '{"rules": "act", "llm": "maybe"}'""",
+        "jobs_planner_modes_check",
+    ),
+    "a job in a mode that nobody knew": (
         "UPDATE jobs SET planner_mode = 'maybe'",
         "jobs_planner_mode_check",
     ),
     "a job with no probes at all": (
         "UPDATE jobs SET probe_budget = 0",
         "jobs_probe_budget_check",
+    ),
+    "a job with a list where its policy belongs": (
+        "UPDATE jobs SET planner = '[]'",
+        "jobs_planner_check",
+    ),
+    "a tenant in a mode of detectors that nobody knows": (
+        "UPDATE tenants SET detectors_mode = 'maybe'",
+        "tenants_detectors_mode_check",
     ),
     "a tenant in a mode that nobody knows": (
         "UPDATE tenants SET rules_mode = 'maybe'",

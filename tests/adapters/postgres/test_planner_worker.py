@@ -223,7 +223,10 @@ async def test_a_planner_keeps_to_the_mode_of_a_job(
     probe = await world.add(baseline=OnDemand())
     other = await world.add("other", tenant="another", baseline=OnDemand())
     await world.execute("UPDATE tenants SET rules_mode = 'off', llm_mode = 'act'")
-    await world.execute("UPDATE jobs SET planner_mode = $1 WHERE id = $2", mode, probe.job_id)
+    await world.execute(
+        "UPDATE jobs SET planner = jsonb_build_object('llm', $1::text) WHERE id = $2",
+        *(mode, probe.job_id),
+    )
     await have_run(world)
     faster = ("propose_interval", {"interval_ms": 30_000, "reason": "load"})
     submit = ("submit_analysis", {"reasoning": "busy"})

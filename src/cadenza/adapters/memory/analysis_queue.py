@@ -22,7 +22,6 @@ from cadenza.domain.analysis import (
     Waiting,
     reason_to_analyse,
 )
-from cadenza.domain.rule import Mode
 
 _NEVER = AnalysisRow()
 
@@ -30,7 +29,7 @@ _NEVER = AnalysisRow()
 class _News(NamedTuple):
     """When anything last ran, and changed, in a job: the newest two, for one may be the asker."""
 
-    mode: Mode
+    is_wanted: bool
     finished: Sequence[tuple[datetime, EndpointRow]]
     changed: Sequence[tuple[datetime, EndpointRow]]
 
@@ -57,7 +56,7 @@ class MemoryAnalysisQueue(OverTables):
             if endpoint.archived_at is not None or endpoint.tenant_id in request.without:
                 continue
             news = news_of(endpoint.job_id, request.brain)
-            if news.mode is Mode.OFF:
+            if not news.is_wanted:
                 continue
             analysis = self._tables.analyses.get((endpoint.id, request.brain), _NEVER)
             if analysis.is_leased(now):
@@ -82,7 +81,7 @@ class MemoryAnalysisQueue(OverTables):
         """Read once for all that ask for their siblings."""
         members = self._tables.members_of(job_id)
         return _News(
-            self._tables.mode_of(job_id, brain),
+            self._tables.modes_of(job_id).lets(brain),
             _newest_two((row.last_finished_at, row) for row in members),
             _newest_two((row.changed_at, row) for row in members),
         )
@@ -155,7 +154,7 @@ class _ContextReader:
         analysis = tables.analyses.get((endpoint.id, self._brain), _NEVER)
         members = self._members_of(endpoint.job_id)
         siblings = tuple(state for state in members if state.endpoint is not endpoint)
-        at, mode = analysis.analysed_at, tables.mode_of(endpoint.job_id, self._brain)
+        at = analysis.analysed_at
         return AnalysisContext(
             now=tables.clock.now(),
             endpoint=endpoint,
@@ -165,9 +164,9 @@ class _ContextReader:
             last_analysis=LastAnalysis(at, analysis.reasoning) if at is not None else None,
             recent=row.recent,
             siblings=siblings,
-            mode=mode,
+            modes=tables.modes_of(endpoint.job_id),
             fired_at=analysis.fired,
-            waiting=tuple(self._waiting(endpoint.id)) if mode is Mode.ADVISE else (),
+            waiting=tuple(self._waiting(endpoint.id)),
         )
 
     def _read_members(self, job_id: UUID) -> Sequence[SiblingState]:

@@ -33,7 +33,7 @@ from cadenza.domain.billing import Account
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.errors import NotFound
 from cadenza.domain.quota import Allowance
-from cadenza.domain.rule import Mode
+from cadenza.domain.rule import Modes
 from cadenza.domain.run import LateResult, LostAttempt, Run
 from cadenza.domain.schedule import Schedule
 from cadenza.domain.session import Session
@@ -173,10 +173,10 @@ class Tables:
     def siblings_of(self, endpoint: Endpoint) -> list[EndpointRow]:
         return [row for row in self.members_of(endpoint.job_id) if row.endpoint.id != endpoint.id]
 
-    def mode_of(self, job_id: UUID, brain: str) -> Mode:
-        """What a brain may do with a job."""
+    def modes_of(self, job_id: UUID) -> Modes:
+        """What each brain may do with a job."""
         job = self.jobs[job_id].job
-        return job.planner_mode or self.tenants[job.tenant_id].modes.of(brain)
+        return job.planner.modes(self.tenants[job.tenant_id].modes)
 
     def valid_signing_keys(self, tenant_id: UUID) -> list[SigningKey]:
         now = self.clock.now()

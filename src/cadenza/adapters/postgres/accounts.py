@@ -5,6 +5,7 @@ from datetime import datetime
 from uuid import UUID
 
 from cadenza.adapters.postgres.database import Connection, Database
+from cadenza.adapters.postgres.policy_rows import modes_of
 from cadenza.adapters.postgres.queries import one_row, query
 from cadenza.adapters.postgres.record_rows import present, translated_unique_violations
 from cadenza.adapters.postgres.rows import Row
@@ -12,7 +13,6 @@ from cadenza.adapters.postgres.storable import to_text
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.domain.access import ApiKey, Scope, Tenant, User
 from cadenza.domain.errors import NotFound, SecretUnreadable
-from cadenza.domain.rule import Mode, Modes
 from cadenza.domain.signing import SigningKey
 from cadenza.domain.target import Secret
 
@@ -96,6 +96,7 @@ class PostgresAccountRows:
                 tenant.retention_days,
                 tenant.modes.rules,
                 tenant.modes.llm,
+                tenant.modes.detectors,
             )
 
     async def lock_tenant(self, tenant_id: UUID) -> tuple[Tenant, datetime]:
@@ -111,6 +112,7 @@ class PostgresAccountRows:
                 tenant.retention_days,
                 tenant.modes.rules,
                 tenant.modes.llm,
+                tenant.modes.detectors,
             )
 
     async def delete_tenant(self, tenant_id: UUID) -> None:
@@ -193,5 +195,5 @@ def _user(row: Row) -> User:
 
 
 def _tenant(row: Row) -> Tenant:
-    modes = Modes(Mode(row["rules_mode"]), Mode(row["llm_mode"]))
-    return Tenant(row["id"], row["name"], row["created_at"], row["retention_days"], modes)
+    days, modes = row["retention_days"], modes_of(row)
+    return Tenant(row["id"], row["name"], row["created_at"], days, modes)

@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from cadenza.adapters.postgres.database import Database
-from cadenza.adapters.postgres.job_rows import mode_of, rules_of
+from cadenza.adapters.postgres.job_rows import rules_of
+from cadenza.adapters.postgres.policy_rows import modes_of, policy_of
 from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.rows import STATUSES, Row, endpoint_of
 from cadenza.adapters.postgres.sessions import fired_of, waiting_of
@@ -22,7 +23,6 @@ from cadenza.domain.analysis import (
 )
 from cadenza.domain.endpoint import MAX_SPREAD, Job
 from cadenza.domain.health import WINDOWS, Health, HealthWindow
-from cadenza.domain.rule import Mode
 
 ALWAYS = datetime.min.replace(tzinfo=UTC)  # what asyncpg sends as -infinity
 _COLUMNS = ("slot_at", "started_at", "finished_at", "status", "status_code", "body")
@@ -83,7 +83,7 @@ class PostgresAnalysisQueue:
     def _context(self, row: Row, members: Sequence[SiblingState]) -> AnalysisContext:
         endpoint = endpoint_of(row, self._spread)
         siblings = tuple(member for member in members if member.endpoint.id != endpoint.id)
-        looked_at = row["looked_at"]
+        looked_at, policy = row["looked_at"], policy_of(row["planner"])
         return AnalysisContext(
             now=row["now"],
             endpoint=endpoint,
@@ -95,15 +95,14 @@ class PostgresAnalysisQueue:
                 row["job_pause"],
                 row["job_archived_at"],
                 rules_of(row["job_rules"]),
-                mode_of(row["planner_mode"]),
-                row["probe_budget"],
+                policy,
             ),
             health=health_of_row(row, endpoint.failure_count),
             sibling_names=tuple(sibling.endpoint.name for sibling in siblings),
             last_analysis=LastAnalysis(looked_at, row["last_reasoning"]) if looked_at else None,
             recent=_recent(row),
             siblings=siblings,
-            mode=Mode(row["mode"]),
+            modes=policy.modes(modes_of(row)),
             fired_at=fired_of(row["fired"]),
             waiting=waiting_of(row["waiting"]),
         )

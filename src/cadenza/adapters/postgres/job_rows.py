@@ -7,13 +7,14 @@ from typing import Any
 from uuid import UUID
 
 from cadenza.adapters.postgres.database import Connection
+from cadenza.adapters.postgres.policy_rows import policy_of, stored_policy
 from cadenza.adapters.postgres.queries import one_row, query
 from cadenza.adapters.postgres.record_rows import translated_unique_violations
 from cadenza.adapters.postgres.rows import MILLISECOND, Row, duration_of, ms
 from cadenza.adapters.postgres.storable import to_json, to_text
 from cadenza.application.ports.catalogue import StoredJob
 from cadenza.domain.endpoint import Job
-from cadenza.domain.rule import Mode, Rule, RuleAction, Then
+from cadenza.domain.rule import Rule, RuleAction, Then
 
 
 class PostgresJobRows:
@@ -56,8 +57,7 @@ def stored_job(row: Row) -> StoredJob:
         row["paused_until"],
         row["archived_at"],
         rules_of(row["rules"]),
-        mode_of(row["planner_mode"]),
-        row["probe_budget"],
+        policy_of(row["planner"]),
     )
     return StoredJob(job, row["created_at"], row["now"], row["revision"], row["endpoint_count"])
 
@@ -69,15 +69,10 @@ def _values(job: Job) -> tuple[Any, ...]:
         to_text(job.name),
         to_text(job.description),
         to_json([_stored(rule) for rule in job.rules]),
-        job.planner_mode,
-        job.probe_budget,
+        to_json(stored_policy(job.planner)),
         job.paused_until,
         job.archived_at,
     )
-
-
-def mode_of(text: str | None) -> Mode | None:
-    return Mode(text) if text is not None else None
 
 
 # --- Declared rules, in a form of their own, whatever documents become ------------------------

@@ -124,7 +124,7 @@ async def change_own_tenant(
     body: TenantPatchBody, caller: Admin, dependencies: ApiDependencies
 ) -> TenantResponse:
     fields = body.model_dump(exclude_unset=True)
-    change = TenantChange(fields, body.rules_mode, body.llm_mode)
+    change = TenantChange(fields, body.rules_mode, body.llm_mode, body.detectors_mode)
     return TenantResponse.model_validate(await dependencies.tenants.change(caller, change))
 
 

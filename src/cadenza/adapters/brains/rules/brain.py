@@ -65,7 +65,8 @@ class RulesBrain:
         if ruling.proposals:
             return _Thought(ruling.proposals, (), ruling.warnings)
         pace = self._pace.of(context.endpoint, context.now)
-        budget = replace(self._budget, factor=self._budget.factor * context.job.probe_budget)
+        factor = self._budget.factor * (1 + context.job.planner.extra_runs)
+        budget = replace(self._budget, factor=factor)
         decision = decide(Case(context, pace, budget))
         proposals = _proposals(decision, context, pace)
         if proposals and self._declared is not None and self._declared.speak_for(context):

@@ -2,23 +2,28 @@
 
 -- name: insert_tenant
 -- A new tenant.
-INSERT INTO tenants (id, name, created_at, retention_days, rules_mode, llm_mode)
-VALUES ($1, $2, $3, $4, $5, $6)
+INSERT INTO tenants (id, name, created_at, retention_days, rules_mode, llm_mode, detectors_mode)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
 
 -- name: get_tenant
 -- One tenant.
-SELECT id, name, created_at, retention_days, rules_mode, llm_mode FROM tenants WHERE id = $1
+SELECT id, name, created_at, retention_days, rules_mode, llm_mode, detectors_mode
+FROM tenants
+WHERE id = $1
 
 -- name: lock_tenant
 -- One change of a tenant at a time; also tells the time.
-SELECT cadenza_now() AS now, id, name, created_at, retention_days, rules_mode, llm_mode
+SELECT cadenza_now() AS now, id, name, created_at, retention_days, rules_mode, llm_mode,
+       detectors_mode
 FROM tenants
 WHERE id = $1
 FOR NO KEY UPDATE
 
 -- name: save_tenant
 -- What may be changed of a tenant.
-UPDATE tenants SET name = $2, retention_days = $3, rules_mode = $4, llm_mode = $5 WHERE id = $1
+UPDATE tenants
+SET name = $2, retention_days = $3, rules_mode = $4, llm_mode = $5, detectors_mode = $6
+WHERE id = $1
 
 -- name: delete_tenant
 -- A tenant with everything of it: what has a foreign key by itself, the other tables here.
@@ -33,7 +38,7 @@ SELECT id FROM gone
 
 -- name: list_tenants
 -- All tenants, in the order of their ids.
-SELECT id, name, created_at, retention_days, rules_mode, llm_mode
+SELECT id, name, created_at, retention_days, rules_mode, llm_mode, detectors_mode
 FROM tenants
 WHERE id > coalesce($1::uuid, '00000000-0000-0000-0000-000000000000')
 ORDER BY id

@@ -3,16 +3,15 @@
 -- name: insert_job
 -- A new job.
 INSERT INTO jobs (
-    id, name, description, rules, planner_mode, probe_budget, paused_until, archived_at,
-    tenant_id, created_at
+    id, name, description, rules, planner, paused_until, archived_at, tenant_id, created_at
 )
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 
 -- name: save_job
 -- Everything that may change of a job.
 UPDATE jobs
-SET name = $2, description = $3, rules = $4, planner_mode = $5, probe_budget = $6,
-    paused_until = $7, archived_at = $8, revision = revision + 1
+SET name = $2, description = $3, rules = $4, planner = $5, paused_until = $6, archived_at = $7,
+    revision = revision + 1
 WHERE id = $1
 
 -- name: get_job

@@ -32,10 +32,10 @@ candidates AS (
     JOIN endpoints AS e ON e.job_id = active_jobs.job_id AND e.archived_at IS NULL
     LEFT JOIN looks AS look ON look.endpoint_id = e.id AND look.brain = $2
     WHERE job.tenant_id <> ALL ($5::uuid[])
-      AND coalesce(
-              job.planner_mode,
-              CASE WHEN $2 = 'llm' THEN tenant.llm_mode ELSE tenant.rules_mode END
-          ) <> 'off'
+      AND CASE WHEN $2 = 'llm' THEN coalesce(job.planner ->> 'llm', tenant.llm_mode) <> 'off'
+               ELSE coalesce(job.planner ->> 'rules', tenant.rules_mode) <> 'off'
+                    OR coalesce(job.planner ->> 'detectors', tenant.detectors_mode) <> 'off'
+          END
 ),
 chosen AS (
     SELECT c.id, c.looked_at,
@@ -100,13 +100,11 @@ WHERE endpoint_id = ANY ($1::uuid[]) AND brain = $2 AND leased_by = $3
 SELECT
     cadenza_now() AS now, e.*,
     look.looked_at, look.reasoning AS last_reasoning, look.fired,
-    coalesce(
-        job.planner_mode, CASE WHEN $4 = 'llm' THEN tenant.llm_mode ELSE tenant.rules_mode END
-    ) AS mode,
+    tenant.rules_mode, tenant.llm_mode, tenant.detectors_mode,
     waiting.calls AS waiting,
     job.name AS job_name, job.description AS job_description,
     job.paused_until AS job_pause, job.archived_at AS job_archived_at,
-    job.rules AS job_rules, job.planner_mode, job.probe_budget,
+    job.rules AS job_rules, job.planner,
     health.*, recent.*
 FROM unnest($1::uuid[]) WITH ORDINALITY AS wanted (id, position)
 JOIN endpoint_states AS e ON e.id = wanted.id

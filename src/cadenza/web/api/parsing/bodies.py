@@ -18,6 +18,7 @@ from cadenza.domain.rule import Mode
 from cadenza.domain.signing import DEFAULT_OVERLAP
 from cadenza.manifest.durations import format_duration, parse_duration
 from cadenza.manifest.models import Document, Duration, EndpointDocument, JobFields, Name
+from cadenza.manifest.planner import patched_planner
 from cadenza.manifest.reading import errors_of, merged, read_endpoint, read_job_fields
 from cadenza.manifest.writing import endpoint_document, job_document
 from cadenza.web.api.parsing.query import Instant
@@ -86,7 +87,11 @@ class _MergePatch:
 
 class JobMergePatch(_MergePatch):
     def applied_to(self, definition: JobDefinition) -> JobDefinition:
-        patched = {**job_document(definition), **self.patch}
+        present = job_document(definition)
+        patched = {**present, **self.patch}
+        if "planner" in self.patch:
+            planner = patched_planner(present.get("planner", {}), self.patch["planner"])
+            patched["planner"] = planner
         document = {name: value for name, value in patched.items() if value is not None}
         return read_job_fields(validated(JobFields, document))
 
@@ -168,10 +173,11 @@ class TenantPatchBody(Document):
 
     retention_days: RetentionDays | None = None
     rules_mode: ModeWord | None = Field(
-        default=None, description="What the rules brain may do: off, advise or act."
+        default=None, description="What declared rules may do: off, advise or act."
     )
+    detectors_mode: ModeWord | None = Field(default=None, description="The same of detectors.")
     llm_mode: ModeWord | None = Field(
-        default=None, description="The same of a model; a job's own mode comes before both."
+        default=None, description="The same of a model; a job's own mode comes before all three."
     )
 
 

@@ -18,6 +18,7 @@ class TenantResponse(ResponseSchema):
     created_at: datetime
     retention_days: int | None
     rules_mode: str = Field(validation_alias=AliasPath("modes", "rules"))
+    detectors_mode: str = Field(validation_alias=AliasPath("modes", "detectors"))
     llm_mode: str = Field(validation_alias=AliasPath("modes", "llm"))
 
 
