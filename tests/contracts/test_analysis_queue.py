@@ -13,8 +13,9 @@ from cadenza.domain.endpoint import Endpoint, OnDemand
 from cadenza.domain.hint import Author
 from cadenza.domain.run import Outcome, RunStatus
 from cadenza.domain.session import Session, SessionEnd, ToolCall
+from cadenza.domain.target import HttpTarget, Secret
 from tests.contracts.harness import LEASE, OTHER_JOB, OTHER_TENANT, Store
-from tests.factories import FAILED, NOON, OK, id_of, interval_hint, minutes, seconds
+from tests.factories import FAILED, NOON, OK, id_of, interval_hint, make_endpoint, minutes, seconds
 
 
 async def look(store: Store, endpoint: Endpoint, **fields: object) -> None:
@@ -165,12 +166,78 @@ async def test_siblings_come_with_their_latest_answer(store: Store) -> None:
     await store.add("sibling")
     await store.add("stranger", tenant_id=OTHER_TENANT, job_id=OTHER_JOB, baseline=OnDemand())
     await store.finish(await store.claim_one(), Outcome(RunStatus.SUCCESS, body={"ready": True}))
-    found = {each.endpoint.name: each for each in await store.analysis_queue.siblings(endpoint.id)}
+    siblings = await store.analysis_queue.siblings(endpoint.id, limit=10)
+    found = {each.endpoint.name: each for each in siblings}
     assert set(found) == {"fresh", "sibling"}
     assert found["fresh"].latest is None
     latest = found["sibling"].latest
     assert latest is not None
     assert (latest.body, latest.status) == ({"ready": True}, RunStatus.SUCCESS)
+
+
+async def test_siblings_come_by_name_in_pages_without_the_one_that_asks(store: Store) -> None:
+    for name in ("d", "b", "asker", "c", "a"):
+        await store.add(name, baseline=OnDemand())
+    asker = make_endpoint("asker").id
+    pages = [
+        await store.analysis_queue.siblings(asker, limit=2, offset=offset) for offset in (0, 2, 4)
+    ]
+    names = [[sibling.endpoint.name for sibling in page] for page in pages]
+    assert names == [["a", "b"], ["c", "d"], []]
+
+
+async def test_answers_carry_the_status_and_the_kind_of_error(store: Store) -> None:
+    endpoint = await store.add("watched")
+    sibling = await store.add("sibling", baseline=OnDemand())
+    away = Outcome(RunStatus.FAILURE, "connect", "nobody is there")
+    for number, outcome in enumerate((OK, FAILED, away)):
+        await store.clock.set(NOON + minutes(10 * number))
+        await store.finish(await store.claim_one(), outcome)
+    expected = [(None, "connect"), (FAILED.status_code, FAILED.error_kind), (OK.status_code, None)]
+    responses = await store.analysis_queue.responses(endpoint.id, limit=3)
+    (context,) = await store.analysis_queue.contexts_for([endpoint.id], "test")
+    (shown,) = await store.analysis_queue.siblings(sibling.id, limit=1)
+    assert [(answer.status_code, answer.error_kind) for answer in responses] == expected
+    assert [(answer.status_code, answer.error_kind) for answer in context.recent] == expected
+    assert shown.latest is not None
+    assert (shown.latest.status_code, shown.latest.error_kind) == expected[0]
+
+
+async def test_endings_are_those_of_the_latest_runs_newest_first(store: Store) -> None:
+    endpoint = await store.add()
+    for number, outcome in enumerate((OK, FAILED, OK)):
+        await store.clock.set(NOON + minutes(10 * number))
+        await store.finish(await store.claim_one(), outcome)
+    await store.advance(minutes(10))
+    await store.claim_one()  # it has not ended
+    endings = await store.analysis_queue.endings(endpoint.id, 2)
+    failed = (RunStatus.FAILURE, FAILED.status_code, FAILED.error_kind)
+    assert [(ending.status, ending.status_code, ending.error_kind) for ending in endings] == [
+        (RunStatus.SUCCESS, OK.status_code, None),
+        failed,
+    ]
+    responses = await store.analysis_queue.responses(endpoint.id, limit=2)
+    assert [ending.finished_at for ending in endings] == [
+        answer.finished_at for answer in responses
+    ]
+    assert len(await store.analysis_queue.endings(endpoint.id, 100)) == 3
+
+
+async def test_the_secrets_of_a_job_are_those_of_all_its_endpoints(store: Store) -> None:
+    secrets = {"one": "s3cret-of-one", "gone": "s3cret-of-gone", "foreign": "s3cret-of-another"}
+    owner = await store.add("plain", baseline=OnDemand())
+    await store.add("first of the other", tenant_id=OTHER_TENANT, job_id=OTHER_JOB)
+    for name, value in secrets.items():
+        other = {"tenant_id": OTHER_TENANT, "job_id": OTHER_JOB} if name == "foreign" else {}
+        endpoint = make_endpoint(name, baseline=OnDemand(), **other)
+        target = HttpTarget("http://x.example/", secret_headers={"x-key": Secret(value)})
+        await store.endpoints.add_endpoint(endpoint, target)
+    gone = make_endpoint("gone")
+    await store.endpoints.change_endpoint(gone.tenant_id, gone.id, steering.archive)
+    async with store.transaction() as tx:
+        known = await tx.secrets_of_job(owner.tenant_id, owner.job_id)
+        assert {secret.value for secret in known} == {"s3cret-of-one", "s3cret-of-gone"}
+        assert not await tx.secrets_of_job(OTHER_TENANT, owner.job_id)
 
 
 async def test_a_session_with_hostile_text_is_stored(store: Store) -> None:

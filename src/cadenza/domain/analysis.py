@@ -33,6 +33,7 @@ class Response:
     body: Body
     duration: timedelta | None = None
     status_code: int | None = None
+    error_kind: str | None = None
 
     @property
     def is_well(self) -> bool:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from cadenza.adapters.memory.rows import AnalysisRow, EndpointRow
-from cadenza.adapters.memory.run_reads import ended_runs, health_now, response_of
+from cadenza.adapters.memory.run_reads import ended_runs, ending_of, health_now, response_of
 from cadenza.adapters.memory.tables import OverTables, Tables
 from cadenza.application.ports.analysis_queue import AnalysisRequest
 from cadenza.domain.analysis import (
@@ -22,6 +22,7 @@ from cadenza.domain.analysis import (
     Waiting,
     reason_to_analyse,
 )
+from cadenza.domain.track_record import Ending
 
 _NEVER = AnalysisRow()
 
@@ -99,13 +100,19 @@ class MemoryAnalysisQueue(OverTables):
         newest = islice(ended_runs(self._tables, endpoint_id), offset, offset + limit)
         return [response_of(run) for run in newest]
 
-    async def siblings(self, endpoint_id: UUID) -> Sequence[SiblingState]:
+    async def siblings(
+        self, endpoint_id: UUID, *, limit: int, offset: int = 0
+    ) -> Sequence[SiblingState]:
         row = self._tables.endpoints.get(endpoint_id)
         siblings = self._tables.siblings_of(row.endpoint) if row is not None else []
+        by_name = sorted(siblings, key=lambda row: row.endpoint.name)
         return [
             SiblingState(row.endpoint, response_of(row.latest) if row.latest else None)
-            for row in sorted(siblings, key=lambda row: row.endpoint.name)
+            for row in by_name[offset : offset + limit]
         ]
+
+    async def endings(self, endpoint_id: UUID, limit: int) -> Sequence[Ending]:
+        return [ending_of(run) for run in islice(ended_runs(self._tables, endpoint_id), limit)]
 
     async def release(self, endpoint_ids: Sequence[UUID], brain: str, holder: str) -> None:
         analyses = self._tables.analyses

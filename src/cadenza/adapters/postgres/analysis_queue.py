@@ -23,9 +23,18 @@ from cadenza.domain.analysis import (
 )
 from cadenza.domain.endpoint import MAX_SPREAD, Job
 from cadenza.domain.health import WINDOWS, Health, HealthWindow
+from cadenza.domain.track_record import Ending
 
 ALWAYS = datetime.min.replace(tzinfo=UTC)  # what asyncpg sends as -infinity
-_COLUMNS = ("slot_at", "started_at", "finished_at", "status", "status_code", "body")
+_COLUMNS = (
+    "slot_at",
+    "started_at",
+    "finished_at",
+    "status",
+    "status_code",
+    "error_kind",
+    "body",
+)
 
 
 class PostgresAnalysisQueue:
@@ -57,7 +66,9 @@ class PostgresAnalysisQueue:
             rows = await connection.fetch(
                 query("analysis_contexts"), ids, RECENT_RESPONSES, LONGEST_RECENT_BODY, brain
             )
-            members = await connection.fetch(query("job_members"), ids, LONGEST_RECENT_BODY)
+            members = await connection.fetch(
+                query("job_members"), ids, LONGEST_RECENT_BODY, None, None, 0
+            )
         by_job = defaultdict[UUID, list[SiblingState]](list)
         for member in members:  # read once for all, however many siblings ask for it
             by_job[member["job_id"]].append(self._state(member))
@@ -69,9 +80,21 @@ class PostgresAnalysisQueue:
         rows = await self._database.fetch(query("responses"), endpoint_id, limit, offset)
         return [_response(row, "") for row in rows]
 
-    async def siblings(self, endpoint_id: UUID) -> Sequence[SiblingState]:
-        rows = await self._database.fetch(query("job_members"), [endpoint_id], None)
-        return [self._state(row) for row in rows if row["id"] != endpoint_id]
+    async def siblings(
+        self, endpoint_id: UUID, *, limit: int, offset: int = 0
+    ) -> Sequence[SiblingState]:
+        page = (None, endpoint_id, limit, offset)
+        rows = await self._database.fetch(query("job_members"), [endpoint_id], *page)
+        return [self._state(row) for row in rows]
+
+    async def endings(self, endpoint_id: UUID, limit: int) -> Sequence[Ending]:
+        rows = await self._database.fetch(query("endings"), endpoint_id, limit)
+        return [
+            Ending(
+                row["finished_at"], STATUSES[row["status"]], row["status_code"], row["error_kind"]
+            )
+            for row in rows
+        ]
 
     async def release(self, endpoint_ids: Sequence[UUID], brain: str, holder: str) -> None:
         await self._database.execute(query("release_looks"), list(endpoint_ids), brain, holder)
@@ -129,10 +152,12 @@ def _answer(
     finished_at: datetime,
     status: str,
     status_code: int | None,
+    error_kind: str | None,
     body: str | None,
 ) -> Response:
     duration = finished_at - started_at if started_at else None
-    return Response(slot_at, finished_at, STATUSES[status], from_json(body), duration, status_code)
+    ending = (STATUSES[status], from_json(body), duration, status_code, error_kind)
+    return Response(slot_at, finished_at, *ending)
 
 
 def _recent(row: Row) -> tuple[Response, ...]:

@@ -7,6 +7,7 @@ from typing import Protocol
 from uuid import UUID
 
 from cadenza.domain.analysis import AnalysisContext, Attention, Response, SiblingState
+from cadenza.domain.track_record import Ending
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +44,14 @@ class AnalysisQueue(Protocol):
         """Newest first."""
         ...
 
-    async def siblings(self, endpoint_id: UUID) -> Sequence[SiblingState]:
-        """The other endpoints of the same job, each with its latest response."""
+    async def siblings(
+        self, endpoint_id: UUID, *, limit: int, offset: int = 0
+    ) -> Sequence[SiblingState]:
+        """The other endpoints of the same job by name, each with its latest response."""
+        ...
+
+    async def endings(self, endpoint_id: UUID, limit: int) -> Sequence[Ending]:
+        """How its latest runs ended, newest first."""
         ...
 
     async def release(self, endpoint_ids: Sequence[UUID], brain: str, holder: str) -> None:

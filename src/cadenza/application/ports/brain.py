@@ -5,6 +5,7 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from cadenza.domain.analysis import AnalysisContext, Attention
+from cadenza.domain.track_record import TrackRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,10 @@ class Tools(Protocol):
     ) -> dict[str, Any]:
         """Run one tool, perhaps for a declared rule. A bad call is answered with `ok: false` and
         the reason, never raised."""
+        ...
+
+    async def track_record(self) -> TrackRecord:
+        """Of the analysed endpoint: more than a look after every run could afford to read."""
         ...
 
     def report_usage(self, usage: Usage) -> None:

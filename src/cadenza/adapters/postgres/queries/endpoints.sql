@@ -102,6 +102,11 @@ ORDER BY e.name
 -- The other endpoints of a job that are not archived.
 SELECT name, id FROM endpoints WHERE job_id = $1 AND id <> $2 AND archived_at IS NULL
 
+-- name: sealed_headers_of_job
+-- The secrets of a job's endpoints, also of archived ones.
+SELECT id, tenant_id, secret_headers FROM endpoints
+WHERE tenant_id = $1 AND job_id = $2 AND secret_headers IS NOT NULL
+
 -- name: endpoint_ids_of_job
 -- Which endpoints a job has and had.
 SELECT id FROM endpoints WHERE tenant_id = $1 AND job_id = $2

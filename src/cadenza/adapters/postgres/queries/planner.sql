@@ -125,10 +125,12 @@ CROSS JOIN LATERAL (
            array_agg(r.finished_at ORDER BY r.slot_at DESC) AS recent_finished_at,
            array_agg(r.status ORDER BY r.slot_at DESC) AS recent_status,
            array_agg(r.status_code ORDER BY r.slot_at DESC) AS recent_status_code,
+           array_agg(r.error_kind ORDER BY r.slot_at DESC) AS recent_error_kind,
            array_agg(CASE WHEN length(r.body::text) <= $3 THEN r.body::text END
                      ORDER BY r.slot_at DESC) AS recent_body
     FROM (
-        SELECT r.slot_at, r.started_at, r.finished_at, r.status, r.status_code, r.body
+        SELECT r.slot_at, r.started_at, r.finished_at, r.status, r.status_code, r.error_kind,
+               r.body
         FROM runs AS r
         WHERE r.endpoint_id = e.id AND r.status <> 'running'
         ORDER BY r.slot_at DESC
@@ -139,16 +141,17 @@ ORDER BY wanted.position
 
 -- name: job_members
 -- The endpoints of every job that these endpoints belong to, each once, with its latest answer.
--- Of answers longer than $2, if that is given, the body is left out.
+--   $1 endpoints  $2 of answers longer than this, if that is given, the body is left out
+--   $3 whom to leave out, or nobody  $4 how many, or all  $5 how many to pass over
 SELECT e.*,
        latest.slot_at AS latest_slot_at, latest.started_at AS latest_started_at,
        latest.finished_at AS latest_finished_at, latest.status AS latest_status,
-       latest.status_code AS latest_status_code,
+       latest.status_code AS latest_status_code, latest.error_kind AS latest_error_kind,
        CASE WHEN $2::integer IS NULL OR length(latest.body::text) <= $2 THEN latest.body END
            AS latest_body
 FROM endpoint_states AS e
 LEFT JOIN LATERAL (
-    SELECT r.slot_at, r.started_at, r.finished_at, r.status, r.status_code, r.body
+    SELECT r.slot_at, r.started_at, r.finished_at, r.status, r.status_code, r.error_kind, r.body
     FROM runs AS r
     WHERE r.endpoint_id = e.id AND r.status <> 'running'
     ORDER BY r.slot_at DESC
@@ -156,7 +159,17 @@ LEFT JOIN LATERAL (
 ) AS latest ON true
 WHERE e.archived_at IS NULL
   AND e.job_id IN (SELECT own.job_id FROM endpoints AS own WHERE own.id = ANY($1::uuid[]))
+  AND ($3::uuid IS NULL OR e.id <> $3)
 ORDER BY e.name
+LIMIT $4 OFFSET $5
+
+-- name: endings
+-- How the latest runs of an endpoint ended.
+SELECT finished_at, status, status_code, error_kind
+FROM runs
+WHERE endpoint_id = $1 AND status <> 'running'
+ORDER BY slot_at DESC
+LIMIT $2
 
 -- name: save_analysis_states
 -- Remember what analyses came to, and end the leases of the planner that made them.
