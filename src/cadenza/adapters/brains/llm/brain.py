@@ -33,7 +33,8 @@ class LlmBrain:
         conversation = Conversation(
             self._model, self._settings, self._options, self._prompt, marker, tools
         )
-        return await conversation.hold(opening(context, marker, self._options.secrets))
+        record = await tools.track_record()
+        return await conversation.hold(opening(context, record, marker, self._options.secrets))
 
     async def aclose(self) -> None:
         await self._client.aclose()

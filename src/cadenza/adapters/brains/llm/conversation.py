@@ -27,8 +27,8 @@ from pydantic_ai.usage import RequestUsage
 
 from cadenza.adapters.brains.llm.asking import asked_at_once, asked_for_a_stream
 from cadenza.adapters.brains.llm.failures import failure_of
+from cadenza.adapters.brains.llm.marking import encodable, with_data_marked
 from cadenza.adapters.brains.llm.offered_tools import NAMES
-from cadenza.adapters.brains.llm.opening import as_data, encodable
 from cadenza.adapters.brains.llm.options import LlmOptions
 from cadenza.adapters.brains.llm.prompt import Prompt
 from cadenza.application.ports.brain import Tools, Usage
@@ -56,7 +56,7 @@ class Conversation:
         self._model = model
         self._settings = settings
         self._options = options
-        self._instructions = prompt.with_marker(marker)
+        self._instructions = prompt.text
         self._marker = marker
         self._tools = tools
         self._messages: list[ModelMessage] = []
@@ -151,8 +151,8 @@ class Conversation:
             arguments = redacted(_arguments(call), self._options.secrets)
             answer = await self._tools.call(name, arguments)
             submitted |= name == "submit_analysis" and answer.get("ok") is True
-            data = as_data(answer, self._marker, self._options.secrets)
-            results.append(ToolReturnPart(_offered(call), data, call.tool_call_id))
+            text = with_data_marked(answer, self._marker, self._options.secrets)
+            results.append(ToolReturnPart(_offered(call), text, call.tool_call_id))
         if len(calls) > MAX_AT_ONCE and not submitted:
             self._warn(f"it asked for {len(calls)} tools at once")
             return True
