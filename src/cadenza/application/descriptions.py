@@ -6,11 +6,18 @@ from typing import Any
 
 from cadenza.application.sanitizing import sanitized_body
 from cadenza.domain.analysis import Response, SiblingState
+from cadenza.domain.authority import Authority, of_hint, of_pause
 from cadenza.domain.endpoint import CronLine, Endpoint, Every, fresh_hints
-from cadenza.domain.hint import Author, Hint, IntervalHint, Pause
+from cadenza.domain.hint import Hint, IntervalHint
 from cadenza.domain.instants import FOREVER, humanize, iso, iso_or_none, milliseconds
 
 Answer = dict[str, Any]
+_WHO = {
+    Authority.PERSON: "person",
+    Authority.RULE: "declared rule",
+    Authority.MODEL: "model",
+    Authority.DETECTOR: "detector",
+}
 REPEATED = "(the same as the one before it in this list)"
 
 
@@ -73,29 +80,24 @@ def describe_pause(until_at: datetime | None) -> str | None:
 
 def describe_pauses(endpoint: Endpoint, now: datetime) -> list[Answer]:
     """Each that is in force, and who set it."""
-    pauses = [(Author.PERSON, endpoint.person_pause), (Author.PLANNER, endpoint.planner_pause)]
+    planners = endpoint.planner_pause
+    pauses = [
+        (Authority.PERSON, endpoint.person_pause),
+        (of_pause(planners) if planners is not None else None, planners),
+    ]
     in_force = [
         {
             "until": describe_pause(pause.until_at),
-            "set_by": who_set(author, pause),
+            "set_by": _WHO[authority],
             "reason": pause.reason,
         }
-        for author, pause in pauses
-        if pause is not None and pause.until_at > now
+        for authority, pause in pauses
+        if authority is not None and pause is not None and pause.until_at > now
     ]
     job_pause = endpoint.job_paused_until
     if job_pause is not None and job_pause > now:
         in_force.append({"until": describe_pause(job_pause), "set_by": "person, for the whole job"})
     return in_force
-
-
-def who_set(author: Author, written: Hint | Pause) -> str:
-    """In the order of what they may overwrite: person, declared rule, model, detector."""
-    if author is Author.PERSON:
-        return "person"
-    if written.rule_id is not None:
-        return "declared rule"
-    return "model" if written.brain == "llm" else "detector"
 
 
 def describe_hints(endpoint: Endpoint, now: datetime) -> list[Answer]:
@@ -104,7 +106,7 @@ def describe_hints(endpoint: Endpoint, now: datetime) -> list[Answer]:
         {
             **_wish(hint),
             "expires_at": iso(hint.expires_at),
-            "set_by": who_set(hint.author, hint),
+            "set_by": _WHO[of_hint(hint)],
             "reason": hint.reason,
         }
         for hint in hints

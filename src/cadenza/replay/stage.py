@@ -85,8 +85,8 @@ class Stage:
         then = known.at(now) if known is not None else None
         outcome = Outcome(RunStatus.SUCCESS)  # one that was never asked may have said anything
         if then is not None:
-            codes = {"error_kind": then.error_kind, "status_code": then.status_code}
-            outcome = Outcome(then.status, body=then.body, **codes)
+            code = then.status_code
+            outcome = Outcome(then.status, then.error_kind, status_code=code, body=then.body)
         return FinishedRun(claim, outcome, now, now)
 
 

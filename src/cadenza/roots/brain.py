@@ -22,16 +22,18 @@ def rules_brain() -> RulesBrain:
     return RulesBrain(cron, CelRules(CelExpressions(), cron))
 
 
-def llm_brain(settings: Settings) -> "LlmBrain":
+def llm_brain(settings: Settings, prompt: str | None = None) -> "LlmBrain":
+    """With Cadenza's own prompt, or with somebody's trial of another."""
     options = llm_options(settings)
     try:
         # Here, and not above: who asks no model need not install, or wait for, what asks it.
         from cadenza.adapters.brains.llm.brain import LlmBrain  # noqa: PLC0415
+        from cadenza.adapters.brains.llm.prompt import prompt_of  # noqa: PLC0415
     except ImportError as error:
         raise InstallationError(
             "An LLM brain needs more than is installed: pip install 'cadenza[llm]'"
         ) from error
-    return LlmBrain(options, new_marker)
+    return LlmBrain(options, new_marker, prompt_of(prompt) if prompt is not None else None)
 
 
 def llm_options(settings: Settings) -> LlmOptions:

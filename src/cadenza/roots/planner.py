@@ -5,7 +5,7 @@ own: what a model costs, or how it fails, is nothing to the rules, and neither t
 """
 
 import os
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from datetime import timedelta
 
@@ -26,6 +26,7 @@ from cadenza.application.planners import Planners
 from cadenza.application.ports.brain import Brain
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.application.quotas import Quotas
+from cadenza.cli.lazy import Later, LazyGroup
 from cadenza.roots.brain import llm_brain, rules_brain
 from cadenza.roots.program import opened_database, run_program, start_program
 from cadenza.roots.secrets import secret_box
@@ -34,11 +35,23 @@ from cadenza.roots.worker import run_worker, worker_name
 
 GIVES_WAY = 5  # to the scheduler, where they share a machine
 log = structlog.get_logger()
-cli = typer.Typer()
 
 
-@cli.command()
-def planner() -> None:
+class PlannerCommands(LazyGroup):
+    later: Mapping[str, Later] = {
+        "eval": Later(
+            "cadenza.roots.planner_eval",
+            "Try a prompt or a model on scenarios with known right answers, or on a job's history.",
+            "Commands",
+        )
+    }
+
+
+cli = typer.Typer(name="planner", cls=PlannerCommands)
+
+
+@cli.callback(invoke_without_command=True)
+def planner(ctx: typer.Context) -> None:
     """Run a planner worker: look at what has run, and advise or act within each owner's limits.
 
     The rules brain needs nothing; a model looks beside it where CADENZA_LLM_PROVIDER and
@@ -46,6 +59,8 @@ def planner() -> None:
 
     Example: CADENZA_DATABASE_URL=postgresql://me@localhost/cadenza cadenza planner
     """
+    if ctx.invoked_subcommand is not None:
+        return
     settings = start_program()
     os.nice(GIVES_WAY)
     run_program(settings, lambda url: run_planner(settings, url))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from cadenza.domain.endpoint import Endpoint
-from cadenza.domain.hint import Author
+from cadenza.domain.hint import Author, Hint
 from cadenza.domain.instants import humanize
 from cadenza.domain.session import IDLE_TOOLS, SessionEnd, ToolCall
 from cadenza.replay.evaluation.scenario import LOOKED_AT, ExpectationDocument, RangeDocument
@@ -78,7 +78,7 @@ def _outside(what: str, value: timedelta | None, wanted: RangeDocument) -> Itera
         yield f"{what}: {humanize(value)} is more than {humanize(wanted.at_most)}"
 
 
-def _hints(endpoint: Endpoint):
+def _hints(endpoint: Endpoint) -> tuple[Hint | None, Hint | None]:
     return endpoint.interval_hint, endpoint.one_shot_hint
 
 

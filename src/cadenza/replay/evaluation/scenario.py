@@ -131,5 +131,5 @@ def _files() -> Iterator[tuple[str, str]]:
 
 
 def _response(answer: AnswerDocument) -> Response:
-    codes = {"status_code": answer.http_status, "error_kind": answer.error_kind}
-    return Response(answer.at, answer.at, answer.status, answer.body, None, **codes)
+    ending = (answer.status, answer.body, None, answer.http_status, answer.error_kind)
+    return Response(answer.at, answer.at, *ending)

@@ -38,6 +38,7 @@ async def hold_trial(scenario: Scenario, brain: Brain, purse: Purse) -> Trial:
         await _do(stage, earlier)
     await stage.live_until(LOOKED_AT)
     before = _endpoints(stage)
+    known = {name: set(stage.probes(name)) for name in before}
     queue, looked = stage.memory.analysis_queue, before[scenario.document.look_at]
     (context,) = await queue.contexts_for([looked.id], "llm")
     session = await stage.planner(brain, purse).analyse(context)
@@ -45,7 +46,7 @@ async def hold_trial(scenario: Scenario, brain: Brain, purse: Purse) -> Trial:
         raise InstallationError(f"{scenario.name}: no session was held ({session})")
     after = _endpoints(stage)
     await stage.live_until(LOOKED_AT + scenario.document.live_on_for)
-    runs = {name: [at for at in stage.probes(name) if at > LOOKED_AT] for name in after}
+    runs = {name: [at for at in stage.probes(name) if at not in known[name]] for name in after}
     return Trial(scenario, before, after, runs, session)
 
 

@@ -21,7 +21,7 @@ from cadenza.domain.errors import InstallationError, InvalidInput
 from cadenza.domain.health import health_of
 from cadenza.domain.hint import Author, Pause
 from cadenza.domain.instants import FOREVER, iso
-from cadenza.domain.rule import Mode, Rule, RuleAction, Then
+from cadenza.domain.rule import Mode, Modes, Rule, RuleAction, Then
 from cadenza.domain.run import RunStatus
 from cadenza.domain.target import Secret
 from cadenza.domain.track_record import COUNTED_RUNS, Ending, TrackRecord
@@ -103,13 +103,15 @@ def test_the_opening_tells_who_set_a_pause_or_a_hint_and_the_backoff() -> None:
         interval_hint=interval_hint(minutes(2), NOON + minutes(30), Author.PERSON),
         one_shot_hint=replace(one_shot(NOON + minutes(3), NOON + minutes(4)), brain="llm"),
     )
-    facts = _facts(_opening(replace(_context(mode=Mode.ADVISE), endpoint=endpoint)))
+    modes = Modes(rules=Mode.ACT, llm=Mode.ADVISE, detectors=Mode.OFF)
+    facts = _facts(_opening(replace(_context(modes=modes), endpoint=endpoint)))
     assert [hint["set_by"] for hint in facts["hints"]] == ["person", "model"]
     assert [(pause["set_by"], pause["until"]) for pause in facts["pauses"]] == [
         ("person", "until resumed"),
         ("declared rule", iso(NOON + minutes(9))),
     ]
     assert (facts["failures_in_a_row"], facts["mode"]) == (3, "advise")
+    assert facts["others"] == {"declared_rules": "act", "detectors": "off"}
     assert "every 480000 ms" in facts["backoff"]
 
 

@@ -10,6 +10,8 @@ from functools import cache
 from hashlib import sha256
 from importlib import resources
 
+from cadenza.application.sanitizing import clean_text
+
 _VERSION = re.compile(r"<!-- version (\d+) -->\n")
 _ADDED = """
 # What the owner of this job adds
@@ -26,6 +28,7 @@ class Prompt:
 
     def with_addition(self, addition: str | None) -> "Prompt":
         """The owner's words, after ours."""
+        addition = clean_text(addition or "").strip()
         if not addition:
             return self
         text = f"{self.text}{_ADDED}{addition}\n"
