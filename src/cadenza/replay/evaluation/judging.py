@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any, cast
 
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.hint import Author, Hint
@@ -101,7 +102,8 @@ def _did(trial: Trial) -> str:
 
 
 def _act(call: ToolCall) -> str:
-    arguments = call.arguments if isinstance(call.arguments, dict) else {}
+    written = call.arguments  # whatever the model sent
+    arguments = cast("dict[str, Any]", written) if isinstance(written, dict) else {}
     wish = ("interval_ms", "next_run_in_ms", "next_run_at_iso", "until_iso", "ttl_minutes")
     values = [f"{name} {arguments[name]}" for name in wish if name in arguments]
     words = [call.tool, str(arguments.get("endpoint", "")), ", ".join(values)]

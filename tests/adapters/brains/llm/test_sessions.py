@@ -1,6 +1,7 @@
 """Sessions with a model over the wire of each provider."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -252,3 +253,31 @@ async def test_what_was_set_reaches_the_provider(kind: Kind, stream: bool) -> No
 async def test_a_local_server_needs_no_key() -> None:
     async with scene(script(SUBMITS), Kind.COMPATIBLE, api_key=None) as at:
         assert (await at.session()).end is SessionEnd.SUBMITTED
+
+
+@every_kind
+async def test_a_job_may_have_a_model_and_words_of_its_own(kind: Kind) -> None:
+    async with scene(script(SUBMITS), kind) as at:
+        await at.session()
+        job_id = at.bench.endpoint().job_id
+        row = at.bench.tables.jobs[job_id]
+        policy = replace(row.job.planner, model="gemini-x", prompt="Never before\u202e 8 o'clock.")
+        at.bench.tables.jobs[job_id] = replace(row, job=replace(row.job, planner=policy))
+        session = await at.again()
+        usual, own = at.provider.asked
+        assert "gemini-x" not in usual.path + usual.text
+        assert "gemini-x" in own.path + own.text
+        assert "Never before 8 o'clock." in own.text
+        assert own.text.index("# The end") < own.text.index("Never before 8")
+        before = at.bench.sessions[0].prompt_version
+        assert before is not None
+        assert session.prompt_version is not None
+        assert session.prompt_version.startswith(f"{before}+")
+
+
+async def test_a_provider_that_keeps_prompts_only_on_request_is_asked_to() -> None:
+    async with scene(script(SUBMITS), Kind.ANTHROPIC) as at:
+        await at.session()
+        (asked,) = at.provider.asked
+        assert asked.body["system"][-1]["cache_control"]["type"] == "ephemeral"
+        assert asked.body["tools"][-1]["cache_control"]["type"] == "ephemeral"
