@@ -186,11 +186,11 @@ async def test_the_offered_tools_are_those_of_the_toolbox_with_the_arguments_it_
 
 def _example(schema: dict[str, Any]) -> dict[str, Any]:
     """A value for every argument that can stand beside the others."""
-    apart = {"next_run_at_iso", "until_iso", "endpoint"}
+    apart = {"next_run_at_iso", "endpoint"}
     arguments = {name: field for name, field in schema["properties"].items() if name not in apart}
-    values = {"string": "x", "array": []}
+    values = {"string": "x", "array": [], None: None}
     return {
-        name: values.get(argument["type"], max(1, argument.get("minimum", 1)))
+        name: values.get(argument.get("type"), max(1, argument.get("minimum", 1)))
         for name, argument in arguments.items()
     }
 

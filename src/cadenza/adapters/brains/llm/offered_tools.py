@@ -78,9 +78,9 @@ OFFERED: tuple[ToolDefinition, ...] = (
     ),
     _tool(
         "pause_until",
-        "No run before an instant. Without until_iso, a pause that you set before ends now.",
-        ("reason",),
-        until_iso=_INSTANT,
+        "No run before an instant. With null, a pause that you set before ends now.",
+        ("until_iso", "reason"),
+        until_iso={"anyOf": [_INSTANT, {"type": "null"}]},
         **_COMMON,
     ),
     _tool(
