@@ -66,9 +66,7 @@ class PostgresAnalysisQueue:
             rows = await connection.fetch(
                 query("analysis_contexts"), ids, RECENT_RESPONSES, LONGEST_RECENT_BODY, brain
             )
-            members = await connection.fetch(
-                query("job_members"), ids, LONGEST_RECENT_BODY, None, None, 0
-            )
+            members = await connection.fetch(query("job_members"), ids, LONGEST_RECENT_BODY, None)
         by_job = defaultdict[UUID, list[SiblingState]](list)
         for member in members:  # read once for all, however many siblings ask for it
             by_job[member["job_id"]].append(self._state(member))
@@ -83,8 +81,10 @@ class PostgresAnalysisQueue:
     async def siblings(
         self, endpoint_id: UUID, *, limit: int, offset: int = 0
     ) -> Sequence[SiblingState]:
-        page = (None, endpoint_id, limit, offset)
-        rows = await self._database.fetch(query("job_members"), [endpoint_id], *page)
+        async with self._database.connection() as connection:
+            page = await connection.fetch(query("sibling_page"), endpoint_id, limit, offset)
+            ids = [row["id"] for row in page]
+            rows = await connection.fetch(query("job_members"), [endpoint_id], None, ids)
         return [self._state(row) for row in rows]
 
     async def endings(self, endpoint_id: UUID, limit: int) -> Sequence[Ending]:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Collection
+from datetime import datetime
 from typing import Any
 
 from cadenza.adapters.brains.llm.marking import encodable, with_data_marked
@@ -72,10 +73,14 @@ def _state(context: AnalysisContext) -> Json:
         "next_run_at": iso_or_none(endpoint.next_run_at),
         "next_run_because": endpoint.next_source,
         "in_flight": endpoint.in_flight,
-        "asked_to_wait_until": iso_or_none(endpoint.not_before_at),
+        "target_asks_to_wait_until": _later(endpoint.not_before_at, now),
         "pauses": describe_pauses(endpoint, now),
         "hints": describe_hints(endpoint, now),
     }
+
+
+def _later(instant: datetime | None, now: datetime) -> str | None:
+    return iso(instant) if instant is not None and instant > now else None
 
 
 def _backoff(endpoint: Endpoint) -> str:

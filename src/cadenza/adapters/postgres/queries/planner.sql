@@ -142,7 +142,7 @@ ORDER BY wanted.position
 -- name: job_members
 -- The endpoints of every job that these endpoints belong to, each once, with its latest answer.
 --   $1 endpoints  $2 of answers longer than this, if that is given, the body is left out
---   $3 whom to leave out, or nobody  $4 how many, or all  $5 how many to pass over
+--   $3 only these of them, or NULL for all
 SELECT e.*,
        latest.slot_at AS latest_slot_at, latest.started_at AS latest_started_at,
        latest.finished_at AS latest_finished_at, latest.status AS latest_status,
@@ -159,9 +159,18 @@ LEFT JOIN LATERAL (
 ) AS latest ON true
 WHERE e.archived_at IS NULL
   AND e.job_id IN (SELECT own.job_id FROM endpoints AS own WHERE own.id = ANY($1::uuid[]))
-  AND ($3::uuid IS NULL OR e.id <> $3)
+  AND ($3::uuid[] IS NULL OR e.id = ANY($3))
 ORDER BY e.name
-LIMIT $4 OFFSET $5
+
+-- name: sibling_page
+-- Some of the other endpoints of a job, by name.
+SELECT sibling.id
+FROM endpoints AS own
+JOIN endpoints AS sibling
+    ON sibling.job_id = own.job_id AND sibling.id <> own.id AND sibling.archived_at IS NULL
+WHERE own.id = $1
+ORDER BY sibling.name
+LIMIT $2 OFFSET $3
 
 -- name: endings
 -- How the latest runs of an endpoint ended.
