@@ -22,11 +22,14 @@ from cadenza.adapters.postgres.schedules import PostgresScheduleReads
 from cadenza.adapters.postgres.store import PostgresStore
 from cadenza.application.finishing import ClaimedRuns
 from cadenza.application.quotas import Quotas
+from cadenza.domain.quota import Limits
 from cadenza.domain.run import Run
 from tests.contracts.harness import Instants, Store
 from tests.direct import Direct
 from tests.factories import CRON, NOON
 from tests.postgres import BOX, StoppedClock, emptied_database
+
+LIMITS = Limits(1000, 2.0)  # of a tenant and month
 
 
 class MemoryClock:
@@ -95,7 +98,8 @@ class PostgresRows:
         async with self._database.connection() as connection:
             await connection.executemany(
                 "UPDATE endpoints SET last_finished_at = $2, last_failed_at = $3,"
-                " changed_at = $4, asked_at = $5 WHERE id = $1",
+                " changed_at = $4, asked_at = $5, steered_at = $6, streak_changed_at = $7"
+                " WHERE id = $1",
                 [(endpoint_id, *astuple(values)) for endpoint_id, values in instants.items()],
             )
 
@@ -111,7 +115,7 @@ def memory_store() -> Store:
         catalogue=memory.catalogue,
         history=memory.runs,
         analysis_queue=memory.analysis_queue,
-        quota=Quotas(memory.store, uuid4, tokens_per_month=1000, money_per_month=2.0),
+        quota=Quotas(memory.store, uuid4, LIMITS),
         suggestions=memory.suggestions,
         billing=memory.billing,
         means=memory.billing,
@@ -134,7 +138,7 @@ async def postgres_store() -> AsyncIterator[Store]:
             catalogue=PostgresCatalogue(database, BOX, no_spread),
             history=PostgresRunReads(database),
             analysis_queue=PostgresAnalysisQueue(database, no_spread),
-            quota=Quotas(port, uuid4, tokens_per_month=1000, money_per_month=2.0),
+            quota=Quotas(port, uuid4, LIMITS),
             suggestions=PostgresSuggestions(database),
             billing=billing,
             means=billing,

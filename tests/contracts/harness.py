@@ -48,6 +48,8 @@ class Instants:
     last_failed_at: datetime | None
     changed_at: datetime | None
     asked_at: datetime | None
+    steered_at: datetime | None
+    streak_changed_at: datetime | None
 
 
 class Rows(Protocol):

@@ -12,6 +12,7 @@ from cadenza.cli.lookup import EndpointNames, find_endpoint, find_job
 from cadenza.cli.output import Column, Output
 from cadenza.cli.terminal_text import json_text, shortened
 from cadenza.cli.times import duration_text
+from cadenza.domain.analysis import REASONS
 
 NO_SESSIONS = (
     "No sessions yet: the planner writes one where it did or wanted something.\n"
@@ -45,6 +46,7 @@ def list_sessions(
         Column("when", lambda session: out.times.when(session["started_at"])),
         Column("endpoint", lambda session: names.of(session["endpoint_id"])),
         Column("brain", lambda session: session["brain"]),
+        Column("because", lambda session: session["reason"] or ""),
         Column("did", lambda session: ", ".join(session["tools"]) or "nothing"),
         Column("ended as", lambda session: session["ended_as"]),
         Column("id", lambda session: session["id"], keep_whole=True),
@@ -78,12 +80,16 @@ def show_session(
         ("brain", session["brain"]),
         ("when", out.times.when(session["started_at"])),
         ("took", duration_text(session["duration_ms"])),
+        ("because", REASONS.get(session["reason"], "")),
         ("ended as", session["ended_as"]),
         ("reasoning", session["reasoning"]),
         ("confidence", session["confidence"]),
         ("did", "\n".join(calls) or "nothing"),
         ("warnings", "\n".join(session["warnings"])),
-        ("tokens", session["tokens"] or ""),
+        ("tokens", _tokens(session)),
+        ("cost", f"${session['cost']:.4f}" if session["tokens"] else ""),
+        ("paid by", session["account_id"]),
+        ("prompt", session["prompt_version"]),
         ("next look", out.times.when(session["next_analysis_at"])),
     ]
     out.one(session, lines)
@@ -122,6 +128,14 @@ def accept_suggestion(
     """
     effect = api.post(f"/sessions/{session_id}/accept", {"call": call})
     out.done(effect, f"Done: {json_text(effect['effect'])}")
+
+
+def _tokens(session: dict[str, Any]) -> str:
+    if not session["tokens"]:
+        return ""
+    parts = ("input", session["input_tokens"]), ("cached", session["cached_tokens"])
+    split = [f"{count:,} {name}" for name, count in (*parts, ("output", session["output_tokens"]))]
+    return f"{session['tokens']:,} ({', '.join(split)})"
 
 
 def _call(call: dict[str, Any]) -> str:

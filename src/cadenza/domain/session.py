@@ -6,14 +6,17 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
+from cadenza.domain.analysis import LookReason
+from cadenza.domain.billing import NO_TOKENS, TokenUsage
 from cadenza.domain.instants import latest
 
 
 class SessionEnd(StrEnum):
     SUBMITTED = "submitted"
-    UNFINISHED = "unfinished"  # the brain stopped without submit_analysis
+    UNFINISHED = "unfinished"  # a brain that costs nothing had nothing to submit
     OUT_OF_CALLS = "out-of-calls"
     FAILED = "failed"
+    SKIPPED = "skipped"  # a limit is reached, or nobody pays for it; it was not held
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +50,17 @@ class Session:
     reasoning: str = ""
     confidence: float | None = None
     tokens: int = 0
-    cost: float = 0.0
+    cost: float = 0.0  # in dollars
     warnings: tuple[str, ...] = ()
     next_analysis_at: datetime | None = None
     prompt_version: str | None = None  # of a brain that has a prompt
     fired: tuple[UUID, ...] = ()  # the declared rules that did something
     forgotten: tuple[UUID, ...] = ()  # rules that once did, and that the job no longer has
+    reason: LookReason | None = None  # why it was held
+    usage: TokenUsage = NO_TOKENS  # what its tokens were
+    account_id: UUID | None = None  # that paid
+    failed_looks: int = 0  # failing sessions in a row, with this one
+    trouble: str = ""  # why it failed, or was not held
 
     @property
     def kind(self) -> str:
@@ -63,7 +71,7 @@ class Session:
     def worth_keeping(self) -> bool:
         """An analysis that cost nothing and wanted nothing is counted, not stored."""
         wanted = any(call.tool not in IDLE_TOOLS and not call.repeated for call in self.tool_calls)
-        ended_badly = self.end in (SessionEnd.OUT_OF_CALLS, SessionEnd.FAILED)
+        ended_badly = self.end in (SessionEnd.OUT_OF_CALLS, SessionEnd.FAILED, SessionEnd.SKIPPED)
         return wanted or ended_badly or self.tokens > 0 or bool(self.warnings)
 
     @property

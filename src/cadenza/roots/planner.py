@@ -13,7 +13,9 @@ import structlog
 import typer
 
 from cadenza.adapters.cron.cronsim import CronsimCron
+from cadenza.adapters.postgres.accounts import PostgresAccounts
 from cadenza.adapters.postgres.analysis_queue import PostgresAnalysisQueue
+from cadenza.adapters.postgres.billing import PostgresBilling
 from cadenza.adapters.postgres.clock import DatabaseClock
 from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.listener import Listener
@@ -26,8 +28,10 @@ from cadenza.application.planners import Planners
 from cadenza.application.ports.brain import Brain
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.application.quotas import Quotas
+from cadenza.application.session_metering import Payers
 from cadenza.cli.lazy import Later, LazyGroup
 from cadenza.roots.brain import llm_brain, rules_brain
+from cadenza.roots.planner_limits import llm_prices, planner_limits
 from cadenza.roots.program import opened_database, run_program, start_program
 from cadenza.roots.secrets import secret_box
 from cadenza.roots.settings import Settings
@@ -101,12 +105,15 @@ def make_planner(
         session_limit=timedelta(seconds=settings.session_seconds),
         between_rounds=BETWEEN_ROUNDS,
     )
-    store = PostgresStore(database, box)
+    store, limits = PostgresStore(database, box), planner_limits(settings)
+    payers = Payers(
+        PostgresBilling(database, box), PostgresAccounts(database), llm_prices(settings, clock)
+    )
     return Planner(
         brain,
         store,
         PostgresAnalysisQueue(database),
-        Quotas(store, new_id, settings.tokens_per_month, settings.money_per_month),
+        Quotas(store, new_id, limits.per_month, limits.per_day),
         clock,
         CronsimCron(),
         LoggedEvents(),
@@ -114,6 +121,7 @@ def make_planner(
         options,
         # Two of one name would end each other's leases.
         f"{planner_name(settings)}-{os.getpid()}",
+        payers,
     )
 
 

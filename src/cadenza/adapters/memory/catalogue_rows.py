@@ -91,7 +91,7 @@ class MemoryCatalogueRows(Writes):
                 endpoint=change.endpoint,
                 target=row.target if target is None else _with_secrets_of(row.target, target),
                 revision=row.revision + change.raises_revision,
-                changed_at=self._now if change.is_news else row.changed_at,
+                steered_at=self._now if change.is_news else row.steered_at,
             )
             self._put_endpoint(changed)
 

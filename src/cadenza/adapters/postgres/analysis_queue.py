@@ -1,7 +1,7 @@
 """Which endpoints need an analysis, and what a brain reads of them."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
@@ -16,13 +16,16 @@ from cadenza.application.ports.analysis_queue import AnalysisRequest
 from cadenza.domain.analysis import (
     LONGEST_RECENT_BODY,
     RECENT_RESPONSES,
+    STREAK_GAP,
     AnalysisContext,
     LastAnalysis,
+    LookReason,
     Response,
     SiblingState,
 )
 from cadenza.domain.endpoint import MAX_SPREAD, Job
 from cadenza.domain.health import WINDOWS, Health, HealthWindow
+from cadenza.domain.planner_policy import USUAL
 from cadenza.domain.track_record import Ending
 
 ALWAYS = datetime.min.replace(tzinfo=UTC)  # what asyncpg sends as -infinity
@@ -42,7 +45,7 @@ class PostgresAnalysisQueue:
         self._database = database
         self._spread = spread
 
-    async def claim_for_analysis(self, request: AnalysisRequest) -> Sequence[UUID]:
+    async def claim_for_analysis(self, request: AnalysisRequest) -> Mapping[UUID, LookReason]:
         since = request.since if request.since is not None else ALWAYS
         async with self._database.transaction() as connection:
             await connection.execute(query("plan_for_these_values"))
@@ -55,8 +58,10 @@ class PostgresAnalysisQueue:
                 list(request.without),
                 since,
                 request.attention,
+                USUAL.min_gap,
+                STREAK_GAP,
             )
-        return [row["id"] for row in rows]
+        return {row["id"]: LookReason(row["reason"]) for row in rows}
 
     async def contexts_for(
         self, endpoint_ids: Sequence[UUID], brain: str
@@ -128,6 +133,7 @@ class PostgresAnalysisQueue:
             modes=policy.modes(modes_of(row)),
             fired_at=fired_of(row["fired"]),
             waiting=waiting_of(row["waiting"]),
+            failed_looks=row["failed_looks"],
         )
 
 

@@ -26,6 +26,8 @@ class UsageGroup(StrEnum):
     DAY = "day"  # in UTC
     SCHEDULE = "schedule"
     GRAPH = "graph"
+    JOB = "job"  # sessions of the planner
+    ENDPOINT = "endpoint"
     MODEL = "model"
     ACCOUNT = "account"  # all of it together
 
@@ -39,7 +41,7 @@ class UsageSearch:
 
 @dataclass(frozen=True, slots=True)
 class UsageRow:
-    group: str | None  # None: calls that belong to no schedule or graph
+    group: str | None  # None: calls that belong to none of these
     calls: int
     estimated_calls: int
     usage: TokenUsage

@@ -1,0 +1,311 @@
+"""One session of a brain about one endpoint: may it be held, what did it do, what is kept of it.
+
+Whatever happens in a session, the scheduler goes on: the worst a brain can do is what the tools
+allow, and a session that fails leaves the baseline as it was.
+"""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from cadenza.application.discovery import Skipped
+from cadenza.application.ports.analysis_queue import AnalysisQueue
+from cadenza.application.ports.brain import Brain, Usage
+from cadenza.application.ports.clock import Clock
+from cadenza.application.ports.events import Event, Events
+from cadenza.application.ports.planning import Quota, Reservation
+from cadenza.application.ports.store import Store
+from cadenza.application.sanitizing import clean_text
+from cadenza.application.session_metering import MeteredTools, Payer, Payers, SessionMeter, Unpaid
+from cadenza.application.sessions import record_skipped
+from cadenza.application.tools import Submission, Toolbox
+from cadenza.domain.analysis import AnalysisContext, Attention, back_off
+from cadenza.domain.audit import PendingEvent
+from cadenza.domain.billing import NO_TOKENS
+from cadenza.domain.bounds import MAX_PAUSE, MAX_TOOL_CALLS
+from cadenza.domain.breaker import Breaker
+from cadenza.domain.cron import Cron
+from cadenza.domain.errors import BrainFailed, ProviderFailed, StoreUnavailable
+from cadenza.domain.instants import humanize
+from cadenza.domain.quota import OverLimit
+from cadenza.domain.session import Session, SessionEnd, kind_of
+
+UNASKED_ANALYSIS = timedelta(hours=1)
+PASSED_OVER = timedelta(minutes=1)  # who has nothing left must not hide the others
+NOT_SUBMITTED = "the model ended without submit_analysis"
+OUT_OF_CALLS = f"the model used its {MAX_TOOL_CALLS} tool calls without submit_analysis"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionLimits:
+    at_most: timedelta = timedelta(seconds=120)  # a brain that hangs is cut off
+    max_pause: timedelta = MAX_PAUSE
+
+
+@dataclass(eq=False)
+class SessionHolder:
+    brain: Brain
+    store: Store
+    analysis_queue: AnalysisQueue
+    quota: Quota
+    clock: Clock
+    cron: Cron
+    events: Events
+    new_id: Callable[[], UUID]
+    limits: SessionLimits
+    payers: Payers | None = None  # None: what a brain says of its cost is all there is
+
+    def __post_init__(self) -> None:
+        self._breaker = Breaker()
+        self._passed_over: dict[UUID, datetime] = {}  # tenants and jobs, and until when
+        self._unpaid: list[SessionMeter] = []  # what the store has not yet said yes to
+        self.pending_events: list[PendingEvent] = []  # for who puts sessions on record
+
+    @property
+    def refusal(self) -> str | None:
+        """Why no session is held at present: the provider fails, and the baseline goes on."""
+        return self._breaker.refusal(self.clock.now())
+
+    @property
+    def rest_until(self) -> datetime | None:
+        return self._breaker.rest_until
+
+    @property
+    def passed_over(self) -> frozenset[UUID]:
+        """Tenants and jobs for which none could be held a moment ago."""
+        now = self.clock.now()
+        return frozenset(owner for owner, until in self._passed_over.items() if until > now)
+
+    async def pay(self) -> None:
+        """What sessions still owe, because the store was away."""
+        while self._unpaid:
+            await self._unpaid[0].pay()
+            del self._unpaid[0]
+
+    async def hold(self, context: AnalysisContext) -> Session | Skipped:
+        """One session, where the provider answers, somebody pays and no limit is in the way."""
+        refusal = self.refusal
+        if refusal is not None:
+            self._emit("session.put_off", context, reason=refusal)
+            return Skipped.PUT_OFF
+        self._breaker = self._breaker.begun(self.clock.now(), self.limits.at_most)
+        tokens = self._tokens_for(context)
+        if not tokens:
+            return await self._hold(context)
+        try:
+            payer = await self._payer_of(context, tokens)
+        except Unpaid as unpaid:
+            return await self._skip(context, str(unpaid), context.job.id, Skipped.UNPAID)
+        reserved = await self.quota.reserve(context.job, tokens, payer.highest_cost)
+        if isinstance(reserved, OverLimit):
+            owner = reserved.job_id or context.job.tenant_id
+            return await self._skip(context, reserved.reason, owner, Skipped.OVER_QUOTA)
+        return await self._hold(context, payer, reserved)
+
+    def _tokens_for(self, context: AnalysisContext) -> int:
+        """What a session may use; 0 for a brain that is free."""
+        asked = context.job.planner.tokens_per_session
+        return asked or self.brain.reserved_tokens if self.brain.reserved_tokens else 0
+
+    async def _payer_of(self, context: AnalysisContext, tokens: int) -> Payer:
+        model = self.brain.model_for(context.job)
+        if self.payers is None or model is None:
+            return Payer(None)
+        return await self.payers.payer_of(context.job, model, tokens)
+
+    async def _skip(
+        self, context: AnalysisContext, reason: str, owner: UUID, skipped: Skipped
+    ) -> Skipped:
+        self._breaker = self._breaker.abandoned()
+        self._passed_over[owner] = self.clock.now() + PASSED_OVER
+        session = replace(
+            self.idle_session(context, Usage(warnings=(reason,))),
+            end=SessionEnd.SKIPPED,
+            trouble=reason,
+        )
+        if await record_skipped(self.store, session):
+            self._emit(f"session.{skipped.replace('-', '_')}", context, reason=reason)
+        return skipped
+
+    async def _hold(
+        self,
+        context: AnalysisContext,
+        payer: Payer | None = None,
+        reservation: Reservation | None = None,
+    ) -> Session:
+        session_id, meter = self.new_id(), None
+        if self.payers is not None and payer is not None:
+            meter = SessionMeter(self.store, self.payers.prices, context, session_id, payer)
+        toolbox = self._toolbox(context, session_id)
+        tools = MeteredTools(toolbox, meter)
+        error: Exception | None = None
+        try:
+            tools.report_usage(await self._think(context, tools))
+            self._answered(context)
+        except StoreUnavailable:
+            raise
+        except Exception as failure:  # noqa: BLE001 - a brain may fail in any way, and is recorded
+            error = failure
+            self._learn_from(failure, context)
+        finally:  # also where the session is cut off: what it used, it used
+            await self._settle(context, tools, reservation)
+        session = self._session(session_id, context, tools, error)
+        self._tell(session, context)
+        return session
+
+    def _toolbox(self, context: AnalysisContext, session_id: UUID) -> Toolbox:
+        return Toolbox(
+            *(context, self.store, self.analysis_queue, self.clock, self.cron),
+            max_pause=self.limits.max_pause,
+            session_id=session_id,
+            brain=kind_of(self.brain.name),
+        )
+
+    async def _think(self, context: AnalysisContext, tools: MeteredTools) -> Usage:
+        at_most = self.limits.at_most
+        limit = asyncio.timeout(at_most.total_seconds())
+        try:
+            async with limit:
+                return await self.brain.analyse(context, tools)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            # One that costs has a provider, and that one is too slow at present.
+            failed = ProviderFailed if self.brain.reserved_tokens else BrainFailed
+            raise failed(f"the session took longer than {humanize(at_most)}") from None
+
+    async def _settle(
+        self, context: AnalysisContext, tools: MeteredTools, reservation: Reservation | None
+    ) -> None:
+        if tools.meter is not None:
+            self._unpaid.append(tools.meter)
+            with suppress(StoreUnavailable):  # it is tried again with the next round
+                await self.pay()
+        if reservation is not None:
+            usage = tools.usage
+            for warning in await self.quota.settle(reservation, usage.tokens, usage.cost):
+                self._emit("quota.warning", context, **asdict(warning))
+
+    def _answered(self, context: AnalysisContext) -> None:
+        had_failed = self._breaker.failures > 0
+        self._breaker = self._breaker.answered(self.clock.now())
+        if had_failed and not self._breaker.failures:
+            self._tell_of_provider("provider.back", context, None)
+
+    def _learn_from(self, error: Exception, context: AnalysisContext) -> None:
+        if not isinstance(error, ProviderFailed):
+            self._answered(context)
+            return
+        known = self._breaker.failures
+        reason = failure_of(error)
+        self._breaker = self._breaker.failed(self.clock.now(), reason, error.retry_after)
+        if self._breaker.failures > known:
+            self._tell_of_provider("provider.away", context, self.refusal)
+
+    def _tell_of_provider(self, kind: str, context: AnalysisContext, reason: str | None) -> None:
+        self._emit(kind, context, reason=reason)
+        data = {"brain": self.brain.name, "reason": reason}
+        self.pending_events.append(PendingEvent(kind, context.job.tenant_id, None, None, data))
+
+    # --- The record -----------------------------------------------------------------------
+
+    def _session(
+        self,
+        session_id: UUID,
+        context: AnalysisContext,
+        tools: MeteredTools,
+        error: Exception | None,
+    ) -> Session:
+        submission, usage, meter = tools.toolbox.submission, tools.usage, tools.meter
+        end, trouble = self._ending(tools.toolbox, error)
+        failed_looks = context.failed_looks + 1 if trouble else 0
+        of_provider = isinstance(error, ProviderFailed)
+        failed = (f"the brain failed: {trouble}",) if trouble else ()
+        return replace(
+            self.idle_session(context, usage),
+            id=session_id,
+            end=end,
+            tool_calls=tuple(tools.toolbox.calls),
+            reasoning=submission.reasoning if submission else "",
+            confidence=submission.confidence if submission else None,
+            tokens=usage.tokens,
+            cost=usage.cost,
+            usage=meter.usage if meter is not None else NO_TOKENS,
+            account_id=meter.account_id if meter is not None else None,
+            warnings=(*usage.warnings, *failed),
+            next_analysis_at=self._next_analysis_at(submission, failed_looks, of_provider),
+            prompt_version=usage.prompt_version,
+            fired=usage.fired,
+            forgotten=_forgotten(context),
+            failed_looks=failed_looks,
+            trouble=trouble,
+        )
+
+    def idle_session(self, context: AnalysisContext, usage: Usage) -> Session:
+        """A session that came to nothing, without tools."""
+        return Session(
+            id=self.new_id(),
+            tenant_id=context.endpoint.tenant_id,
+            job_id=context.endpoint.job_id,
+            endpoint_id=context.endpoint.id,
+            brain=self.brain.name,
+            started_at=context.now,
+            duration=self.clock.now() - context.now,
+            end=SessionEnd.UNFINISHED,
+            warnings=usage.warnings,
+            next_analysis_at=self._next_analysis_at(None),
+            reason=context.reason,
+        )
+
+    def _ending(self, tools: Toolbox, error: Exception | None) -> tuple[SessionEnd, str]:
+        """How it ended, and why that is a failure, if it is one."""
+        if error is not None:
+            return SessionEnd.FAILED, failure_of(error)
+        if tools.submission is not None:
+            return SessionEnd.SUBMITTED, ""
+        is_model = self.brain.attention is Attention.ON_CHANGE
+        if tools.out_of_calls or len(tools.calls) >= MAX_TOOL_CALLS:
+            return SessionEnd.OUT_OF_CALLS, OUT_OF_CALLS if is_model else ""
+        return (SessionEnd.FAILED, NOT_SUBMITTED) if is_model else (SessionEnd.UNFINISHED, "")
+
+    def _next_analysis_at(
+        self, submission: Submission | None, failed_looks: int = 0, of_provider: bool = False
+    ) -> datetime | None:
+        if self.brain.attention is not Attention.ON_CHANGE:
+            return submission.next_analysis_at if submission is not None else None
+        if failed_looks:
+            return self.clock.now() + back_off(failed_looks, of_provider=of_provider)
+        if submission is not None and submission.next_analysis_at is not None:
+            return submission.next_analysis_at
+        # No time was asked for, and a brain that waits for changes might never come back.
+        return self.clock.now() + UNASKED_ANALYSIS
+
+    def _tell(self, session: Session, context: AnalysisContext) -> None:
+        for call in session.tool_calls:
+            if call.took_effect or call.suggested:
+                fields = {"tool": call.tool, "arguments": call.arguments, "result": call.result}
+                kind = "planner.suggested" if call.suggested else "planner.acted"
+                self._emit(kind, context, session_id=str(session.id), **fields)
+        if session.trouble:
+            until = session.next_analysis_at
+            self._emit("session.failed", context, reason=session.trouble, next_analysis_at=until)
+
+    def _emit(self, kind: str, context: AnalysisContext, **data: object) -> None:
+        if self.events.wants(kind):
+            endpoint, now = context.endpoint, self.clock.now()
+            ids = (endpoint.tenant_id, endpoint.id, endpoint.name)
+            self.events.emit(Event(now, kind, *ids, data))
+
+
+def failure_of(error: Exception) -> str:
+    reason = error.reason if isinstance(error, BrainFailed) else f"{type(error).__name__}: {error}"
+    return clean_text(reason[:500])
+
+
+def _forgotten(context: AnalysisContext) -> tuple[UUID, ...]:
+    """Rules that once did something, and that their owner has taken out of the job."""
+    declared = {rule.id for rule in context.job.rules}
+    return tuple(rule_id for rule_id in context.fired_at if rule_id not in declared)
