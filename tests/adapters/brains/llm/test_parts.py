@@ -214,14 +214,14 @@ async def test_the_settings_make_a_brain() -> None:
     )
     assert isinstance(brain, LlmBrain)
     assert (brain.name, brain.attention) == ("llm anthropic claude-haiku-4-5", Attention.ON_CHANGE)
-    assert (brain.reserved_tokens, brain.reserved_cost) == (10_000, 0.1)
+    assert brain.reserved_tokens == 10_000
     await brain.aclose()
 
 
 def test_everything_that_is_missing_is_told_at_once() -> None:
     with pytest.raises(InstallationError) as nothing:
-        llm_options(_settings(money_per_month=5))
-    for name in ("PROVIDER", "MODEL", "API_KEY", "INPUT_PRICE"):
+        llm_options(_settings())
+    for name in ("PROVIDER", "MODEL", "API_KEY"):
         assert f"CADENZA_LLM_{name}:" in str(nothing.value)
     with pytest.raises(InstallationError, match="CADENZA_LLM_BASE_URL"):
         llm_options(_settings(llm_provider="openai-compatible", llm_model="llama3.1"))

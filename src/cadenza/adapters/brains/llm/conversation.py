@@ -122,14 +122,20 @@ class Conversation:
             return
         # A server that does not count is not free.
         self._warn("the provider did not say what was used; it was estimated")
-        guess = TokenUsage(_guess(self._messages), _guess([response]))
+        guess = TokenUsage(self._guess_sent(), _guess([response]))
         self._spend(guess, Basis.ESTIMATED, model)
 
     def _charge_broken(self, usage: RequestUsage) -> None:
         """What a stream used before it broke off: as far as it was told, else by what was sent."""
         known = _counted(usage)
-        sent = known if known.input_tokens > 0 else TokenUsage(_guess(self._messages))
+        sent = known if known.input_tokens > 0 else TokenUsage(self._guess_sent())
         self._spend(sent, Basis.ESTIMATED)
+
+    def _guess_sent(self) -> int:
+        """Each message holds the instructions, which are sent once."""
+        repeated = sum(isinstance(message, ModelRequest) for message in self._messages) - 1
+        instructions = len(self._instructions) // CHARACTERS_PER_TOKEN
+        return max(0, _guess(self._messages) - repeated * instructions)
 
     def _spend(self, usage: TokenUsage, basis: Basis, model: str = "") -> None:
         asked, answered = usage.input_tokens, usage.output_tokens
