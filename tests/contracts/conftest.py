@@ -17,6 +17,7 @@ from cadenza.adapters.postgres.claims import PostgresClaims
 from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.grants import PostgresGrants
 from cadenza.adapters.postgres.planner_rows import PostgresSuggestions
+from cadenza.adapters.postgres.records import PostgresRecords
 from cadenza.adapters.postgres.run_reads import PostgresRunReads
 from cadenza.adapters.postgres.schedules import PostgresScheduleReads
 from cadenza.adapters.postgres.store import PostgresStore
@@ -122,6 +123,7 @@ def memory_store() -> Store:
         grants=memory.grants,
         rows=MemoryRows(memory.tables),
         schedules=memory.schedules,
+        records=memory.records,
     )
 
 
@@ -145,6 +147,7 @@ async def postgres_store() -> AsyncIterator[Store]:
             grants=PostgresGrants(database),
             rows=PostgresRows(database),
             schedules=PostgresScheduleReads(database),
+            records=PostgresRecords(database),
         )
 
 

@@ -13,6 +13,7 @@ from cadenza.application.ports.catalogue import EndpointReads
 from cadenza.application.ports.claims import ClaimBatch, ClaimRequest, RunQueue
 from cadenza.application.ports.grants import GrantReads
 from cadenza.application.ports.planning import Quota
+from cadenza.application.ports.records import Records
 from cadenza.application.ports.run_search import RunReads, RunSearch
 from cadenza.application.ports.schedules import ScheduleReads
 from cadenza.application.ports.store import Store as StorePort
@@ -80,6 +81,7 @@ class Store:
     grants: GrantReads
     rows: Rows
     schedules: ScheduleReads
+    records: Records
 
     def transaction(self) -> AbstractAsyncContextManager[Transaction]:
         return self.port.transaction()
