@@ -47,7 +47,7 @@ async def test_an_account_for_the_planner_is_one_of_the_tenants_own(site: Site) 
     answer = await _analyse(site, await site.ours.endpoint())
     assert (answer.status_code, answer.json()["type"]) == (402, "/problems/insufficient-credits")
     nobody = {"planner_account_id": str(uuid4())}
-    answer = await site.ours.ask("PATCH", "/tenant", nobody)
+    answer = await site.ours.ask("PATCH", "/tenant", json=nobody)
     assert answer.status_code == 422
     assert answer.json()["errors"][0]["field"] == "planner_account_id"
     changed = await site.ours.done("PATCH", "/tenant", {"planner_account_id": None})

@@ -11,7 +11,7 @@ from cadenza.application.ports.claims import ClaimRequest
 from cadenza.application.ports.planning import Reservation
 from cadenza.application.sessions import record_analyses
 from cadenza.domain.access import Scope
-from cadenza.domain.endpoint import Endpoint
+from cadenza.domain.endpoint import Endpoint, Job
 from cadenza.domain.quota import OverLimit
 from cadenza.domain.session import Session, SessionEnd, ToolCall
 from tests.factories import FAILED, minutes, seconds
@@ -205,13 +205,13 @@ async def test_a_tenant_over_its_quota_sees_since_when_and_of_what(world: Readin
 
 
 async def test_a_limit_that_was_changed_counts_from_the_next_session_on(world: Reading) -> None:
-    ours = world.ours.id
-    assert await world.backend.quotas(50).reserve(ours, 60) is None
+    job = Job(world.ours.job_id, world.ours.id, "ours")
+    assert isinstance(await world.backend.quotas(50).reserve(job, 60), OverLimit)
     assert (await world.read("/tenant/quota"))["token_limit"] == 50
-    assert await world.backend.quotas(100).reserve(ours, 60) is not None
+    assert isinstance(await world.backend.quotas(100).reserve(job, 60), Reservation)
     quota = await world.read("/tenant/quota")
     assert (quota["token_limit"], quota["left"], quota["refused_at"]) == (100, 40, None)
-    assert await world.backend.quotas(70).reserve(ours, 20) is None
+    assert isinstance(await world.backend.quotas(70).reserve(job, 20), OverLimit)
     assert (await world.read("/tenant/quota"))["token_limit"] == 70
 
 

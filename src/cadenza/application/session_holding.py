@@ -18,14 +18,13 @@ from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.events import Event, Events
 from cadenza.application.ports.planning import Quota, Reservation
 from cadenza.application.ports.store import Store
-from cadenza.application.sanitizing import clean_text
 from cadenza.application.session_metering import MeteredTools, Payer, Payers, SessionMeter, Unpaid
+from cadenza.application.session_record import SessionRecorder, failure_of
 from cadenza.application.sessions import record_skipped
-from cadenza.application.tools import Submission, Toolbox
-from cadenza.domain.analysis import AnalysisContext, Attention, back_off
+from cadenza.application.tools import Toolbox
+from cadenza.domain.analysis import AnalysisContext
 from cadenza.domain.audit import PendingEvent
-from cadenza.domain.billing import NO_TOKENS
-from cadenza.domain.bounds import MAX_PAUSE, MAX_TOOL_CALLS
+from cadenza.domain.bounds import MAX_PAUSE
 from cadenza.domain.breaker import Breaker
 from cadenza.domain.cron import Cron
 from cadenza.domain.errors import BrainFailed, ProviderFailed, StoreUnavailable
@@ -33,10 +32,7 @@ from cadenza.domain.instants import humanize
 from cadenza.domain.quota import OverLimit
 from cadenza.domain.session import Session, SessionEnd, kind_of
 
-UNASKED_ANALYSIS = timedelta(hours=1)
 PASSED_OVER = timedelta(minutes=1)  # who has nothing left must not hide the others
-NOT_SUBMITTED = "the model ended without submit_analysis"
-OUT_OF_CALLS = f"the model used its {MAX_TOOL_CALLS} tool calls without submit_analysis"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +55,7 @@ class SessionHolder:
     payers: Payers | None = None  # None: what a brain says of its cost is all there is
 
     def __post_init__(self) -> None:
+        self._recorder = SessionRecorder(self.brain, self.clock, self.new_id)
         self._breaker = Breaker()
         self._passed_over: dict[UUID, datetime] = {}  # tenants and jobs, and until when
         self._unpaid: list[SessionMeter] = []  # what the store has not yet said yes to
@@ -78,6 +75,10 @@ class SessionHolder:
         """Tenants and jobs for which none could be held a moment ago."""
         now = self.clock.now()
         return frozenset(owner for owner, until in self._passed_over.items() if until > now)
+
+    def idle_session(self, context: AnalysisContext, usage: Usage) -> Session:
+        """Of a look that came to nothing, without tools."""
+        return self._recorder.idle(context, usage)
 
     async def pay(self) -> None:
         """What sessions still owe, because the store was away."""
@@ -122,7 +123,7 @@ class SessionHolder:
         self._breaker = self._breaker.abandoned()
         self._passed_over[owner] = self.clock.now() + PASSED_OVER
         session = replace(
-            self.idle_session(context, Usage(warnings=(reason,))),
+            self._recorder.idle(context, Usage(warnings=(reason,))),
             end=SessionEnd.SKIPPED,
             trouble=reason,
         )
@@ -152,7 +153,7 @@ class SessionHolder:
             self._learn_from(failure, context)
         finally:  # also where the session is cut off: what it used, it used
             await self._settle(context, tools, reservation)
-        session = self._session(session_id, context, tools, error)
+        session = self._recorder.ended(session_id, context, tools, error)
         self._tell(session, context)
         return session
 
@@ -210,79 +211,6 @@ class SessionHolder:
         data = {"brain": self.brain.name, "reason": reason}
         self.pending_events.append(PendingEvent(kind, context.job.tenant_id, None, None, data))
 
-    # --- The record -----------------------------------------------------------------------
-
-    def _session(
-        self,
-        session_id: UUID,
-        context: AnalysisContext,
-        tools: MeteredTools,
-        error: Exception | None,
-    ) -> Session:
-        submission, usage, meter = tools.toolbox.submission, tools.usage, tools.meter
-        end, trouble = self._ending(tools.toolbox, error)
-        failed_looks = context.failed_looks + 1 if trouble else 0
-        of_provider = isinstance(error, ProviderFailed)
-        failed = (f"the brain failed: {trouble}",) if trouble else ()
-        return replace(
-            self.idle_session(context, usage),
-            id=session_id,
-            end=end,
-            tool_calls=tuple(tools.toolbox.calls),
-            reasoning=submission.reasoning if submission else "",
-            confidence=submission.confidence if submission else None,
-            tokens=usage.tokens,
-            cost=usage.cost,
-            usage=meter.usage if meter is not None else NO_TOKENS,
-            account_id=meter.account_id if meter is not None else None,
-            warnings=(*usage.warnings, *failed),
-            next_analysis_at=self._next_analysis_at(submission, failed_looks, of_provider),
-            prompt_version=usage.prompt_version,
-            fired=usage.fired,
-            forgotten=_forgotten(context),
-            failed_looks=failed_looks,
-            trouble=trouble,
-        )
-
-    def idle_session(self, context: AnalysisContext, usage: Usage) -> Session:
-        """A session that came to nothing, without tools."""
-        return Session(
-            id=self.new_id(),
-            tenant_id=context.endpoint.tenant_id,
-            job_id=context.endpoint.job_id,
-            endpoint_id=context.endpoint.id,
-            brain=self.brain.name,
-            started_at=context.now,
-            duration=self.clock.now() - context.now,
-            end=SessionEnd.UNFINISHED,
-            warnings=usage.warnings,
-            next_analysis_at=self._next_analysis_at(None),
-            reason=context.reason,
-        )
-
-    def _ending(self, tools: Toolbox, error: Exception | None) -> tuple[SessionEnd, str]:
-        """How it ended, and why that is a failure, if it is one."""
-        if error is not None:
-            return SessionEnd.FAILED, failure_of(error)
-        if tools.submission is not None:
-            return SessionEnd.SUBMITTED, ""
-        is_model = self.brain.attention is Attention.ON_CHANGE
-        if tools.out_of_calls or len(tools.calls) >= MAX_TOOL_CALLS:
-            return SessionEnd.OUT_OF_CALLS, OUT_OF_CALLS if is_model else ""
-        return (SessionEnd.FAILED, NOT_SUBMITTED) if is_model else (SessionEnd.UNFINISHED, "")
-
-    def _next_analysis_at(
-        self, submission: Submission | None, failed_looks: int = 0, of_provider: bool = False
-    ) -> datetime | None:
-        if self.brain.attention is not Attention.ON_CHANGE:
-            return submission.next_analysis_at if submission is not None else None
-        if failed_looks:
-            return self.clock.now() + back_off(failed_looks, of_provider=of_provider)
-        if submission is not None and submission.next_analysis_at is not None:
-            return submission.next_analysis_at
-        # No time was asked for, and a brain that waits for changes might never come back.
-        return self.clock.now() + UNASKED_ANALYSIS
-
     def _tell(self, session: Session, context: AnalysisContext) -> None:
         for call in session.tool_calls:
             if call.took_effect or call.suggested:
@@ -298,14 +226,3 @@ class SessionHolder:
             endpoint, now = context.endpoint, self.clock.now()
             ids = (endpoint.tenant_id, endpoint.id, endpoint.name)
             self.events.emit(Event(now, kind, *ids, data))
-
-
-def failure_of(error: Exception) -> str:
-    reason = error.reason if isinstance(error, BrainFailed) else f"{type(error).__name__}: {error}"
-    return clean_text(reason[:500])
-
-
-def _forgotten(context: AnalysisContext) -> tuple[UUID, ...]:
-    """Rules that once did something, and that their owner has taken out of the job."""
-    declared = {rule.id for rule in context.job.rules}
-    return tuple(rule_id for rule_id in context.fired_at if rule_id not in declared)
