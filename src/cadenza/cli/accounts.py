@@ -132,7 +132,7 @@ def show_usage(
     file: Annotated[Path | None, typer.Option("--csv", help="Write a CSV file.")] = None,
     force: Force = False,
 ) -> None:
-    """Show calls, tokens and credits by day, schedule, graph or model.
+    """Show calls, tokens and credits by day, schedule, graph, job, endpoint or model.
 
     Example: cadenza accounts usage research --by graph --since 30d --csv usage.csv
     """
