@@ -27,7 +27,7 @@ from cadenza.domain.audit import PendingEvent
 from cadenza.domain.bounds import MAX_PAUSE
 from cadenza.domain.breaker import Breaker
 from cadenza.domain.cron import Cron
-from cadenza.domain.errors import BrainFailed, ProviderFailed, StoreUnavailable
+from cadenza.domain.errors import BrainFailed, NotFound, ProviderFailed, StoreUnavailable
 from cadenza.domain.instants import humanize
 from cadenza.domain.quota import OverLimit
 from cadenza.domain.session import Session, SessionEnd, kind_of
@@ -58,7 +58,7 @@ class SessionHolder:
         self._recorder = SessionRecorder(self.brain, self.clock, self.new_id)
         self._breaker = Breaker()
         self._passed_over: dict[UUID, datetime] = {}  # tenants and jobs, and until when
-        self._unpaid: list[SessionMeter] = []  # what the store has not yet said yes to
+        self._unpaid: dict[SessionMeter, None] = {}  # what the store has not yet said yes to
         self.pending_events: list[PendingEvent] = []  # for who puts sessions on record
 
     @property
@@ -82,9 +82,9 @@ class SessionHolder:
 
     async def pay(self) -> None:
         """What sessions still owe, because the store was away."""
-        while self._unpaid:
-            await self._unpaid[0].pay()
-            del self._unpaid[0]
+        for meter in tuple(self._unpaid):
+            await meter.pay()
+            self._unpaid.pop(meter, None)  # another session may have paid it at the same time
 
     async def hold(self, context: AnalysisContext) -> Session | Skipped:
         """One session, where the provider answers, somebody pays and no limit is in the way."""
@@ -98,9 +98,12 @@ class SessionHolder:
             return await self._hold(context)
         try:
             payer = await self._payer_of(context, tokens)
+            reserved = await self.quota.reserve(context.job, tokens, payer.highest_cost)
         except Unpaid as unpaid:
             return await self._skip(context, str(unpaid), context.job.id, Skipped.UNPAID)
-        reserved = await self.quota.reserve(context.job, tokens, payer.highest_cost)
+        except NotFound:  # its tenant was deleted meanwhile
+            self._breaker = self._breaker.abandoned()
+            return Skipped.TOO_LATE
         if isinstance(reserved, OverLimit):
             owner = reserved.job_id or context.job.tenant_id
             return await self._skip(context, reserved.reason, owner, Skipped.OVER_QUOTA)
@@ -121,6 +124,10 @@ class SessionHolder:
         self, context: AnalysisContext, reason: str, owner: UUID, skipped: Skipped
     ) -> Skipped:
         self._breaker = self._breaker.abandoned()
+        still = self.passed_over
+        self._passed_over = {
+            known: until for known, until in self._passed_over.items() if known in still
+        }
         self._passed_over[owner] = self.clock.now() + PASSED_OVER
         session = replace(
             self._recorder.idle(context, Usage(warnings=(reason,))),
@@ -182,7 +189,7 @@ class SessionHolder:
         self, context: AnalysisContext, tools: MeteredTools, reservation: Reservation | None
     ) -> None:
         if tools.meter is not None:
-            self._unpaid.append(tools.meter)
+            self._unpaid[tools.meter] = None
             with suppress(StoreUnavailable):  # it is tried again with the next round
                 await self.pay()
         if reservation is not None:
@@ -217,7 +224,7 @@ class SessionHolder:
                 fields = {"tool": call.tool, "arguments": call.arguments, "result": call.result}
                 kind = "planner.suggested" if call.suggested else "planner.acted"
                 self._emit(kind, context, session_id=str(session.id), **fields)
-        if session.trouble:
+        if session.is_news_of_failure:
             until = session.next_analysis_at
             self._emit("session.failed", context, reason=session.trouble, next_analysis_at=until)
 

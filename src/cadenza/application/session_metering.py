@@ -5,6 +5,7 @@ balance holds for both. Without one the installation's own key pays, and the pri
 limits of money.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
@@ -97,7 +98,7 @@ class SessionMeter:
         self._endpoint = context.endpoint
         self._session_id = session_id
         self._account = payer.account
-        self._owed: list[Charge] = []
+        self._owed: dict[Charge, None] = {}  # in their order
         self.calls = 0
         self.usage = TokenUsage()
         self.credits = 0
@@ -126,7 +127,7 @@ class SessionMeter:
         cost = min(cost, MAX_CREDITS)
         self.credits += cost
         if self._account is not None:
-            self._owed.append(self._charge(self._account, call, model, cost))
+            self._owed[self._charge(self._account, call, model, cost)] = None
 
     def _charge(self, account: Account, call: ModelCall, model: str, cost: int) -> Charge:
         return Charge(
@@ -145,10 +146,11 @@ class SessionMeter:
 
     async def pay(self) -> None:
         """All that is owed; to be called until it goes well. Sent twice, a charge counts once."""
-        while self._owed:
-            async with self._store.transaction() as tx:
-                await charge(tx, self._owed[0])
-            del self._owed[0]
+        for owed in tuple(self._owed):
+            with suppress(NotFound):  # the tenant was deleted, and its account with it
+                async with self._store.transaction() as tx:
+                    await charge(tx, owed)
+            self._owed.pop(owed, None)  # another call may have paid it at the same time
 
 
 class MeteredTools:

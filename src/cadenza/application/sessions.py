@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from cadenza.application.ports.store import Store
-from cadenza.domain.analysis import LookReason
 from cadenza.domain.audit import PendingEvent
 from cadenza.domain.errors import NotFound
 from cadenza.domain.instants import iso_or_none
@@ -52,7 +51,7 @@ def _events(session: Session) -> Iterator[PendingEvent]:
     for kind, tools in tools_by_kind.items():
         if tools:
             yield _event(session, kind, tools=tools)
-    if session.trouble and (session.failed_looks == 1 or session.reason is LookReason.RETRY):
+    if session.is_news_of_failure:
         yield _event(
             session,
             "session.failed",

@@ -75,6 +75,11 @@ class Session:
         return wanted or ended_badly or self.tokens > 0 or bool(self.warnings)
 
     @property
+    def is_news_of_failure(self) -> bool:
+        """A brain that costs nothing may fail with every run: that is told with the first."""
+        return bool(self.trouble) and (self.failed_looks == 1 or self.reason is LookReason.RETRY)
+
+    @property
     def suggests_until(self) -> datetime | None:
         """How long something of it can be accepted; None where it suggested nothing."""
         return latest(*(call.holds_until for call in self.tool_calls if call.suggested))

@@ -106,9 +106,8 @@ def make_planner(
         between_rounds=BETWEEN_ROUNDS,
     )
     store, limits = PostgresStore(database, box), planner_limits(settings)
-    payers = Payers(
-        PostgresBilling(database, box), PostgresAccounts(database), llm_prices(settings, clock)
-    )
+    prices = llm_prices(settings, clock)
+    payers = Payers(PostgresBilling(database, box), PostgresAccounts(database), prices)
     return Planner(
         brain,
         store,

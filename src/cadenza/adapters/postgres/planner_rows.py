@@ -56,7 +56,8 @@ class PostgresPlannerRows:
 
     async def lock_allowance(self, period: Period) -> Allowance:
         name = "lock_allowance" if period.job_id is None else "lock_job_allowance"
-        return Allowance(*await one_row(self.connection, name, "period", *_key(period)))
+        async with present("the tenant or job was deleted"):
+            return Allowance(*await one_row(self.connection, name, "period", *_key(period)))
 
     async def save_allowance(self, period: Period, allowance: Allowance) -> None:
         name = "save_allowance" if period.job_id is None else "save_job_allowance"
