@@ -8,6 +8,7 @@ import os
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from datetime import timedelta
+from uuid import UUID
 
 import structlog
 import typer
@@ -30,6 +31,9 @@ from cadenza.application.ports.secret_box import SecretBox
 from cadenza.application.quotas import Quotas
 from cadenza.application.session_metering import Payers
 from cadenza.cli.lazy import Later, LazyGroup
+from cadenza.domain.billing import TokenUsage
+from cadenza.domain.endpoint import Job
+from cadenza.domain.errors import InvalidInput
 from cadenza.roots.brain import llm_brain, rules_brain
 from cadenza.roots.planner_limits import llm_prices, planner_limits
 from cadenza.roots.program import opened_database, run_program, start_program
@@ -76,6 +80,7 @@ async def run_planner(settings: Settings, url: str) -> None:
         clock = DatabaseClock()
         await clock.ask(database)
         box = secret_box(settings, warn=log.warning)
+        _warn_of_unknown_price(settings, clock, brains)
         planners = Planners(
             [make_planner(settings, database, box, clock, brain) for brain in brains],
             timedelta(seconds=settings.stop_seconds),
@@ -122,6 +127,18 @@ def make_planner(
         f"{planner_name(settings)}-{os.getpid()}",
         payers,
     )
+
+
+def _warn_of_unknown_price(
+    settings: Settings, clock: DatabaseClock, brains: Sequence[Brain]
+) -> None:
+    usual = Job(UUID(int=0), UUID(int=0), "")
+    for model in filter(None, (brain.model_for(usual) for brain in brains)):
+        try:
+            llm_prices(settings, clock).credits(model.api, model.name, TokenUsage(1, 1))
+        except InvalidInput:
+            why = "limits of money do not hold, and no account can pay; see CADENZA_PRICES"
+            log.warning("no price is known for the model", model=model.name, so=why)
 
 
 def planner_name(settings: Settings) -> str:
