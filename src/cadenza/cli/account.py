@@ -58,8 +58,9 @@ def _counts(counts: dict[str, int]) -> str:
 
 @command(cli, "quota")
 def quota(api: Api, out: Output, job: OfJob = None) -> None:
-    """Show how many tokens, and how much money, are left for analysis this month; with --job, for
-    one job today.
+    """Show how many tokens, and how much money, are left for analysis this month.
+
+    With --job: for one job today (UTC).
 
     Example: cadenza quota --job shop
     """
