@@ -130,6 +130,7 @@ class Curious:
 
     async def analyse(self, _context: AnalysisContext, tools: Tools) -> Usage:
         await tools.call("propose_interval", {"interval_ms": 60_000, "reason": "curious"})
+        await tools.call("submit_analysis", {"reasoning": "curious"})
         return Usage(tokens=5)
 
 
