@@ -33,6 +33,7 @@ from cadenza.application.scheduler import Scheduler, SchedulerOptions
 from cadenza.domain.audit import PendingEvent
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.errors import StoreUnavailable
+from cadenza.domain.quota import Limits
 from cadenza.domain.run import FinishedRun, Outcome, Run
 from cadenza.domain.session import Session
 from cadenza.roots.api import app_over, served_app
@@ -145,7 +146,7 @@ class Backend(ABC):
     def quotas(
         self, tokens_per_month: int | None = None, money_per_month: float | None = None
     ) -> Quotas:
-        return Quotas(self.store, uuid4, tokens_per_month, money_per_month)
+        return Quotas(self.store, uuid4, Limits(tokens_per_month, money_per_month))
 
     def planner(self, brain: Brain) -> Planner:
         queue, log = self.stores.analysis_queue, EventLog()

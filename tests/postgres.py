@@ -23,6 +23,7 @@ from cadenza.application.finishing import ClaimedRuns
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.application.quotas import Quotas
 from cadenza.domain.endpoint import MAX_SPREAD
+from cadenza.domain.quota import Limits
 from tests.direct import Direct
 from tests.factories import CRON
 
@@ -59,7 +60,7 @@ def direct(database: Database, box: SecretBox = BOX, spread: timedelta = MAX_SPR
 def quotas(
     database: Database, tokens_per_month: int | None = None, money_per_month: float | None = None
 ) -> Quotas:
-    return Quotas(PostgresStore(database, BOX), uuid4, tokens_per_month, money_per_month)
+    return Quotas(PostgresStore(database, BOX), uuid4, Limits(tokens_per_month, money_per_month))
 
 
 @cache

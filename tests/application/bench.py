@@ -18,17 +18,20 @@ from cadenza.adapters.simulated.time import SimulatedClock, run_simulated
 from cadenza.application.finishing import ClaimedRuns
 from cadenza.application.planner import Planner, PlannerOptions
 from cadenza.application.ports.analysis_queue import AnalysisQueue
-from cadenza.application.ports.brain import Brain, Tools, Usage
+from cadenza.application.ports.brain import AskedModel, Brain, Tools, Usage
 from cadenza.application.ports.claims import ClaimBatch, ClaimRequest, FinishReport, RunQueue
 from cadenza.application.ports.store import Channel, Store
 from cadenza.application.quotas import Quotas
 from cadenza.application.scheduler import Scheduler, SchedulerOptions
+from cadenza.application.session_metering import Payers
 from cadenza.application.tools import Toolbox
 from cadenza.domain import steering
 from cadenza.domain.access import Tenant
 from cadenza.domain.analysis import AnalysisContext, Attention
+from cadenza.domain.billing import ModelApi, TokenUsage
 from cadenza.domain.endpoint import Endpoint, Job
-from cadenza.domain.errors import StoreUnavailable
+from cadenza.domain.errors import InvalidInput, StoreUnavailable
+from cadenza.domain.quota import Allowance, Limits, month_of
 from cadenza.domain.rule import ALL_ACT
 from cadenza.domain.run import Body, Claim, FinishedRun, LateResult, Outcome, Run
 from cadenza.domain.session import Session
@@ -133,9 +136,11 @@ class Bench:
         self.endpoints = Direct(self.store, CRON)
         self.queue = MemoryRunQueue(self.tables)
         self.analysis_queue: AnalysisQueue = self.memory.analysis_queue
-        self.quota = Quotas(self.store, self.chance.new_id, tokens_per_month, money)
+        per_month = Limits(tokens_per_month, money)
+        self.quota = Quotas(self.store, self.chance.new_id, per_month)
         tenant = Tenant(id_of("tenant"), "tenant", NOON, modes=ALL_ACT)
         self.tables.tenants[tenant.id] = tenant
+        self.payers: Payers | None = None
         self._ids: dict[str, tuple[UUID, UUID]] = {}
 
     @property
@@ -189,6 +194,11 @@ class Bench:
         return sum(row.idle_count for row in self.tables.analyses.values())
 
     @property
+    def month(self) -> Allowance:
+        """What the factories' tenant has used of this month."""
+        return self.tables.allowances[id_of("tenant"), month_of(self.now), None]
+
+    @property
     def lost_attempts(self) -> list[tuple[UUID, int]]:
         lost = self.tables.lost_attempts.values()
         return [(attempt.run_id, attempt.attempt) for attempts in lost for attempt in attempts]
@@ -229,6 +239,7 @@ class Bench:
             self.chance.new_id,
             PlannerOptions(**options),
             name,
+            self.payers,
         )
         self.tables.listen(Channel.FINISHED, planner.wake)
         return planner
@@ -267,6 +278,19 @@ def takes(bench: Bench, length: float, outcome: Outcome = OK) -> Answer:
     return answer
 
 
+@dataclass(slots=True)
+class FlatPrices:
+    """So many credits a token, whatever the model; of some the price is not known."""
+
+    per_token: int
+    unknown: frozenset[str] = frozenset()
+
+    def credits(self, _api: ModelApi, model: str, usage: TokenUsage) -> int:
+        if model in self.unknown:
+            raise InvalidInput("model", model, "a model whose price is known")
+        return self.per_token * usage.total
+
+
 async def _idle(_: AnalysisContext, __: Tools) -> None:
     """Thinks nothing of it."""
 
@@ -278,11 +302,14 @@ class Thinker:
     thought: Callable[[AnalysisContext, Tools], Awaitable[None]] = _idle
     attention: Attention = Attention.OWN_RUNS
     reserved_tokens: int = 0
-    reserved_cost: float = 0.0
     usage: Usage = field(default_factory=Usage)
     name: str = "thinker"
     looks: list[str] = field(default_factory=list[str])
     at_pre_check: Callable[[AnalysisContext], Usage | None] = lambda _: None
+    model: AskedModel | None = None
+
+    def model_for(self, _job: Job) -> AskedModel | None:
+        return self.model
 
     def pre_check(self, context: AnalysisContext) -> Usage | None:
         return self.at_pre_check(context)

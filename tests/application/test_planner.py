@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +18,7 @@ from cadenza.application.ports.analysis_queue import AnalysisRequest
 from cadenza.application.ports.brain import Tools, Usage
 from cadenza.application.ports.store import Transaction
 from cadenza.domain import steering
-from cadenza.domain.analysis import AnalysisContext, Attention
+from cadenza.domain.analysis import AnalysisContext, Attention, LookReason
 from cadenza.domain.endpoint import Every, OnDemand
 from cadenza.domain.errors import StoreUnavailable
 from cadenza.domain.hint import Author
@@ -31,6 +31,10 @@ INTERVAL = {"interval_ms": 30_000, "reason": "load"}
 
 async def _act(_: AnalysisContext, tools: Tools) -> None:
     await tools.call("propose_interval", INTERVAL)
+
+
+async def _submit(_: AnalysisContext, tools: Tools) -> None:
+    await tools.call("submit_analysis", {"reasoning": "all is well"})
 
 
 async def _fail(_: AnalysisContext, __: Tools) -> None:
@@ -354,23 +358,28 @@ async def test_a_brain_for_changes_looks_when_something_happened() -> None:
     await bench.ran("stranger", body=1)
     assert await _looks(bench, brain) == []  # it ran, and nothing is new
     await bench.ran("stranger", body=2, outcome=FAILED)
-    assert await _looks(bench, brain) == ["stranger"]  # it failed since
+    assert await _looks(bench, brain) == ["stranger"]  # a failure streak began
     await bench.ran("stranger", body=2, outcome=FAILED)
+    assert await _looks(bench, brain) == []  # it goes on, and the last look was just now
+    await bench.sleep(300)
     wanted["next_analysis_in_ms"] = 300_000
-    assert await _looks(bench, brain) == ["stranger"]
+    assert await _looks(bench, brain) == ["stranger"]  # it failed since
     await bench.ran("stranger", body=3)
+    assert await _looks(bench, brain) == ["stranger"]  # the streak ended
+    await bench.ran("stranger", body=4)
     assert await _looks(bench, brain) == []  # what it asked for is not due yet
     await bench.sleep(300)
     assert await _looks(bench, brain) == ["stranger"]  # now it is, and it ran since
     await bench.sleep(301)
     assert await _looks(bench, brain) == []  # due again, but it has not run since
+    assert {session.reason for session in bench.sessions} <= set(LookReason)
 
 
 @simulated
 async def test_a_failure_is_seen_by_its_time_though_the_count_is_the_same() -> None:
     bench = Bench()
     await bench.add(baseline=OnDemand())
-    brain = Thinker(attention=Attention.ON_CHANGE)
+    brain = Thinker(_submit, attention=Attention.ON_CHANGE)
     await bench.ran(outcome=FAILED)
     assert await _looks(bench, brain) == ["probe"]
     await bench.ran(outcome=OK)
@@ -380,18 +389,20 @@ async def test_a_failure_is_seen_by_its_time_though_the_count_is_the_same() -> N
 
 
 @simulated
-async def test_a_brain_for_changes_looks_when_a_siblings_answer_hints_or_pause_changed() -> None:
+async def test_a_brain_for_changes_looks_when_a_siblings_failure_state_or_pause_changed() -> None:
     bench = Bench()
     await _family(bench)
-    brain = Thinker(attention=Attention.ON_CHANGE)
+    brain = Thinker(_submit, attention=Attention.ON_CHANGE)
     await bench.ran("a", body=1)
     await bench.ran("b", body=1)
     await _looks(bench, brain)
     assert await _looks(bench, brain) == []
-    await bench.ran("b", body=1)
-    assert await _looks(bench, brain) == []  # the same answer once more
+    await bench.sleep(300)
     await bench.ran("b", body=2)
-    assert "a" in await _looks(bench, brain)
+    assert await _looks(bench, brain) == []  # another answer is no news for a
+    await bench.ran("b", body=2, outcome=FAILED)
+    assert await _looks(bench, brain) == ["a", "b"]
+    await bench.sleep(300)
     await bench.act(
         "b", lambda ep, now, cron: steering.pause(ep, None, Author.PERSON, "", now, cron)
     )
@@ -530,7 +541,7 @@ async def test_a_stopped_planner_lets_its_sessions_end() -> None:
 class FragileQueue(MemoryAnalysisQueue):
     down = False
 
-    async def claim_for_analysis(self, request: AnalysisRequest) -> Sequence[UUID]:
+    async def claim_for_analysis(self, request: AnalysisRequest) -> Mapping[UUID, LookReason]:
         if self.down:
             raise StoreUnavailable("the database does not answer")
         return await super().claim_for_analysis(request)
@@ -629,8 +640,7 @@ async def test_parallel_sessions_cannot_spend_more_than_the_quota() -> None:
     assert len(brain.looks) == 3
     assert sum(session.tokens for session in bench.sessions) == 900
     assert len(bench.events("session.over_quota")) == 7
-    (allowance,) = bench.tables.allowances.values()
-    assert (allowance.used, allowance.reserved) == (900, 0)
+    assert (bench.month.used, bench.month.reserved) == (900, 0)
 
 
 @simulated
@@ -641,8 +651,8 @@ async def test_what_a_session_did_not_use_is_given_back() -> None:
     for _ in range(3):
         await bench.ran()
         assert (await bench.planner(brain).run_once()).over_quota == 0
-    (allowance,) = bench.tables.allowances.values()
-    assert (allowance.used, allowance.reserved, allowance.left) == (150, 0, 850)
+    month = bench.month
+    assert (month.used, month.reserved, month.left) == (150, 0, 850)
     await bench.ran()
     assert await bench.planner(brain).run_once() == Round(over_quota=1)
 
@@ -653,8 +663,7 @@ async def test_a_brain_that_raises_keeps_no_reservation() -> None:
     await bench.add()
     await bench.ran()
     await bench.planner(Thinker(_fail, reserved_tokens=600)).run_once()
-    (allowance,) = bench.tables.allowances.values()
-    assert allowance.reserved == 0
+    assert bench.month.reserved == 0
 
 
 @simulated

@@ -7,13 +7,15 @@ from typing import Any
 import pytest
 
 from cadenza.application.planner import Round
-from cadenza.application.ports.brain import Tools, Usage
+from cadenza.application.ports.brain import AskedModel, ModelCall, Tools, Usage
+from cadenza.application.session_metering import Payers
 from cadenza.domain.analysis import AnalysisContext, Attention
+from cadenza.domain.billing import ModelApi, TokenUsage
 from cadenza.domain.endpoint import Every, OnDemand
 from cadenza.domain.errors import BrainFailed, ProviderFailed
 from cadenza.domain.session import SessionEnd
-from tests.application.bench import Bench, Thinker, simulated
-from tests.factories import minutes, seconds
+from tests.application.bench import Bench, FlatPrices, Thinker, simulated
+from tests.factories import id_of, minutes, seconds
 
 
 async def _probes(bench: Bench, count: int) -> None:
@@ -58,8 +60,8 @@ async def test_a_brain_that_hangs_is_cut_off_and_charged_what_it_reported() -> N
     assert (session.end, session.duration) == (SessionEnd.FAILED, seconds(30))
     assert (session.tokens, session.cost, session.prompt_version) == (40, 0.25, "1-abc")
     assert session.warnings == ("the brain failed: the session took longer than 30 s",)
-    (allowance,) = bench.tables.allowances.values()
-    assert (allowance.used, allowance.reserved, allowance.cost_used) == (40, 0, 0.25)
+    month = bench.month
+    assert (month.used, month.reserved, month.cost_used) == (40, 0, 0.25)
 
 
 @simulated
@@ -102,8 +104,7 @@ async def test_a_planner_that_is_ended_in_a_session_still_settles_what_was_used(
     await bench.sleep(5)
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
-    (allowance,) = bench.tables.allowances.values()
-    assert (allowance.used, allowance.reserved) == (40, 0)
+    assert (bench.month.used, bench.month.reserved) == (40, 0)
 
 
 @simulated
@@ -126,18 +127,26 @@ async def test_while_a_provider_fails_sessions_are_put_off_and_one_tries_it_agai
     provider = Provider(bench)
     provider.error = ProviderFailed("HTTP 503")
     planner = bench.planner(provider.brain, sessions_at_once=2)
-    assert await planner.run_once() == Round(sessions=2, put_off=3)
+    assert await planner.run_once() == Round(sessions=2)
     assert planner.refusal is not None
     assert planner.refusal.startswith("HTTP 503; it is tried again at 2026-03-02T")
-    assert [event.data["reason"] for event in bench.events("session.put_off")] == [
-        planner.refusal
-    ] * 3
     assert len(bench.events("provider.away")) == 1
     assert await planner.run_once() == Round()
     assert len(provider.brain.looks) == 2
     await bench.sleep(5)
-    assert await planner.run_once() == Round(sessions=1, put_off=2)
+    assert await planner.run_once() == Round(sessions=1, put_off=1)
+    assert [event.data["reason"] for event in bench.events("session.put_off")] == [
+        "HTTP 503; one session is trying it now"
+    ]
     assert len(bench.events("provider.away")) == 2
+    provider.error = None
+    await bench.sleep(10)
+    assert await planner.run_once() == Round(sessions=1, put_off=1)
+    assert len(bench.events("provider.back")) == 1
+    kinds = [event.kind for event in bench.tables.events[id_of("tenant")]]
+    assert [kind for kind in kinds if kind.startswith("provider.")] == [
+        *("provider.away", "provider.away", "provider.back")
+    ]
 
 
 @simulated
@@ -172,7 +181,7 @@ async def test_a_failed_session_is_stored_with_what_it_used_and_looked_at_again(
         (session,) = bench.sessions
         assert (session.end, session.tokens) == (SessionEnd.FAILED, 7)
         assert session.warnings == ("the brain failed: HTTP 500",)
-        assert [each.used for each in bench.tables.allowances.values()] == [7]
+        assert [each.used for each in bench.tables.allowances.values()] == [7, 7]
         provider.error = None
         await bench.sleep(600)
     planner.stop()
@@ -189,7 +198,8 @@ async def test_a_brain_that_fails_by_itself_puts_nobody_off(error: Exception) ->
     provider = Provider(bench)
     provider.error = error
     planner = bench.planner(provider.brain, sessions_at_once=1)
-    assert await planner.run_once() == Round(sessions=5)
+    for _ in range(5):
+        assert await planner.run_once() == Round(sessions=1)
     assert planner.refusal is None
 
 
@@ -213,9 +223,16 @@ async def test_a_trial_that_was_over_quota_leaves_its_place_to_another_tenant() 
 
 @simulated
 async def test_money_runs_out_like_tokens() -> None:
+    """A session may cost 0.4 dollars by the prices, and its call does."""
     bench = Bench(money=1.0)
+    bench.payers = Payers(bench.memory.billing, bench.memory.accounts, FlatPrices(4))
     await bench.add()
-    brain = Thinker(reserved_tokens=1, reserved_cost=0.4, usage=Usage(tokens=1, cost=0.4))
+    model = AskedModel(ModelApi.OPENAI, "test")
+
+    async def think(_: AnalysisContext, tools: Tools) -> None:
+        tools.report_call(ModelCall(model, "test", TokenUsage(80_000, 20_000)))
+
+    brain = Thinker(think, reserved_tokens=100_000, usage=Usage(tokens=100_000), model=model)
     ends: list[Any] = []
     for _ in range(4):
         await bench.ran()
@@ -232,7 +249,11 @@ async def test_a_tenant_is_warned_at_eighty_and_a_hundred_percent_once_each() ->
         await bench.ran()
         await bench.planner(brain).run_once()
     told = [event.data for event in bench.events("quota.warning")]
+    limit = {"limit_name": "tokens_per_month", "limit": 1000, "period": "2026-03", "job_id": None}
     assert told == [
-        {"of": "tokens", "percent": 80, "used": 800, "limit": 1000},
-        {"of": "tokens", "percent": 100, "used": 1000, "limit": 1000},
+        {**limit, "percent": 80, "used": 800},
+        {**limit, "percent": 100, "used": 1000},
     ]
+    stored = [event.kind for event in bench.tables.events[id_of("tenant")]]
+    assert stored.count("quota.warning") == stored.count("quota.reached") == 1
+    assert stored.count("quota.refused") == 1  # although two sessions were

@@ -116,12 +116,45 @@ async def test_arguments_that_are_no_object_are_refused(arguments: Any) -> None:
 
 @simulated
 @pytest.mark.parametrize("tool", sorted(EIGHT))
-async def test_an_unknown_argument_is_refused_by_every_tool(tool: str) -> None:
+async def test_an_unknown_argument_is_named_and_ignored_by_every_tool(tool: str) -> None:
     bench = await minute_after_noon()
     resume = {"until_iso": None}
     examples = {"propose_interval": INTERVAL, "propose_next_time": NOW, "pause_until": resume}
     right = examples.get(tool, {})
-    await refused(await bench.toolbox(), tool, {**right, "force": True}, "'force'")
+    tools = await bench.toolbox()
+    answer = await tools.call(tool, {**right, "force": True})
+    assert answer["ok"], answer
+    assert answer["ignored_arguments"] == ["force"]
+    assert tools.calls[0].arguments == {**right, "force": True}
+    plain = await (await bench.toolbox()).call(tool, right)
+    assert "ignored_arguments" not in plain
+
+
+@simulated
+async def test_an_id_is_ignored_like_every_other_unknown_argument() -> None:
+    bench = await minute_after_noon()
+    await bench.add("sibling", baseline=OnDemand())
+    ids = {"endpoint_id": str(bench.endpoint("sibling").id), "tenant_id": "x"}
+    answer = await (await bench.toolbox()).call("propose_interval", {**INTERVAL, **ids})
+    assert answer["endpoint"] == "probe"
+    assert answer["ignored_arguments"] == ["endpoint_id", "tenant_id"]
+    assert bench.endpoint("sibling").interval_hint is None
+
+
+@simulated
+async def test_of_many_ignored_arguments_some_are_named_and_shortly() -> None:
+    many = {f"{number} {'x' * 1000}": 1 for number in range(500)}
+    answer = await (await (await minute_after_noon()).toolbox()).call("clear_hints", many)
+    assert len(json.dumps(answer)) < 1500
+
+
+@simulated
+async def test_a_wrong_name_in_a_job_of_hundreds_is_answered_shortly() -> None:
+    bench = await minute_after_noon()
+    for number in range(200):
+        await bench.add(f"sibling {number:03}", baseline=OnDemand())
+    answer = await (await bench.toolbox()).call("clear_hints", {"endpoint": "nobody"})
+    assert "sibling 049, 150 more" in answer["error"]
 
 
 @simulated

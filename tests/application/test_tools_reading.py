@@ -1,14 +1,17 @@
 """The tools that read: hostile bodies, cut, cleaned and marked."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from cadenza.application.reading_tools import MAX_PAGE
 from cadenza.domain import steering
 from cadenza.domain.endpoint import CronLine, OnDemand
 from cadenza.domain.hint import Author
 from cadenza.domain.instants import iso
+from cadenza.domain.target import HttpTarget, Secret
 from tests.application.bench import Bench, simulated
 from tests.application.tool_calls import minute_after_noon, refused
 from tests.factories import FAILED, NOON, id_of, interval_hint, minutes, one_shot
@@ -36,6 +39,8 @@ async def test_the_latest_response_has_status_body_time_and_duration() -> None:
         "found": True,
         "at": iso(bench.now),
         "status": "failure",
+        "http_status": 500,
+        "error_kind": "status",
         "duration_ms": 1000,
         "body": {"queue": 7},
     }
@@ -75,7 +80,6 @@ async def test_history_is_newest_first_and_pages_and_says_whether_there_is_more(
         {"offset": -1},
         {"offset": 100_001},
         {"offset": []},
-        {"limit": 5, "page": 2},
     ],
     ids=str,
 )
@@ -218,7 +222,7 @@ async def test_siblings_are_those_of_the_job_with_state_hints_and_latest_answer(
         {
             "interval_ms": 420_000,
             "expires_at": iso(NOON + minutes(30)),
-            "author": "planner",
+            "set_by": "detector",
             "reason": "because",
         }
     ]
@@ -251,3 +255,54 @@ async def test_a_pause_without_an_end_is_shown_as_until_resumed() -> None:
     )
     answer = await (await bench.toolbox()).call("get_sibling_latest_responses", {})
     assert answer["siblings"][0]["schedule"]["paused_until"] == "until resumed"
+
+
+@simulated
+async def test_siblings_come_in_pages_of_whole_entries_with_their_count() -> None:
+    bench = await minute_after_noon()
+    for number in range(45):
+        await bench.add(f"sibling {number:02}", baseline=OnDemand())
+    tools = await bench.toolbox()
+    shown: list[str] = []
+    offset: int | None = 0
+    while offset is not None:
+        answer = await tools.call("get_sibling_latest_responses", {"offset": offset})
+        assert answer["count"] == 45
+        assert answer["more"] is ("next_offset" in answer)
+        shown += [sibling["endpoint"] for sibling in answer["siblings"]]
+        offset = answer.get("next_offset")
+    assert shown == [f"sibling {number:02}" for number in range(45)]
+    (only,) = (await tools.call("get_sibling_latest_responses", {"limit": 1}))["siblings"]
+    assert only["endpoint"] == "sibling 00"
+
+
+@simulated
+async def test_a_page_ends_where_long_bodies_fill_it_and_says_where_it_goes_on() -> None:
+    bench = await minute_after_noon()
+    for number in range(20):
+        await bench.add(f"sibling {number:02}", baseline=OnDemand())
+        await bench.ran(f"sibling {number:02}", body={"text": '\u00e4"' * 490})
+    answer = await (await bench.toolbox()).call("get_sibling_latest_responses", {})
+    assert len(json.dumps(answer, ensure_ascii=False)) < MAX_PAGE + 1000
+    assert 1 < len(answer["siblings"]) == answer["next_offset"] < 20
+
+
+@simulated
+async def test_a_secret_of_any_endpoint_of_the_job_is_masked_in_everybodys_bodies() -> None:
+    bench = await minute_after_noon()
+    secret = "sk-of-the-sibling-0123456789"
+    await bench.add("sibling", baseline=OnDemand())
+    await bench.add("gone", baseline=OnDemand())
+    row = bench.row("gone")
+    target = HttpTarget("http://gone.example/", secret_headers={"x-key": Secret(secret)})
+    bench.tables.endpoints[row.endpoint.id] = replace(row, target=target)
+    await bench.act("gone", steering.archive)
+    body = {"sent": f"Bearer {secret}", "plain": 5}
+    await bench.ran(body=body)
+    await bench.ran("sibling", body=body)
+    tools = await bench.toolbox()
+    for tool in ("get_latest_response", "get_response_history", "get_sibling_latest_responses"):
+        answer = await tools.call(tool, {})
+        assert secret not in json.dumps(answer)
+        assert "Bearer ***" in json.dumps(answer)
+    assert secret not in repr(tools.calls)

@@ -15,7 +15,7 @@ import pytest
 from typer.main import get_command
 
 from cadenza.cli.errors import ExitCode
-from cadenza.cli.lazy import loaded
+from cadenza.cli.lazy import Later, loaded
 from cadenza.roots.commands import COMMANDS
 from cadenza.roots.main import app
 from tests.cli.support import NEW_YEAR, Person
@@ -32,11 +32,12 @@ def _commands() -> Iterator[tuple[str, Any]]:
     """Every command by its whole name."""
     for name, later in COMMANDS.items():
         command = loaded(name, later)
-        inner = getattr(command, "commands", None)
-        if inner is None:
+        inner: dict[str, Any] | None = getattr(command, "commands", None)
+        if inner is None or command.invoke_without_command:
             yield name, command
-        else:
-            yield from ((f"{name} {own}", command) for own, command in inner.items())
+        lazy: dict[str, Later] = getattr(command, "later", {})
+        inner = {**(inner or {}), **{own: loaded(own, lazy[own]) for own in lazy}}
+        yield from ((f"{name} {own}", command) for own, command in inner.items())
 
 
 def _about(command: Any) -> str:

@@ -17,6 +17,7 @@ from cadenza.adapters.postgres.claims import PostgresClaims
 from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.grants import PostgresGrants
 from cadenza.adapters.postgres.planner_rows import PostgresSuggestions
+from cadenza.adapters.postgres.records import PostgresRecords
 from cadenza.adapters.postgres.run_reads import PostgresRunReads
 from cadenza.adapters.postgres.schedules import PostgresScheduleReads
 from cadenza.adapters.postgres.sessions import session_of
@@ -24,12 +25,15 @@ from cadenza.adapters.postgres.store import PostgresStore
 from cadenza.adapters.postgres.workers import PostgresWorkers
 from cadenza.application.finishing import ClaimedRuns
 from cadenza.application.quotas import Quotas
+from cadenza.domain.quota import Limits
 from cadenza.domain.run import Run
 from cadenza.domain.session import Session
 from tests.contracts.harness import Instants, Store
 from tests.direct import Direct
 from tests.factories import CRON, NOON
 from tests.postgres import BOX, StoppedClock, emptied_database
+
+LIMITS = Limits(1000, 2.0)  # of a tenant and month
 
 
 class MemoryClock:
@@ -103,7 +107,8 @@ class PostgresRows:
         async with self._database.connection() as connection:
             await connection.executemany(
                 "UPDATE endpoints SET last_finished_at = $2, last_failed_at = $3,"
-                " changed_at = $4, asked_at = $5 WHERE id = $1",
+                " changed_at = $4, asked_at = $5, steered_at = $6, streak_changed_at = $7"
+                " WHERE id = $1",
                 [(endpoint_id, *astuple(values)) for endpoint_id, values in instants.items()],
             )
 
@@ -123,7 +128,7 @@ def memory_store() -> Store:
         catalogue=memory.catalogue,
         history=memory.runs,
         analysis_queue=memory.analysis_queue,
-        quota=Quotas(memory.store, uuid4, tokens_per_month=1000, money_per_month=2.0),
+        quota=Quotas(memory.store, uuid4, LIMITS),
         suggestions=memory.suggestions,
         billing=memory.billing,
         means=memory.billing,
@@ -131,6 +136,7 @@ def memory_store() -> Store:
         rows=MemoryRows(memory.tables),
         schedules=memory.schedules,
         workers=memory.workers,
+        records=memory.records,
     )
 
 
@@ -147,7 +153,7 @@ async def postgres_store() -> AsyncIterator[Store]:
             catalogue=PostgresCatalogue(database, BOX, no_spread),
             history=PostgresRunReads(database),
             analysis_queue=PostgresAnalysisQueue(database, no_spread),
-            quota=Quotas(port, uuid4, tokens_per_month=1000, money_per_month=2.0),
+            quota=Quotas(port, uuid4, LIMITS),
             suggestions=PostgresSuggestions(database),
             billing=billing,
             means=billing,
@@ -155,6 +161,7 @@ async def postgres_store() -> AsyncIterator[Store]:
             rows=PostgresRows(database),
             schedules=PostgresScheduleReads(database),
             workers=PostgresWorkers(database),
+            records=PostgresRecords(database),
         )
 
 

@@ -13,6 +13,7 @@ from cadenza.application.ports.catalogue import EndpointReads
 from cadenza.application.ports.claims import ClaimBatch, ClaimRequest, RunQueue
 from cadenza.application.ports.grants import GrantReads
 from cadenza.application.ports.planning import Quota
+from cadenza.application.ports.records import Records
 from cadenza.application.ports.run_search import RunReads, RunSearch
 from cadenza.application.ports.schedules import ScheduleReads
 from cadenza.application.ports.store import Store as StorePort
@@ -49,6 +50,8 @@ class Instants:
     last_failed_at: datetime | None
     changed_at: datetime | None
     asked_at: datetime | None
+    steered_at: datetime | None
+    streak_changed_at: datetime | None
 
 
 class KnownWorkers(Workers, GraphReads, Protocol):
@@ -88,6 +91,7 @@ class Store:
     rows: Rows
     schedules: ScheduleReads
     workers: KnownWorkers
+    records: Records
 
     def transaction(self) -> AbstractAsyncContextManager[Transaction]:
         return self.port.transaction()

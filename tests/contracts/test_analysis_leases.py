@@ -220,8 +220,11 @@ async def test_a_sibling_of_what_ran_since_is_found_with_it(store: Store) -> Non
 
 
 async def test_a_siblings_pause_is_found_when_everything_is_read(store: Store) -> None:
-    watched = await store.add("watched", baseline=OnDemand())
+    watched = await store.add("watched")
     sibling = await store.add("sibling", baseline=OnDemand())
+    await store.finish(await store.claim_one())
+    await looked(store, watched)
+    await store.advance(minutes(5))
     await store.endpoints.change_endpoint(
         sibling.tenant_id,
         sibling.id,

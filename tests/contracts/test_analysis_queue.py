@@ -1,20 +1,28 @@
 """What a planner reads: who needs a look, the context, the answers, and the quota."""
 
 import asyncio
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
 
 from cadenza.application.ports.analysis_queue import AnalysisRequest
+from cadenza.application.ports.planning import Reservation
+from cadenza.application.sessions import record_skipped
 from cadenza.domain import steering
-from cadenza.domain.analysis import LONGEST_RECENT_BODY, RECENT_RESPONSES, Attention
-from cadenza.domain.endpoint import Endpoint, OnDemand
+from cadenza.domain.analysis import LONGEST_RECENT_BODY, RECENT_RESPONSES, Attention, LookReason
+from cadenza.domain.endpoint import Endpoint, Every, Job, OnDemand
 from cadenza.domain.hint import Author
+from cadenza.domain.quota import OverLimit
 from cadenza.domain.run import Outcome, RunStatus
 from cadenza.domain.session import Session, SessionEnd, ToolCall
+from cadenza.domain.target import HttpTarget, Secret
 from tests.contracts.harness import LEASE, OTHER_JOB, OTHER_TENANT, Store
-from tests.factories import FAILED, NOON, OK, id_of, interval_hint, minutes, seconds
+from tests.factories import FAILED, NOON, OK, id_of, interval_hint, make_endpoint, minutes, seconds
+
+JOB = Job(id_of("job"), id_of("tenant"), "job")
 
 
 async def look(store: Store, endpoint: Endpoint, **fields: object) -> None:
@@ -85,16 +93,92 @@ async def test_a_costly_brain_looks_again_when_it_failed_or_had_asked_to(store: 
     assert await wanted() == []
     await store.clock.set(NOON + minutes(2))
     await store.finish(await store.claim_one(), FAILED)
-    assert await wanted() == [endpoint.id]
-    await look(store, endpoint, next_analysis_at=NOON + minutes(5))
+    assert await wanted() == [endpoint.id]  # a failure streak began
+    await look(store, endpoint, next_analysis_at=NOON + minutes(8), reason=LookReason.STREAK)
     await store.clock.set(NOON + minutes(4) + seconds(3))
     await store.finish(await store.claim_one())
+    assert await wanted() == [endpoint.id]  # and ended
+    await look(store, endpoint, next_analysis_at=NOON + minutes(10), reason=LookReason.STREAK)
+    await store.clock.set(NOON + minutes(6))
+    await store.finish(await store.claim_one())
     assert await wanted() == []
-    await store.clock.set(NOON + minutes(5))
+    await store.clock.set(NOON + minutes(10))
     assert await wanted() == [endpoint.id]
 
 
-async def test_a_costly_brain_looks_when_a_sibling_changed(store: Store) -> None:
+async def test_one_that_flaps_is_not_looked_at_with_every_run(store: Store) -> None:
+    endpoint = await store.add(baseline=Every(seconds(15)), max_interval=seconds(15))
+    looks: list[float] = []
+    for number in range(40):
+        await store.clock.set(NOON + seconds(15 * number))
+        await store.finish(await store.claim_one(), (OK, FAILED)[number % 2])
+        request = AnalysisRequest("test", Attention.ON_CHANGE, "test", 10, LEASE)
+        for why in (await store.analysis_queue.claim_for_analysis(request)).values():
+            looks.append(15 * number)
+            await look(store, endpoint, reason=why, next_analysis_at=NOON + minutes(240))
+    gaps = [later - sooner for sooner, later in pairwise(looks)]
+    assert looks[:2] == [0, 15]  # the first failure is seen at once
+    assert min(gaps[1:]) >= 60
+
+
+async def test_a_failing_session_is_not_repeated_before_its_time_unless_a_person_asks(
+    store: Store,
+) -> None:
+    endpoint = await store.add()
+    await store.finish(await store.claim_one())
+    again = NOON + minutes(20)
+    await look(store, endpoint, failed_looks=3, trouble="no submit", next_analysis_at=again)
+    await store.clock.set(NOON + minutes(19))
+    await store.finish(await store.claim_one(), FAILED)
+    assert await found(store, Attention.ON_CHANGE) == []
+    (context,) = await store.analysis_queue.contexts_for([endpoint.id], "test")
+    assert context.failed_looks == 3
+    await store.clock.set(again)
+    assert await found(store, Attention.ON_CHANGE) == [endpoint.id]
+    await look(store, endpoint, failed_looks=4, next_analysis_at=again + minutes(40))
+    await store.advance(seconds(1))
+    assert await found(store, Attention.ON_CHANGE) == []
+    await store.ask_for_analysis(endpoint)
+    assert await found(store, Attention.ON_CHANGE) == [endpoint.id]
+
+
+async def test_what_a_person_asks_for_comes_before_all_others(store: Store) -> None:
+    endpoints = [await store.add(f"probe {number}") for number in range(4)]
+    for claim in (await store.claim()).claims:
+        await store.finish(claim)
+    await store.ask_for_analysis(endpoints[2])
+    for attention in Attention:
+        assert await found(store, attention, limit=1) == [endpoints[2].id]
+
+
+async def test_jobs_can_be_passed_over_like_tenants(store: Store) -> None:
+    await store.add()
+    other = await store.add("other", job_id=OTHER_JOB)
+    for claim in (await store.claim()).claims:
+        await store.finish(claim)
+    assert await found(store, without=frozenset({id_of("job")})) == [other.id]
+
+
+async def test_why_no_session_is_held_is_recorded_once(store: Store) -> None:
+    endpoint = await store.add()
+    session = Session(
+        *(uuid4(), endpoint.tenant_id, endpoint.job_id, endpoint.id, "test", NOON, seconds(0)),
+        end=SessionEnd.SKIPPED,
+        trouble="no credits",
+    )
+    assert await record_skipped(store.port, session)
+    again = replace(session, id=uuid4())
+    assert not await record_skipped(store.port, again)
+    assert await record_skipped(store.port, replace(again, trouble="a limit"))
+    await store.finish(await store.claim_one())
+    assert await found(store, Attention.ON_CHANGE) == [endpoint.id]  # it stays to be done
+    await look(store, endpoint)
+    assert await record_skipped(store.port, replace(session, id=uuid4()))
+
+
+async def test_a_costly_brain_looks_when_a_sibling_was_steered_not_when_it_answers_anew(
+    store: Store,
+) -> None:
     endpoint = await store.add("watched")
     sibling = await store.add("sibling", baseline=OnDemand())
     await store.finish(await store.claim_one())
@@ -107,6 +191,8 @@ async def test_a_costly_brain_looks_when_a_sibling_changed(store: Store) -> None
         sibling.id,
         lambda ep, now, cron: steering.pause(ep, None, Author.PERSON, "", now, cron),
     )
+    assert await found(store, Attention.ON_CHANGE, 10) == []  # it was looked at just now
+    await store.advance(minutes(5))
     assert await found(store, Attention.ON_CHANGE, 10) == [endpoint.id]
 
 
@@ -165,12 +251,78 @@ async def test_siblings_come_with_their_latest_answer(store: Store) -> None:
     await store.add("sibling")
     await store.add("stranger", tenant_id=OTHER_TENANT, job_id=OTHER_JOB, baseline=OnDemand())
     await store.finish(await store.claim_one(), Outcome(RunStatus.SUCCESS, body={"ready": True}))
-    found = {each.endpoint.name: each for each in await store.analysis_queue.siblings(endpoint.id)}
+    siblings = await store.analysis_queue.siblings(endpoint.id, limit=10)
+    found = {each.endpoint.name: each for each in siblings}
     assert set(found) == {"fresh", "sibling"}
     assert found["fresh"].latest is None
     latest = found["sibling"].latest
     assert latest is not None
     assert (latest.body, latest.status) == ({"ready": True}, RunStatus.SUCCESS)
+
+
+async def test_siblings_come_by_name_in_pages_without_the_one_that_asks(store: Store) -> None:
+    for name in ("d", "b", "asker", "c", "a"):
+        await store.add(name, baseline=OnDemand())
+    asker = make_endpoint("asker").id
+    pages = [
+        await store.analysis_queue.siblings(asker, limit=2, offset=offset) for offset in (0, 2, 4)
+    ]
+    names = [[sibling.endpoint.name for sibling in page] for page in pages]
+    assert names == [["a", "b"], ["c", "d"], []]
+
+
+async def test_answers_carry_the_status_and_the_kind_of_error(store: Store) -> None:
+    endpoint = await store.add("watched")
+    sibling = await store.add("sibling", baseline=OnDemand())
+    away = Outcome(RunStatus.FAILURE, "connect", "nobody is there")
+    for number, outcome in enumerate((OK, FAILED, away)):
+        await store.clock.set(NOON + minutes(10 * number))
+        await store.finish(await store.claim_one(), outcome)
+    expected = [(None, "connect"), (FAILED.status_code, FAILED.error_kind), (OK.status_code, None)]
+    responses = await store.analysis_queue.responses(endpoint.id, limit=3)
+    (context,) = await store.analysis_queue.contexts_for([endpoint.id], "test")
+    (shown,) = await store.analysis_queue.siblings(sibling.id, limit=1)
+    assert [(answer.status_code, answer.error_kind) for answer in responses] == expected
+    assert [(answer.status_code, answer.error_kind) for answer in context.recent] == expected
+    assert shown.latest is not None
+    assert (shown.latest.status_code, shown.latest.error_kind) == expected[0]
+
+
+async def test_endings_are_those_of_the_latest_runs_newest_first(store: Store) -> None:
+    endpoint = await store.add()
+    for number, outcome in enumerate((OK, FAILED, OK)):
+        await store.clock.set(NOON + minutes(10 * number))
+        await store.finish(await store.claim_one(), outcome)
+    await store.advance(minutes(10))
+    await store.claim_one()  # it has not ended
+    endings = await store.analysis_queue.endings(endpoint.id, 2)
+    failed = (RunStatus.FAILURE, FAILED.status_code, FAILED.error_kind)
+    assert [(ending.status, ending.status_code, ending.error_kind) for ending in endings] == [
+        (RunStatus.SUCCESS, OK.status_code, None),
+        failed,
+    ]
+    responses = await store.analysis_queue.responses(endpoint.id, limit=2)
+    assert [ending.finished_at for ending in endings] == [
+        answer.finished_at for answer in responses
+    ]
+    assert len(await store.analysis_queue.endings(endpoint.id, 100)) == 3
+
+
+async def test_the_secrets_of_a_job_are_those_of_all_its_endpoints(store: Store) -> None:
+    secrets = {"one": "s3cret-of-one", "gone": "s3cret-of-gone", "foreign": "s3cret-of-another"}
+    owner = await store.add("plain", baseline=OnDemand())
+    await store.add("first of the other", tenant_id=OTHER_TENANT, job_id=OTHER_JOB)
+    for name, value in secrets.items():
+        other = {"tenant_id": OTHER_TENANT, "job_id": OTHER_JOB} if name == "foreign" else {}
+        endpoint = make_endpoint(name, baseline=OnDemand(), **other)
+        target = HttpTarget("http://x.example/", secret_headers={"x-key": Secret(value)})
+        await store.endpoints.add_endpoint(endpoint, target)
+    gone = make_endpoint("gone")
+    await store.endpoints.change_endpoint(gone.tenant_id, gone.id, steering.archive)
+    async with store.transaction() as tx:
+        known = await tx.secrets_of_job(owner.tenant_id, owner.job_id)
+        assert {secret.value for secret in known} == {"s3cret-of-one", "s3cret-of-gone"}
+        assert not await tx.secrets_of_job(OTHER_TENANT, owner.job_id)
 
 
 async def test_a_session_with_hostile_text_is_stored(store: Store) -> None:
@@ -182,61 +334,58 @@ async def test_a_session_with_hostile_text_is_stored(store: Store) -> None:
 
 
 async def test_parallel_sessions_cannot_overspend(store: Store) -> None:
-    tenant_id = id_of("tenant")
     await store.add()
-    given = await asyncio.gather(*(store.quota.reserve(tenant_id, 300) for _ in range(10)))
-    granted = [each for each in given if each is not None]
+    given = await asyncio.gather(*(store.quota.reserve(JOB, 300) for _ in range(10)))
+    granted = [each for each in given if isinstance(each, Reservation)]
     assert len(granted) == 3
     for reservation in granted:
         await store.quota.settle(reservation, used=10)
-    assert await store.quota.reserve(tenant_id, 971) is None
-    assert await store.quota.reserve(tenant_id, 970) is not None
+    assert isinstance(await store.quota.reserve(JOB, 971), OverLimit)
+    assert isinstance(await store.quota.reserve(JOB, 970), Reservation)
 
 
 async def test_settling_again_changes_nothing(store: Store) -> None:
-    tenant_id = id_of("tenant")
     await store.add()
-    first = await store.quota.reserve(tenant_id, 300)
-    second = await store.quota.reserve(tenant_id, 300)
-    assert first is not None
-    assert second is not None
+    first = await store.quota.reserve(JOB, 300)
+    second = await store.quota.reserve(JOB, 300)
+    assert isinstance(first, Reservation)
+    assert isinstance(second, Reservation)
     for _ in range(3):
         await store.quota.settle(first, used=100)
-    assert await store.quota.reserve(tenant_id, 601) is None
-    assert await store.quota.reserve(tenant_id, 600) is not None
+    assert isinstance(await store.quota.reserve(JOB, 601), OverLimit)
+    assert isinstance(await store.quota.reserve(JOB, 600), Reservation)
 
 
 async def test_money_is_counted_beside_tokens(store: Store) -> None:
-    tenant_id = id_of("tenant")
     await store.add()
-    first = await store.quota.reserve(tenant_id, 1, 1.5)
-    assert first is not None
-    assert await store.quota.reserve(tenant_id, 1, 0.75) is None
+    first = await store.quota.reserve(JOB, 1, 1.5)
+    assert isinstance(first, Reservation)
+    assert isinstance(await store.quota.reserve(JOB, 1, 0.75), OverLimit)
     told = await store.quota.settle(first, 1, 1.75)
-    assert [(each.of, each.percent, each.used) for each in told] == [("money", 80, 1.75)]
-    assert await store.quota.reserve(tenant_id, 1, 0.5) is None
-    assert await store.quota.reserve(tenant_id, 1, 0.25) is not None
+    assert [(each.limit_name, each.percent, each.used) for each in told] == [
+        ("money_per_month", 80, 1.75)
+    ]
+    assert isinstance(await store.quota.reserve(JOB, 1, 0.5), OverLimit)
+    assert isinstance(await store.quota.reserve(JOB, 1, 0.25), Reservation)
 
 
 async def test_a_warning_is_told_once(store: Store) -> None:
-    tenant_id = id_of("tenant")
     await store.add()
     told: list[object] = []
     for _ in range(5):
-        reservation = await store.quota.reserve(tenant_id, 200)
-        assert reservation is not None
+        reservation = await store.quota.reserve(JOB, 200)
+        assert isinstance(reservation, Reservation)
         for _ in range(2):
             told += [each.percent for each in await store.quota.settle(reservation, used=200)]
     assert told == [80, 100]
 
 
 async def test_a_new_month_is_a_new_allowance(store: Store) -> None:
-    tenant_id = id_of("tenant")
     await store.add()
-    assert await store.quota.reserve(tenant_id, 1000) is not None
-    assert await store.quota.reserve(tenant_id, 1) is None
+    assert isinstance(await store.quota.reserve(JOB, 1000), Reservation)
+    assert isinstance(await store.quota.reserve(JOB, 1), OverLimit)
     await store.advance(minutes(60 * 24 * 31))
-    assert await store.quota.reserve(tenant_id, 1000) is not None
+    assert isinstance(await store.quota.reserve(JOB, 1000), Reservation)
 
 
 async def test_tenants_can_be_passed_over(store: Store) -> None:

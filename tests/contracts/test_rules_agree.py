@@ -21,7 +21,13 @@ from cadenza.application.ports.claims import ClaimRequest
 from cadenza.application.ports.planning import Reservation
 from cadenza.application.ports.store import EndpointChange
 from cadenza.domain import steering
-from cadenza.domain.analysis import Attention, Facts, reason_to_analyse
+from cadenza.domain.analysis import (
+    STREAK_GAP,
+    Attention,
+    Facts,
+    LookReason,
+    reason_to_analyse,
+)
 from cadenza.domain.claiming import Candidate, fair_shares, slot_to_claim
 from cadenza.domain.endpoint import Endpoint, EndpointState, Job, is_in_state
 from cadenza.domain.graph_target import GraphTarget, Mandate
@@ -29,7 +35,8 @@ from cadenza.domain.health import health_of
 from cadenza.domain.hint import Pause
 from cadenza.domain.instants import latest
 from cadenza.domain.plan import Source
-from cadenza.domain.quota import Allowance, month_of
+from cadenza.domain.planner_policy import USUAL, PlannerPolicy
+from cadenza.domain.quota import Allowance, OverLimit, Period, day_of, month_of, over_limit
 from cadenza.domain.run import Claim, Run, RunStatus
 from cadenza.domain.session import Session, SessionEnd
 from cadenza.domain.target import ANYWHERE, HttpTarget, Target
@@ -37,6 +44,7 @@ from tests.contracts.harness import Instants, Store
 from tests.factories import CRON, NOON, id_of, make_endpoint, seconds
 
 SEEDS = range(6)
+OWN_GAP = timedelta(minutes=20)  # of some jobs
 TENANTS = [id_of(f"tenant {number}") for number in range(4)]
 HOSTS = [f"host-{number}.example" for number in range(5)]
 GRAPH = GraphTarget("python:a:b", mandate=Mandate(uuid4(), uuid4(), uuid4()))  # of other workers
@@ -49,7 +57,8 @@ async def insert(store: Store, endpoints: Sequence[Endpoint], hosts: Sequence[st
         await store.endpoints.add_tenant(tenant_id)
     jobs = {endpoint.job_id: endpoint.tenant_id for endpoint in endpoints}
     for job_id, tenant_id in jobs.items():
-        await store.endpoints.add_job(Job(job_id, tenant_id, str(job_id)))
+        policy = PlannerPolicy(min_gap=gap_of(job_id))
+        await store.endpoints.add_job(Job(job_id, tenant_id, str(job_id), planner=policy))
     targets = [target_at(host) for host in hosts or [HOSTS[0]] * len(endpoints)]
     async with store.transaction() as tx:
         await tx.insert_endpoints(list(zip(endpoints, targets, strict=True)))
@@ -308,11 +317,23 @@ def facts_of(
         last_finished_at=own.last_finished_at,
         last_failed_at=own.last_failed_at,
         sibling_finished_at=latest(*(other.last_finished_at for other in others)),
-        sibling_changed_at=latest(*(other.changed_at for other in others)),
+        sibling_changed_at=latest(
+            *(latest(other.steered_at, other.streak_changed_at) for other in others)
+        ),
+        streak_changed_at=own.streak_changed_at,
         asked_at=own.asked_at,
         looked_at=session.started_at if session else None,
         next_analysis_at=session.next_analysis_at if session else None,
+        streak_looked_at=(
+            session.started_at if session and session.reason is LookReason.STREAK else None
+        ),
+        failed_looks=session.failed_looks if session else 0,
+        min_gap=gap_of(endpoint.job_id),
     )
+
+
+def gap_of(job_id: UUID) -> timedelta:
+    return OWN_GAP if job_id.int % 3 == 0 else USUAL.min_gap
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -322,8 +343,10 @@ async def test_what_needs_an_analysis_is_what_the_domain_has_a_reason_for(
     random = Random(seed)
 
     def sometimes(share: float = 0.4) -> datetime | None:
-        """One of a few instants, so that some are the same."""
-        return NOON - seconds(random.randint(-1, 4)) if random.random() < share else None
+        """One of a few instants, so that some are the same, and some at the edge of a gap."""
+        gaps = (timedelta(0), STREAK_GAP, USUAL.min_gap, OWN_GAP)
+        ago = seconds(random.randint(-1, 4)) + random.choice(gaps)
+        return NOON - ago if random.random() < share else None
 
     members: dict[UUID, list[Endpoint]] = defaultdict(list)
     for number in range(40):
@@ -334,7 +357,10 @@ async def test_what_needs_an_analysis_is_what_the_domain_has_a_reason_for(
     endpoints = [endpoint for job in members.values() for endpoint in job]
     await insert(store, endpoints)
     instants = {
-        endpoint.id: Instants(sometimes(0.7), sometimes(0.5), sometimes(0.2), sometimes(0.1))
+        endpoint.id: Instants(
+            *(sometimes(0.8), sometimes(0.4), sometimes(0.2), sometimes(0.1)),
+            *(sometimes(0.2), sometimes(0.3)),
+        )
         for endpoint in endpoints
     }
     await store.rows.set_instants(instants)
@@ -342,8 +368,10 @@ async def test_what_needs_an_analysis_is_what_the_domain_has_a_reason_for(
         endpoint.id: Session(
             *(id_of(f"session {endpoint.name}"), endpoint.tenant_id, endpoint.job_id, endpoint.id),
             *("test", analysed_at, seconds(1), SessionEnd.SUBMITTED),
-            next_analysis_at=sometimes(),
+            next_analysis_at=sometimes(0.8),
             reasoning="calm",
+            reason=random.choice((None, LookReason.STREAK)),
+            failed_looks=random.choice((0, 0, 0, 2)),
         )
         for endpoint in endpoints
         if (analysed_at := sometimes(0.7)) is not None
@@ -351,50 +379,75 @@ async def test_what_needs_an_analysis_is_what_the_domain_has_a_reason_for(
     async with store.transaction() as tx:
         await tx.save_analysis_states(list(sessions.values()), "test")
     for attention in Attention:
-        expected = {
-            endpoint.id
-            for endpoint in endpoints
-            if endpoint.archived_at is None
-            and reason_to_analyse(
+        reasons = {
+            endpoint.id: reason_to_analyse(
                 facts_of(endpoint, members[endpoint.job_id], instants, sessions), attention, NOON
             )
+            for endpoint in endpoints
+            if endpoint.archived_at is None
         }
+        expected = {endpoint_id: why for endpoint_id, why in reasons.items() if why is not None}
         request = AnalysisRequest("test", attention, "test", 1000, seconds(30))
-        ids = await store.analysis_queue.claim_for_analysis(request)
-        assert set(ids) == expected
-        assert len(ids) == len(expected) > 5
-        await store.analysis_queue.release(ids, "test", "test")
+        looks = await store.analysis_queue.claim_for_analysis(request)
+        assert looks == expected
+        assert len(looks) > 5
+        asked = [why is LookReason.ASKED for why in looks.values()]
+        assert asked == sorted(asked, reverse=True)  # a person does not wait for the others
+        await store.analysis_queue.release(list(looks), "test", "test")
 
 
 # --- Quotas -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-async def test_a_quota_is_what_its_allowance_says(store: Store, seed: int) -> None:
+async def test_a_quota_is_what_its_allowances_say(store: Store, seed: int) -> None:
+    """The tenant's month and the job's day at once: the first that lacks something refuses."""
     random = Random(seed)
     tenant_id = TENANTS[0]
     await store.endpoints.add_tenant(tenant_id)
-    allowance = Allowance(1000, cost_limit=2.0)
+    policies = (PlannerPolicy(tokens_per_day=500), PlannerPolicy(money_per_day=1.0))
+    jobs = [Job(id_of(str(policy)), tenant_id, str(policy), planner=policy) for policy in policies]
+    for job in jobs:
+        await store.endpoints.add_job(job)
+    month = Period(tenant_id, month_of(NOON))
+    days = {job.id: Period(tenant_id, day_of(NOON), job.id) for job in jobs}
+    allowances = {
+        month: Allowance(1000, cost_limit=2.0),
+        days[jobs[0].id]: Allowance(500),
+        days[jobs[1].id]: Allowance(None, cost_limit=1.0),
+    }
     reservations: list[Reservation] = []
-    for _ in range(35):
+    refused: set[str] = set()
+    for _ in range(60):
         if reservations and random.random() < 0.5:
             reservation = reservations.pop(random.randrange(len(reservations)))
-            used, cost = random.randint(0, 60), random.choice((0.0, 0.125, 0.25))
+            used, cost = random.randint(0, 60), random.choice((0.0, 0.125))
             await store.quota.settle(reservation, used, cost)
-            again = await store.quota.settle(reservation, used, cost)
-            assert not again
-            allowance = allowance.settle(reservation.tokens, used, reservation.cost, cost)
-        else:
-            tokens, cost = random.randint(0, 400), random.choice((0.0, 0.25, 0.5, 1.0))
-            reserved = allowance.reserve(tokens, cost)
-            reservation = await store.quota.reserve(tenant_id, tokens, cost)
-            assert (reservation is None) == (reserved is None)
-            if reservation is not None and reserved is not None:
-                reservations.append(reservation)
-                allowance = reserved
+            assert not await store.quota.settle(reservation, used, cost)
+            for period in reservation.periods:
+                allowances[period] = allowances[period].settle(
+                    reservation.tokens, used, reservation.cost, cost
+                )
+            continue
+        job, tokens = random.choice(jobs), random.randint(0, 300)
+        cost = random.choice((0.0, 0.25, 0.5))
+        periods = (month, days[job.id])
+        overs = [over_limit(period, allowances[period], tokens, cost) for period in periods]
+        expected = next((over for over in overs if over is not None), None)
+        reserved = await store.quota.reserve(job, tokens, cost)
+        if isinstance(reserved, OverLimit):
+            assert reserved == expected
+            refused.add(reserved.limit_name)
+            continue
+        assert expected is None
+        reservations.append(reserved)
+        for period in periods:
+            allowances[period] = allowances[period].reserved_for(tokens, cost)
+    assert len(refused) > 1
     async with store.transaction() as tx:
-        stored = await tx.lock_allowance(tenant_id, month_of(NOON))
-    assert replace(stored, refused_at=None) == allowance
+        for period, allowance in allowances.items():
+            stored = await tx.lock_allowance(period)
+            assert replace(stored, refused_at=None) == allowance
 
 
 # --- States -----------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from cadenza.domain.access import ApiKey, Scope, Tenant, User
 from cadenza.domain.audit import IdempotencyRecord
 from cadenza.domain.endpoint import Endpoint, Job
 from cadenza.domain.errors import AlreadyThere, NotFound
-from cadenza.domain.quota import Allowance
+from cadenza.domain.quota import Allowance, Period
 from cadenza.domain.signing import SigningKey
 from cadenza.domain.target import KEPT, HttpTarget, Secret, Target
 from tests.contracts.harness import OTHER_JOB, OTHER_TENANT, Store
@@ -40,7 +40,7 @@ async def everything(tx: Transaction) -> list[object]:
         await tx.lock_tenant(TENANT),
         [replace(stored, read_at=NOON) for stored in jobs],
         [replace(stored, read_at=NOON) for stored in endpoints],
-        await tx.lock_allowance(TENANT, "2026-03"),
+        await tx.lock_allowance(Period(TENANT, "2026-03")),
         await tx.signing_key_ends(TENANT),
     ]
 
@@ -58,8 +58,8 @@ async def write_everything(tx: Transaction, endpoint: Endpoint) -> None:
     archived = steering.archive(endpoint, now, CRON)
     await tx.save_endpoints([EndpointChange(archived, is_news=True, raises_revision=True)])
     await tx.insert_endpoints([(make_endpoint("new"), HttpTarget("http://new.example/"))])
-    await tx.lock_allowance(TENANT, "2026-03")
-    await tx.save_allowance(TENANT, "2026-03", PAID)
+    await tx.lock_allowance(Period(TENANT, "2026-03"))
+    await tx.save_allowance(Period(TENANT, "2026-03"), PAID)
     await tx.insert_reservation(Reservation(id_of("reservation"), TENANT, "2026-03", 5))
     assert await tx.take_idempotency_key(TENANT, SENT, id_of("first")) is None
 
@@ -96,7 +96,7 @@ async def test_what_succeeds_is_all_there(store: Store) -> None:
         assert [stored.job.name for stored in await tx.declared_jobs(TENANT)] == ["new", "renamed"]
         assert [each.endpoint.name for each in await tx.declared_endpoints(TENANT)] == ["new"]
         assert (await tx.get_endpoint(TENANT, endpoint.id)).revision == 2
-        assert await tx.lock_allowance(TENANT, "2026-03") == PAID
+        assert await tx.lock_allowance(Period(TENANT, "2026-03")) == PAID
         assert await tx.signing_key_ends(TENANT) == [None]
         assert (await tx.lock_key(TENANT, KEY.id))[0] == KEY
         taken = await tx.take_idempotency_key(TENANT, SENT, id_of("second"))

@@ -6,12 +6,14 @@ import pytest
 
 from cadenza.domain.health import Health, health_of
 from cadenza.domain.plan import Source
-from cadenza.domain.quota import Allowance, warnings_of
+from cadenza.domain.quota import Allowance, Limits, Period, over_limit, warnings_of
 from cadenza.domain.run import Run, RunStatus
 from tests.factories import NOON, id_of, minutes, seconds
 
 HOUR = timedelta(hours=1)
 A_SECOND = timedelta(seconds=1)
+MONTH = Period(id_of("tenant"), "2026-03")
+DAY = Period(id_of("tenant"), "2026-03-02", id_of("job"))
 
 
 def run(
@@ -168,17 +170,44 @@ def test_a_warning_comes_once_with_the_use_that_reached_it() -> None:
     allowance, told = Allowance(limit=1_000, cost_limit=1.0), list[tuple[str, int]]()
     for _ in range(12):
         allowance = allowance.settle(0, 100, 0.0, 0.05)
-        told += [(each.of, each.percent) for each in warnings_of(allowance, 100, 0.05)]
+        told += [
+            (each.limit_name, each.percent) for each in warnings_of(MONTH, allowance, 100, 0.05)
+        ]
 
-    assert told == [("tokens", 80), ("tokens", 100)]
+    assert told == [("tokens_per_month", 80), ("tokens_per_month", 100)]
 
 
 def test_one_use_can_reach_both_marks_of_both_limits() -> None:
     allowance = Allowance(limit=10, cost_limit=1.0).settle(0, 50, 0.0, 5.0)
-    told = [(each.of, each.percent, each.used) for each in warnings_of(allowance, 50, 5.0)]
+    warnings = warnings_of(DAY, allowance, 50, 5.0)
+    told = [(each.limit_name, each.percent, each.used) for each in warnings]
 
-    assert told == [("tokens", 80, 50), ("tokens", 100, 50), ("money", 80, 5), ("money", 100, 5)]
+    tokens, money = "tokens_per_day", "money_per_day"
+    assert told == [(tokens, 80, 50), (tokens, 100, 50), (money, 80, 5), (money, 100, 5)]
 
 
 def test_without_a_limit_nobody_is_warned() -> None:
-    assert warnings_of(Allowance(limit=None).settle(0, 10**9), 10**9, 0.0) == ()
+    assert warnings_of(MONTH, Allowance(limit=None).settle(0, 10**9), 10**9, 0.0) == ()
+
+
+def test_who_is_over_a_limit_learns_which_and_how_much_is_left() -> None:
+    allowance = Allowance(limit=500_000, used=440_000, reserved=20_000, cost_limit=2.0)
+    over = over_limit(DAY, allowance, 50_000, 0.1)
+
+    assert over is not None
+    assert str(over) == (
+        "the limit tokens_per_day of the job is reached for 2026-03-02: 40,000 of 500,000 are left,"
+        " and a session may take 50,000"
+    )
+    assert over_limit(DAY, allowance, 40_000, 2.0) is None
+    money = over_limit(DAY, allowance, 40_000, 2.01)
+    assert money is not None
+    assert (money.limit_name, money.limit, money.left) == ("money_per_day", 2.0, 2.0)
+
+
+def test_an_owner_may_set_another_limit_or_none_at_all() -> None:
+    usual = Limits(500_000, 2.0)
+
+    assert usual.overridden(None, None) == usual
+    assert usual.overridden(1000, 0.5) == Limits(1000, 0.5)
+    assert usual.overridden(0, 0) == Limits(None, None)

@@ -10,7 +10,7 @@ import pytest
 from cadenza.application.ports.brain import Tools, Usage
 from cadenza.domain.analysis import AnalysisContext, Attention, Response
 from cadenza.domain.definition import EndpointDefinition, JobDefinition
-from cadenza.domain.endpoint import Every
+from cadenza.domain.endpoint import Every, Job
 from cadenza.domain.planner_policy import PlannerPolicy
 from cadenza.domain.rule import ALL_ACT, Mode, Modes
 from cadenza.domain.run import RunStatus
@@ -123,12 +123,14 @@ class Curious:
     name = "curious"
     attention = Attention.ON_CHANGE
     reserved_tokens = 10
-    reserved_cost = 0.0
+
+    def model_for(self, _job: Job) -> None: ...
 
     def pre_check(self, _context: AnalysisContext) -> None: ...
 
     async def analyse(self, _context: AnalysisContext, tools: Tools) -> Usage:
         await tools.call("propose_interval", {"interval_ms": 60_000, "reason": "curious"})
+        await tools.call("submit_analysis", {"reasoning": "curious"})
         return Usage(tokens=5)
 
 

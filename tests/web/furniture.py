@@ -3,8 +3,10 @@
 from typing import Any
 from uuid import UUID, uuid4
 
+from cadenza.application.ports.planning import Reservation
 from cadenza.application.sessions import record_analyses
 from cadenza.domain.billing import Charge, TokenUsage
+from cadenza.domain.endpoint import Job
 from cadenza.domain.grant import GrantUse
 from cadenza.domain.graph import GraphResult
 from cadenza.domain.run import Outcome, RunStatus
@@ -39,7 +41,8 @@ async def furnish(site: Site, house: House) -> dict[str, Any]:
     scheduled = await _schedule(site, house, money["accounts"])
     await site.backend.stores.event_log.watch(house.tenant_id)
     quotas = site.backend.quotas()
-    assert await quotas.reserve(house.tenant_id, 5) is not None
+    owner = Job(UUID(job["id"]), house.tenant_id, job["name"])
+    assert isinstance(await quotas.reserve(owner, 5), Reservation)
     house.ids |= {
         "jobs": job["id"],
         "endpoints": endpoint["id"],

@@ -8,9 +8,11 @@ import pytest
 
 from cadenza.adapters.postgres import records
 from cadenza.application.ports.claims import ClaimRequest
+from cadenza.application.ports.planning import Reservation
 from cadenza.application.sessions import record_analyses
 from cadenza.domain.access import Scope
-from cadenza.domain.endpoint import Endpoint
+from cadenza.domain.endpoint import Endpoint, Job
+from cadenza.domain.quota import OverLimit
 from cadenza.domain.session import Session, SessionEnd, ToolCall
 from tests.factories import FAILED, minutes, seconds
 from tests.web.reading import Reading
@@ -184,29 +186,32 @@ async def test_a_new_tenant_has_used_nothing(world: Reading) -> None:
 
 
 async def test_a_tenant_over_its_quota_sees_since_when_and_of_what(world: Reading) -> None:
-    ours, small = world.ours.id, world.backend.quotas(1000, 2.0)
-    reservation = await small.reserve(ours, 600, 1.5)
-    assert reservation is not None
+    job = Job(world.ours.job_id, world.ours.id, "ours")
+    small = world.backend.quotas(1000, 2.0)
+    reservation = await small.reserve(job, 600, 1.5)
+    assert isinstance(reservation, Reservation)
     await small.settle(reservation, 500, 1.5)
     quota = await world.read("/tenant/quota")
     assert (quota["left"], quota["cost_used"], quota["cost_left"]) == (500, 1.5, 0.5)
     assert quota["refused_at"] is None
-    assert await small.reserve(ours, 100, 0.6) is None  # of money, not of tokens
+    over = await small.reserve(job, 100, 0.6)
+    assert isinstance(over, OverLimit)
+    assert over.limit_name == "money_per_month"
     refused_at = (await world.read("/tenant/quota"))["refused_at"]
     assert refused_at is not None
-    assert await small.reserve(ours, 100, 0.6) is None
+    assert isinstance(await small.reserve(job, 100, 0.6), OverLimit)
     assert (await world.read("/tenant/quota"))["refused_at"] == refused_at
     assert (await world.read("/tenant/quota", world.theirs))["refused_at"] is None
 
 
 async def test_a_limit_that_was_changed_counts_from_the_next_session_on(world: Reading) -> None:
-    ours = world.ours.id
-    assert await world.backend.quotas(50).reserve(ours, 60) is None
+    job = Job(world.ours.job_id, world.ours.id, "ours")
+    assert isinstance(await world.backend.quotas(50).reserve(job, 60), OverLimit)
     assert (await world.read("/tenant/quota"))["token_limit"] == 50
-    assert await world.backend.quotas(100).reserve(ours, 60) is not None
+    assert isinstance(await world.backend.quotas(100).reserve(job, 60), Reservation)
     quota = await world.read("/tenant/quota")
     assert (quota["token_limit"], quota["left"], quota["refused_at"]) == (100, 40, None)
-    assert await world.backend.quotas(70).reserve(ours, 20) is None
+    assert isinstance(await world.backend.quotas(70).reserve(job, 20), OverLimit)
     assert (await world.read("/tenant/quota"))["token_limit"] == 70
 
 
@@ -233,10 +238,13 @@ async def test_what_runs_now_is_counted_as_running(world: Reading) -> None:
 
 async def test_quota_tells_what_is_left(world: Reading) -> None:
     quota = world.backend.quotas(tokens_per_month=1000)
-    reservation = await quota.reserve(world.ours.id, 300)
-    assert reservation is not None
+    job = Job(world.ours.job_id, world.ours.id, "ours")
+    reservation = await quota.reserve(job, 300)
+    assert isinstance(reservation, Reservation)
     await quota.settle(reservation, 120)
-    await quota.reserve(world.ours.id, 80)
+    await quota.reserve(job, 80)
+    today = await world.read(f"/jobs/{job.id}/quota")
+    assert (today["used"], today["reserved"], today["left"]) == (120, 80, None)
     left = await world.read("/tenant/quota")
     assert (left["used"], left["reserved"], left["left"]) == (120, 80, 800)
     assert (await world.read("/tenant/usage"))["tokens_this_month"] == 120

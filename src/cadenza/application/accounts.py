@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from cadenza.application.ports.accounts import TenantReads
-from cadenza.application.ports.store import Store
+from cadenza.application.ports.store import Store, Transaction
 from cadenza.application.recording import created_before, record
 from cadenza.domain.access import (
     INSTALLATION_ADMIN,
@@ -50,7 +50,8 @@ class TenantChange:
             self.detectors_mode or present.detectors,
         )
         days: int | None = self.fields.get("retention_days", tenant.retention_days)
-        return replace(tenant, retention_days=days, modes=modes)
+        payer: UUID | None = self.fields.get("planner_account_id", tenant.planner_account_id)
+        return replace(tenant, retention_days=days, modes=modes, planner_account_id=payer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +82,10 @@ class Tenants:
         async with self.store.transaction() as tx:
             tenant, _ = await tx.lock_tenant(caller.tenant_id)
             changed = change.applied_to(tenant)
+            await _check_payer(tx, changed)
             await tx.save_tenant(changed)
-            await record(tx, caller.actor, tenant.id, "tenant.change", tenant.id, change.fields)
+            data = {name: _told(value) for name, value in change.fields.items()}
+            await record(tx, caller.actor, tenant.id, "tenant.change", tenant.id, data)
         return changed
 
     async def delete(self, tenant_id: UUID, confirmation: str) -> None:
@@ -265,6 +268,21 @@ class FirstStart:
                     return next((user for user in users if user.name == USER), None)
             after = tenants[-1].id
         return None
+
+
+async def _check_payer(tx: Transaction, tenant: Tenant) -> None:
+    payer = tenant.planner_account_id
+    if payer is None:
+        return
+    try:
+        await tx.lock_account(tenant.id, payer)
+    except NotFound as error:
+        fix = "the id of an account of this tenant: GET /accounts"
+        raise InvalidInput("planner_account_id", str(payer), fix) from error
+
+
+def _told(value: Any) -> Any:
+    return str(value) if isinstance(value, UUID) else value
 
 
 def _in_order(scopes: Collection[Scope]) -> tuple[Scope, ...]:

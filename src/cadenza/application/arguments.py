@@ -1,17 +1,19 @@
 """Reading tool arguments that anything may have written: each is checked, or InvalidInput."""
 
 from datetime import UTC, datetime, timedelta
+from math import inf
 from typing import Any, cast
 
 from cadenza.application.sanitizing import clean_text
 from cadenza.domain.errors import InvalidInput
 
 MAX_REASON = 500
+MAX_NAME, MAX_IGNORED = 50, 10  # of arguments that are only named
 _MAX_MS = 366 * 24 * 3600 * 1000
 
 
 class Arguments:
-    """The arguments of one call. `done` refuses what was sent and never asked for."""
+    """The arguments of one call. What was sent and never asked for is `ignored`."""
 
     def __init__(self, values: object) -> None:
         if not isinstance(values, dict):
@@ -28,10 +30,11 @@ class Arguments:
             raise InvalidInput(name, "nothing", "it is required: an ISO-8601 instant, or null")
         return self.instant(name) if self.has(name) else None
 
-    def done(self) -> None:
-        unknown = [name for name in self._values if name not in self._read]
-        if unknown:
-            raise InvalidInput("arguments", unknown[0], f"expected {', '.join(sorted(self._read))}")
+    @property
+    def ignored(self) -> list[str]:
+        """Models like to add arguments: that is no reason to do nothing, and worth a word."""
+        unread = [name for name in self._values if name not in self._read]
+        return [name[:MAX_NAME] for name in unread[:MAX_IGNORED]]
 
     def text(self, name: str, default: str = "", longest: int = MAX_REASON) -> str:
         value = self._take(name, default)
@@ -54,10 +57,14 @@ class Arguments:
         most = _MAX_MS / 60_000
         return timedelta(minutes=self._number(name, default, 0, most, "expected minutes"))
 
-    def share(self, name: str) -> float | None:
+    def share(self, name: str) -> tuple[float | None, tuple[str, ...]]:
+        """A number from 0 to 1, and how it was brought there, if it was."""
         if not self.has(name):
-            return None
-        return float(self._number(name, None, 0, 1, "expected a number from 0 to 1"))
+            return None, ()
+        wanted = float(self._number(name, None, -inf, inf, "expected a number from 0 to 1"))
+        share = min(max(wanted, 0.0), 1.0)
+        verb = "raised" if share > wanted else "cut"
+        return share, () if share == wanted else (f"{name} {verb} to {share:g}",)
 
     def instant(self, name: str) -> datetime:
         value = self._take(name, None)

@@ -6,11 +6,18 @@ from typing import Any
 
 from cadenza.application.sanitizing import sanitized_body
 from cadenza.domain.analysis import Response, SiblingState
+from cadenza.domain.authority import Authority, author_of
 from cadenza.domain.endpoint import CronLine, Endpoint, Every, fresh_hints
 from cadenza.domain.hint import Hint, IntervalHint
 from cadenza.domain.instants import FOREVER, humanize, iso, iso_or_none, milliseconds
 
 Answer = dict[str, Any]
+_WHO = {
+    Authority.PERSON: "person",
+    Authority.RULE: "declared rule",
+    Authority.MODEL: "model",
+    Authority.DETECTOR: "detector",
+}
 REPEATED = "(the same as the one before it in this list)"
 
 
@@ -18,9 +25,16 @@ def describe_response(response: Response, *, repeated: bool = False) -> Answer:
     return {
         "at": iso(response.finished_at),
         "status": response.status,
+        **describe_failure(response.status_code, response.error_kind),
         "duration_ms": milliseconds(response.duration) if response.duration else None,
         "body": REPEATED if repeated else sanitized_body(response.body),
     }
+
+
+def describe_failure(status_code: int | None, error_kind: str | None) -> Answer:
+    """HTTP status and kind of error, as far as there are any."""
+    known = {"http_status": status_code, "error_kind": error_kind}
+    return {name: value for name, value in known.items() if value is not None}
 
 
 def describe_history(responses: Sequence[Response]) -> list[Answer]:
@@ -43,6 +57,7 @@ def describe_sibling(sibling: SiblingState, now: datetime) -> Answer:
             "next_run_at": iso_or_none(endpoint.next_run_at),
             "in_flight": endpoint.in_flight,
             "paused_until": describe_pause(endpoint.paused_until(now)),
+            "pauses": describe_pauses(endpoint, now),
             "failure_count": endpoint.failure_count,
         },
         "hints": describe_hints(endpoint, now),
@@ -63,13 +78,35 @@ def describe_pause(until_at: datetime | None) -> str | None:
     return "until resumed" if is_endless else iso_or_none(until_at)
 
 
+def describe_pauses(endpoint: Endpoint, now: datetime) -> list[Answer]:
+    """Each that is in force, and who set it."""
+    planners = endpoint.planner_pause
+    pauses = [
+        (Authority.PERSON, endpoint.person_pause),
+        (author_of(planners) if planners is not None else None, planners),
+    ]
+    in_force = [
+        {
+            "until": describe_pause(pause.until_at),
+            "set_by": _WHO[authority],
+            "reason": pause.reason,
+        }
+        for authority, pause in pauses
+        if authority is not None and pause is not None and pause.until_at > now
+    ]
+    job_pause = endpoint.job_paused_until
+    if job_pause is not None and job_pause > now:
+        in_force.append({"until": describe_pause(job_pause), "set_by": "person, for the whole job"})
+    return in_force
+
+
 def describe_hints(endpoint: Endpoint, now: datetime) -> list[Answer]:
     hints = [hint for hint in fresh_hints(endpoint, now) if hint is not None]
     return [
         {
             **_wish(hint),
             "expires_at": iso(hint.expires_at),
-            "author": hint.author,
+            "set_by": _WHO[author_of(hint)],
             "reason": hint.reason,
         }
         for hint in hints

@@ -20,10 +20,12 @@ class Round:
     over_quota: int = 0
     put_off: int = 0  # the provider is failing
     suggested: int = 0  # sessions with something for a person to accept
+    unpaid: int = 0
 
 
 class Skipped(StrEnum):
     OVER_QUOTA = "over-quota"
+    UNPAID = "unpaid"  # the account that would pay cannot
     PUT_OFF = "put-off"
     TOO_LATE = "too-late"  # its lease might not last as long as a session
 
@@ -64,4 +66,5 @@ def round_of(ended: Sequence[Session | Skipped]) -> Round:
         over_quota=ended.count(Skipped.OVER_QUOTA),
         put_off=ended.count(Skipped.PUT_OFF),
         suggested=sum(any(call.suggested for call in session.tool_calls) for session in held),
+        unpaid=ended.count(Skipped.UNPAID),
     )

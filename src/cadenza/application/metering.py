@@ -34,6 +34,17 @@ class Failure:
     message: str
 
 
+def priced(
+    prices: Prices, api: ModelApi, models: tuple[str, str], usage: TokenUsage
+) -> tuple[str, int]:
+    """Of the model that answered; of the one that was asked for where that has no price."""
+    answered, asked = models
+    try:
+        return answered[:LONGEST_NAME], prices.credits(api, answered, usage)
+    except InvalidInput:
+        return asked[:LONGEST_NAME], prices.credits(api, asked, usage)
+
+
 class RunMeter:
     def __init__(
         self,
@@ -86,7 +97,7 @@ class RunMeter:
             run_id=self._request.run_id,
             attempt=self._request.attempt,
             unit=unit,
-            model=model[:LONGEST_NAME],
+            model=model,
             usage=usage,
             credits=min(cost, MAX_CREDITS),
             basis=basis,
@@ -163,12 +174,8 @@ class RunMeter:
             raise self._refused(ErrorCode.INVALID_REQUEST, message) from error
 
     def _cost(self, unit: str, model: str, usage: TokenUsage) -> tuple[str, int]:
-        """Of the model that answered; of the one that was asked for where that has no price."""
         api, asked = self._admitted[unit]
-        try:
-            return model, self._prices.credits(api, model, usage)
-        except InvalidInput:
-            return asked, self._prices.credits(api, asked, usage)
+        return priced(self._prices, api, (model, asked), usage)
 
     def _refused(self, code: ErrorCode, message: str) -> CallRefused:
         self.failed(code, message)

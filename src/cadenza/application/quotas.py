@@ -1,13 +1,26 @@
-"""What tenants may spend on analysis: set aside before a session, settled after it."""
+"""What may be spent on analysis: set aside before a session, settled after it."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from datetime import timedelta
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from cadenza.application.ports.planning import Reservation
 from cadenza.application.ports.store import Store, Transaction
-from cadenza.domain.quota import QuotaWarning, month_of, warnings_of
+from cadenza.domain.audit import PendingEvent
+from cadenza.domain.endpoint import Job
+from cadenza.domain.quota import (
+    NO_LIMITS,
+    Allowance,
+    Limits,
+    OverLimit,
+    Period,
+    QuotaWarning,
+    day_of,
+    month_of,
+    over_limit,
+    warnings_of,
+)
 
 # No session lasts a day: what was set aside for longer belongs to a planner that died.
 LOST_AFTER = timedelta(days=1)
@@ -17,28 +30,51 @@ LOST_AFTER = timedelta(days=1)
 class Quotas:
     store: Store
     new_id: Callable[[], UUID]
-    tokens_per_month: int | None = None
-    money_per_month: float | None = None
+    per_month: Limits = NO_LIMITS  # of a tenant
+    per_day: Limits = NO_LIMITS  # of a job that says nothing else
 
-    async def reserve(self, tenant_id: UUID, tokens: int, cost: float = 0.0) -> Reservation | None:
-        """Set tokens and money aside for a session; None where the tenant has not enough left."""
+    async def reserve(self, job: Job, tokens: int, cost: float = 0.0) -> Reservation | OverLimit:
+        """Set tokens and money aside for a session, or say which limit is in the way."""
         async with self.store.transaction() as tx:
             now = await tx.time()
-            for lost in await tx.take_old_reservations(tenant_id, now - LOST_AFTER):
+            for lost in await tx.take_old_reservations(job.tenant_id, now - LOST_AFTER):
                 await _settle(tx, lost, used=0, cost=0.0)
-            month = month_of(now)
-            stored = await tx.lock_allowance(tenant_id, month)
-            limits = {"limit": self.tokens_per_month, "cost_limit": self.money_per_month}
-            allowance = replace(stored, **limits)
-            reserved = allowance.reserve(tokens, cost)
-            if reserved is None:
-                refused = replace(allowance, refused_at=allowance.refused_at or now)
-                await tx.save_allowance(tenant_id, month, refused)
-                return None
-            await tx.save_allowance(tenant_id, month, replace(reserved, refused_at=None))
-            reservation = Reservation(self.new_id(), tenant_id, month, tokens, cost)
+            allowances = await self._lock(tx, job, now)
+            for period, allowance in allowances:
+                over = over_limit(period, allowance, tokens, cost)
+                if over is not None:
+                    await _note_refusal(tx, period, allowance, over, now)
+                    return over
+            for period, allowance in allowances:
+                reserved = allowance.reserved_for(tokens, cost)
+                await tx.save_allowance(period, replace(reserved, refused_at=None))
+            ids = (self.new_id(), job.tenant_id, month_of(now))
+            reservation = Reservation(*ids, tokens, cost, job.id, day_of(now))
             await tx.insert_reservation(reservation)
         return reservation
+
+    async def check(
+        self, tx: Transaction, job: Job, tokens: int, cost: float = 0.0
+    ) -> OverLimit | None:
+        """Which limit a session would meet now; nothing is set aside."""
+        allowances = await self._lock(tx, job, await tx.time())
+        overs = (over_limit(*of_period, tokens, cost) for of_period in allowances)
+        return next((over for over in overs if over is not None), None)
+
+    async def _lock(
+        self, tx: Transaction, job: Job, now: datetime
+    ) -> list[tuple[Period, Allowance]]:
+        return [
+            (period, (await tx.lock_allowance(period)).within(limits))
+            for period, limits in self._periods(job, now)
+        ]
+
+    def _periods(self, job: Job, now: datetime) -> Iterator[tuple[Period, Limits]]:
+        """In the order in which they are locked everywhere."""
+        yield Period(job.tenant_id, month_of(now)), self.per_month
+        policy = job.planner
+        own = self.per_day.overridden(policy.tokens_per_day, policy.money_per_day)
+        yield Period(job.tenant_id, day_of(now), job.id), own
 
     async def settle(
         self, reservation: Reservation, used: int, cost: float = 0.0
@@ -46,14 +82,37 @@ class Quotas:
         """Turn what was set aside into what was used; settling it again changes nothing."""
         async with self.store.transaction() as tx:
             taken = await tx.take_reservation(reservation.id)
-            return await _settle(tx, taken, used, cost) if taken is not None else ()
+            warnings = await _settle(tx, taken, used, cost) if taken is not None else []
+            if warnings:
+                events = [_event(reservation.tenant_id, warning) for warning in warnings]
+                await tx.add_events(events)
+        return warnings
+
+
+async def _note_refusal(
+    tx: Transaction, period: Period, allowance: Allowance, over: OverLimit, now: datetime
+) -> None:
+    """The first one is told; it lasts until a session can be held again."""
+    if allowance.refused_at is None:
+        data = {"limit_name": over.limit_name, "period": over.period, "detail": str(over)}
+        event = PendingEvent("quota.refused", period.tenant_id, period.job_id, None, data)
+        await tx.add_events([event])
+    await tx.save_allowance(period, replace(allowance, refused_at=allowance.refused_at or now))
 
 
 async def _settle(
     tx: Transaction, reservation: Reservation, used: int, cost: float
-) -> Sequence[QuotaWarning]:
-    tenant_id, month = reservation.tenant_id, reservation.month
-    allowance = await tx.lock_allowance(tenant_id, month)
-    settled = allowance.settle(reservation.tokens, used, reservation.cost, cost)
-    await tx.save_allowance(tenant_id, month, settled)
-    return warnings_of(settled, used, cost)
+) -> list[QuotaWarning]:
+    warnings: list[QuotaWarning] = []
+    for period in reservation.periods:
+        allowance = await tx.lock_allowance(period)
+        settled = allowance.settle(reservation.tokens, used, reservation.cost, cost)
+        await tx.save_allowance(period, settled)
+        warnings += warnings_of(period, settled, used, cost)
+    return warnings
+
+
+def _event(tenant_id: UUID, warning: QuotaWarning) -> PendingEvent:
+    kind = "quota.reached" if warning.percent >= 100 else "quota.warning"
+    data = {name: value for name, value in asdict(warning).items() if name != "job_id"}
+    return PendingEvent(kind, tenant_id, warning.job_id, None, data)

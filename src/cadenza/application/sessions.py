@@ -2,24 +2,30 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
+from typing import Any
 
 from cadenza.application.ports.store import Store, Transaction
 from cadenza.domain.audit import PendingEvent
 from cadenza.domain.errors import NotFound
+from cadenza.domain.instants import iso_or_none
 from cadenza.domain.session import Session
 
 COUNTED_WITHIN = timedelta(days=1)
 
 
-async def record_analyses(store: Store, sessions: Sequence[Session], holder: str) -> None:
+async def record_analyses(
+    store: Store, sessions: Sequence[Session], holder: str, events: Sequence[PendingEvent] = ()
+) -> None:
     """Sessions of endpoints that were deleted meanwhile are gone with them."""
     try:
-        await _record(store, sessions, holder)
+        await _record(store, sessions, holder, events)
     except NotFound:
-        await _record(store, sessions, holder)  # one of them was deleted at just this moment
+        await _record(store, sessions, holder, events)  # one was deleted at just this moment
 
 
-async def _record(store: Store, sessions: Sequence[Session], holder: str) -> None:
+async def _record(
+    store: Store, sessions: Sequence[Session], holder: str, others: Sequence[PendingEvent]
+) -> None:
     async with store.transaction() as tx:
         present = await tx.save_analysis_states(sessions, holder)
         worth_keeping = [session for session in sessions if session.worth_keeping]
@@ -27,8 +33,18 @@ async def _record(store: Store, sessions: Sequence[Session], holder: str) -> Non
         stored = [session for session in stored if not await _is_counted(tx, session)]
         if stored:
             await tx.insert_sessions(stored)
-            if events := [event for session in stored for event in _events(session)]:
-                await tx.add_events(events)
+        if events := [*others, *(event for session in stored for event in _events(session))]:
+            await tx.add_events(events)
+
+
+async def record_skipped(store: Store, session: Session) -> bool:
+    """A session that could not be held is recorded once, and again when the reason is another."""
+    async with store.transaction() as tx:
+        is_news = await tx.note_skipped(session)
+        if is_news:
+            await tx.insert_sessions([session])
+            await tx.add_events([_event(session, "session.skipped", reason=session.trouble)])
+    return is_news
 
 
 async def _is_counted(tx: Transaction, session: Session) -> bool:
@@ -45,6 +61,20 @@ def _events(session: Session) -> Iterator[PendingEvent]:
     }
     for kind, tools in tools_by_kind.items():
         if tools:
-            ids = (session.tenant_id, session.job_id, session.endpoint_id)
-            data = {"session_id": str(session.id), "brain": session.brain, "tools": tools}
-            yield PendingEvent(kind, *ids, data)
+            yield _event(session, kind, tools=tools)
+    if session.is_news_of_failure:
+        yield _event(
+            session,
+            "session.failed",
+            reason=session.trouble,
+            in_a_row=session.failed_looks,
+            next_analysis_at=iso_or_none(session.next_analysis_at),
+        )
+    elif session.tokens:
+        spent = {"tokens": session.tokens, "cost": session.cost}
+        yield _event(session, "session.ended", look=session.reason, **spent)
+
+
+def _event(session: Session, kind: str, **data: Any) -> PendingEvent:
+    ids = (session.tenant_id, session.job_id, session.endpoint_id)
+    return PendingEvent(kind, *ids, {"session_id": str(session.id), "brain": session.brain, **data})

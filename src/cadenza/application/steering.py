@@ -1,4 +1,4 @@
-"""Steering by hand: pauses, hints, run now, reset, and asking for an analysis."""
+"""Steering by hand: pauses, hints, run now and reset."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from cadenza.application.ports.catalogue import StoredEndpoint
-from cadenza.application.ports.store import Channel, Store
+from cadenza.application.ports.store import Store
 from cadenza.application.recording import record
 from cadenza.application.transitions import save_transitions
 from cadenza.domain import steering
@@ -102,16 +102,6 @@ class Steering:
         assert stored.endpoint.manual_slot_at is not None
         return stored.endpoint.manual_slot_at
 
-    async def ask_for_analysis(self, caller: Caller, endpoint_id: UUID) -> None:
-        """As soon as the planner can."""
-        async with self.store.transaction() as tx:
-            stored = await tx.lock_endpoint(caller.tenant_id, endpoint_id)
-            _check_not_archived(stored.endpoint)
-            await tx.ask_for_analysis(endpoint_id)
-            subject = stored.endpoint
-            await record(tx, caller.actor, caller.tenant_id, "endpoint.analyse", subject)
-            await tx.notify(Channel.FINISHED)
-
     async def _steer(
         self,
         caller: Caller,
@@ -122,7 +112,7 @@ class Steering:
     ) -> StoredEndpoint:
         async with self.store.transaction() as tx:
             stored = await tx.lock_endpoint(caller.tenant_id, endpoint_id)
-            _check_not_archived(stored.endpoint)
+            check_not_archived(stored.endpoint)
             endpoint = transition(stored.endpoint, stored.read_at)
             if endpoint == stored.endpoint:
                 return stored
@@ -132,6 +122,6 @@ class Steering:
         return stored.after(endpoint)
 
 
-def _check_not_archived(endpoint: Endpoint) -> None:
+def check_not_archived(endpoint: Endpoint) -> None:
     if endpoint.archived_at is not None:
         raise Refused("it is archived")

@@ -13,16 +13,12 @@ from typing import Any
 from uuid import UUID
 
 from cadenza.application.arguments import Arguments
-from cadenza.application.descriptions import (
-    Answer,
-    describe_history,
-    describe_response,
-    describe_sibling,
-)
+from cadenza.application.descriptions import Answer
 from cadenza.application.ports.analysis_queue import AnalysisQueue
 from cadenza.application.ports.brain import Usage
 from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.store import Store, Transaction
+from cadenza.application.reading_tools import ReadingTools
 from cadenza.application.sanitizing import sanitized, shortened
 from cadenza.application.transitions import save_transitions
 from cadenza.domain import bounds, steering
@@ -37,9 +33,11 @@ from cadenza.domain.instants import iso_or_none
 from cadenza.domain.rule import Mode
 from cadenza.domain.session import ToolCall
 from cadenza.domain.suggestion import is_waiting
+from cadenza.domain.track_record import TrackRecord
 
 MAX_RECORDED = 2 * MAX_TOOL_CALLS  # some brains go on calling after they had to stop
 MAX_READ = 10_000  # characters of an argument
+MAX_NAMES = 50  # of siblings, in an answer to a name that none of them has
 SUGGESTION_TTL = timedelta(hours=1)  # of one that has no end of its own
 
 
@@ -76,6 +74,7 @@ class Toolbox:
 
     def __post_init__(self) -> None:
         self._analysed = self.context.endpoint
+        self._reading = ReadingTools(self.context, self.store, self.analysis_queue, self.clock)
         self._one_at_a_time = asyncio.Lock()  # brains may call several tools at once
         self.calls: list[ToolCall] = []
         self.submission: Submission | None = None
@@ -85,9 +84,9 @@ class Toolbox:
         self._refusal: str | None = None  # its kind, where it was refused
         self._effect: Effect | None = None  # where it changed something, or would have
         self._tools: dict[str, Callable[[Arguments], Awaitable[Answer]]] = {
-            "get_latest_response": self._get_latest_response,
-            "get_response_history": self._get_response_history,
-            "get_sibling_latest_responses": self._get_sibling_latest_responses,
+            "get_latest_response": self._reading.latest_response,
+            "get_response_history": self._reading.response_history,
+            "get_sibling_latest_responses": self._reading.sibling_latest_responses,
             "propose_interval": self._propose_interval,
             "propose_next_time": self._propose_next_time,
             "pause_until": self._pause_until,
@@ -135,6 +134,9 @@ class Toolbox:
     def report_usage(self, usage: Usage) -> None:
         self.usage = usage
 
+    async def track_record(self) -> TrackRecord:
+        return await self._reading.track_record()
+
     async def _answer(self, tool: str, arguments: dict[str, Any]) -> Answer:
         run = self._tools.get(tool)
         if run is None:
@@ -144,32 +146,9 @@ class Toolbox:
         if len(self.calls) >= MAX_TOOL_CALLS and tool != "submit_analysis":
             self.out_of_calls = True
             raise Refused(f"a session has {MAX_TOOL_CALLS} tool calls; submit the analysis now")
-        return await run(Arguments(arguments))
-
-    # --- Read -----------------------------------------------------------------------------
-
-    async def _get_latest_response(self, arguments: Arguments) -> Answer:
-        arguments.done()
-        responses = await self.analysis_queue.responses(self._analysed.id, limit=1)
-        if not responses:
-            return {"ok": True, "found": False, "note": "it has not run yet"}
-        return {"ok": True, "found": True, **describe_response(responses[0])}
-
-    async def _get_response_history(self, arguments: Arguments) -> Answer:
-        limit = arguments.whole("limit", 1, 10, default=10)
-        offset = arguments.whole("offset", 0, 100_000, default=0)
-        arguments.done()
-        responses = await self.analysis_queue.responses(
-            self._analysed.id, limit=limit + 1, offset=offset
-        )
-        history = describe_history(responses[:limit])
-        return {"ok": True, "responses": history, "more": len(responses) > limit}
-
-    async def _get_sibling_latest_responses(self, arguments: Arguments) -> Answer:
-        arguments.done()
-        siblings = await self.analysis_queue.siblings(self._analysed.id)
-        now = self.clock.now()
-        return {"ok": True, "siblings": [describe_sibling(sibling, now) for sibling in siblings]}
+        read = Arguments(arguments)
+        answer = await run(read)
+        return {**answer, "ignored_arguments": read.ignored} if read.ignored else answer
 
     # --- Change ---------------------------------------------------------------------------
 
@@ -177,7 +156,6 @@ class Toolbox:
         wanted = arguments.duration_ms("interval_ms")
         wanted_ttl = arguments.minutes("ttl_minutes", default=60)
         reason, name = arguments.text("reason"), arguments.text("endpoint")
-        arguments.done()
         interval = bounded("interval", wanted, bounds.MIN_INTERVAL, bounds.MAX_INTERVAL)
 
         def change(endpoint: Endpoint, now: datetime) -> Effect:
@@ -200,7 +178,6 @@ class Toolbox:
             run_at = self.clock.now() + arguments.duration_ms("next_run_in_ms")
         wanted_ttl = arguments.minutes("ttl_minutes", default=30)
         reason, name = arguments.text("reason"), arguments.text("endpoint")
-        arguments.done()
 
         def change(endpoint: Endpoint, now: datetime) -> Effect:
             if run_at <= now:
@@ -217,7 +194,6 @@ class Toolbox:
     async def _pause_until(self, arguments: Arguments) -> Answer:
         until_at = arguments.instant_or_null("until_iso")
         reason, name = arguments.text("reason"), arguments.text("endpoint")
-        arguments.done()
 
         def change(endpoint: Endpoint, now: datetime) -> Effect:
             if until_at is None or until_at <= now:
@@ -240,7 +216,6 @@ class Toolbox:
     async def _clear_hints(self, arguments: Arguments) -> Answer:
         arguments.text("reason")
         name = arguments.text("endpoint")
-        arguments.done()
         left: list[str] = []
 
         def change(endpoint: Endpoint, now: datetime) -> Effect:
@@ -306,8 +281,7 @@ class Toolbox:
         siblings = await tx.sibling_ids(self._analysed)
         if name in siblings:
             return siblings[name]
-        names = ", ".join(sorted(siblings)) or "no other endpoint"
-        raise InvalidInput("endpoint", name, f"this job has {names}")
+        raise InvalidInput("endpoint", name, f"this job has {_listed(sorted(siblings))}")
 
     def _refuse_if_it_ran_meanwhile(self, endpoint: Endpoint) -> None:
         for slot_at in (endpoint.running_slot_at, endpoint.last_slot_at):
@@ -318,18 +292,24 @@ class Toolbox:
 
     async def _submit_analysis(self, arguments: Arguments) -> Answer:
         reasoning = arguments.text("reasoning", longest=4000)
-        confidence = arguments.share("confidence")
+        confidence, clamps = arguments.share("confidence")
         arguments.has("actions_taken")  # allowed, and of no use: the calls are on record
-        next_analysis_at, clamps = None, ()
+        next_analysis_at = None
         if arguments.has("next_analysis_in_ms"):
             wanted = arguments.duration_ms("next_analysis_in_ms")
             shortest, longest = bounds.MIN_NEXT_ANALYSIS, bounds.MAX_NEXT_ANALYSIS
             length = bounded("next analysis", wanted, shortest, longest)
-            next_analysis_at, clamps = self.clock.now() + length.value, _clamps(length)
-        arguments.done()
+            next_analysis_at = self.clock.now() + length.value
+            clamps += _clamps(length)
         self.submission = Submission(reasoning, confidence, next_analysis_at)
         next_at = iso_or_none(next_analysis_at)
         return {"ok": True, "next_analysis_at": next_at, "clamped": list(clamps)}
+
+
+def _listed(names: list[str]) -> str:
+    if len(names) > MAX_NAMES:
+        names = [*names[:MAX_NAMES], f"{len(names) - MAX_NAMES} more"]
+    return ", ".join(names) or "no other endpoint"
 
 
 def _clamps(*values: Bounded) -> tuple[str, ...]:

@@ -6,7 +6,8 @@ import typer
 
 from cadenza.cli.client import Api
 from cadenza.cli.commands import command, group
-from cadenza.cli.complete import Limit, Since
+from cadenza.cli.complete import Limit, OfJob, Since
+from cadenza.cli.lookup import find_job
 from cadenza.cli.output import Column, Output
 from cadenza.cli.terminal_text import json_text, shortened
 
@@ -56,15 +57,18 @@ def _counts(counts: dict[str, int]) -> str:
 
 
 @command(cli, "quota")
-def quota(api: Api, out: Output) -> None:
+def quota(api: Api, out: Output, job: OfJob = None) -> None:
     """Show how many tokens, and how much money, are left for analysis this month.
 
-    Example: cadenza quota
+    With --job: for one job today (UTC).
+
+    Example: cadenza quota --job shop
     """
-    budget = api.get("/tenant/quota")
+    path = f"/jobs/{find_job(api, job)['id']}/quota" if job else "/tenant/quota"
+    budget = api.get(path)
     limit, money = budget["token_limit"], budget["cost_limit"]
     lines = [
-        ("month", budget["month"]),
+        ("day", budget["day"]) if job else ("month", budget["month"]),
         ("limit", "none" if limit is None else f"{limit:,}"),
         ("used", f"{budget['used']:,}"),
         ("reserved", f"{budget['reserved']:,}"),

@@ -23,7 +23,7 @@ Item = dict[str, Any]
 TOP_UP = "top-up"
 USED = ("calls", "estimated_calls", "input_tokens", "output_tokens")
 CACHED = ("cache_read_tokens", "cache_write_tokens")
-GROUPS = "day, schedule, endpoint, graph, model or account."
+GROUPS = "day, schedule, graph, job, endpoint, model or account."
 AccountName = Annotated[str, typer.Argument(metavar="ACCOUNT", help="An account's name or id.")]
 cli = typer.Typer()
 accounts = group("accounts", "Accounts that pay for models: credits, usage, and provider keys.")
@@ -132,7 +132,7 @@ def show_usage(
     file: Annotated[Path | None, typer.Option("--csv", help="Write a CSV file.")] = None,
     force: Force = False,
 ) -> None:
-    """Show calls, tokens and credits by day, schedule, endpoint, graph or model.
+    """Show calls, tokens and credits by day, schedule, graph, job, endpoint or model.
 
     Example: cadenza accounts usage research --by graph --since 30d --csv usage.csv
     """
@@ -163,6 +163,24 @@ def _as_csv(by: str, rows: list[Item]) -> str:
         amount = dollars(row["credits"]).replace("$", "").replace(",", "")
         writer.writerow([plain(row["group"] or ""), *counts, amount])
     return text.getvalue()
+
+
+@command(accounts, "for-planner")
+def pay_for_planner(
+    api: Api,
+    out: Output,
+    name: Annotated[str, typer.Argument(metavar="ACCOUNT", help="Its name or id; or `none`.")],
+) -> None:
+    """Let an account pay for the planner's sessions with a model; `none`: the installation pays.
+
+    A job that names an account (planner: {account: NAME}) has its own.
+
+    Example: cadenza accounts for-planner research
+    """
+    account_id = None if name == "none" else find_account(api, name)["id"]
+    tenant = api.patch("/tenant", {"planner_account_id": account_id})
+    payer = "The installation pays" if account_id is None else f"The account {name} pays"
+    out.done(tenant, f"{payer} for the planner's sessions.")
 
 
 @command(ledger, "verify")

@@ -26,7 +26,7 @@ from cadenza.cli.errors import usage
 from cadenza.cli.graph_fields import GraphOptions
 from cadenza.cli.lookup import find_endpoint, find_job, full_name, job_and_name
 from cadenza.cli.output import Column, Output
-from cadenza.cli.times import duration_text
+from cadenza.cli.times import Times, duration_text
 
 NO_ENDPOINTS = (
     "No endpoints yet. Create one:\n"
@@ -71,6 +71,7 @@ def show_endpoint(api: Api, out: Output, name: EndpointName) -> None:
     Example: cadenza endpoints show shop/queue
     """
     endpoint = api.get(f"/endpoints/{find_endpoint(api, name)['id']}")
+    analyses = api.get(f"/endpoints/{endpoint['id']}/analyses")["items"]
     times, called = out.times, endpoint["target"]
     pauses = [
         f"by {pause['by']} {until(pause['until'], times)}"
@@ -98,9 +99,19 @@ def show_endpoint(api: Api, out: Output, name: EndpointName) -> None:
         ("last run", times.when(endpoint["last_run_at"], "never")),
         ("next run", next_run(endpoint, times)),
         ("then", _following(out, endpoint)),
+        ("planner", "\n".join(_analysis(item, times) for item in analyses)),
     ]
-    out.one(endpoint, lines)
+    out.one({**endpoint, "analyses": analyses}, lines)
     _warn(out, endpoint)
+
+
+def _analysis(analysis: dict[str, Any], times: Times) -> str:
+    looked = f"{analysis['brain']} looked {times.when(analysis['looked_at'], 'never')}"
+    trouble, failed = analysis["trouble"], analysis["failed_looks"]
+    if failed:
+        again = times.when(analysis["next_analysis_at"])
+        return f"{looked}; failed {failed} in a row, next try {again}: {trouble}"
+    return f"{looked}; no session is held now: {trouble}" if trouble else looked
 
 
 @command(cli, "create")

@@ -12,6 +12,7 @@ from cadenza.cli.lookup import EndpointNames, find_endpoint, find_job
 from cadenza.cli.output import Column, Output
 from cadenza.cli.terminal_text import json_text, shortened
 from cadenza.cli.times import Times, duration_text
+from cadenza.domain.analysis import REASONS
 
 NO_SESSIONS = (
     "No sessions yet: the planner writes one where it did or wanted something.\n"
@@ -45,6 +46,7 @@ def list_sessions(
         Column("when", lambda session: out.times.when(session["started_at"])),
         Column("endpoint", lambda session: names.of(session["endpoint_id"])),
         Column("brain", lambda session: session["brain"]),
+        Column("because", lambda session: session["reason"] or ""),
         Column("did", _did),
         Column("times", lambda session: session["repeats"] + 1),
         Column("ended as", lambda session: session["ended_as"]),
@@ -81,12 +83,16 @@ def show_session(
         ("when", out.times.when(session["started_at"])),
         ("took", duration_text(session["duration_ms"])),
         ("repeated", _repeated(session, out.times)),
+        ("because", REASONS.get(session["reason"], "")),
         ("ended as", session["ended_as"]),
         ("reasoning", session["reasoning"]),
         ("confidence", session["confidence"]),
         ("calls", "\n".join(calls) or "none"),
         ("warnings", "\n".join(session["warnings"])),
-        ("tokens", session["tokens"] or ""),
+        ("tokens", _tokens(session)),
+        ("cost", f"${session['cost']:.4f}" if session["tokens"] else ""),
+        ("paid by", session["account_id"]),
+        ("prompt", session["prompt_version"]),
         ("next look", out.times.when(session["next_analysis_at"])),
     ]
     out.one(session, lines)
@@ -143,6 +149,14 @@ def _repeated(session: dict[str, Any], times: Times) -> str:
     if not session["repeats"]:
         return ""
     return f"{session['repeats']} times more, last {times.when(session['last_at'])}"
+
+
+def _tokens(session: dict[str, Any]) -> str:
+    if not session["tokens"]:
+        return ""
+    parts = ("input", session["input_tokens"]), ("cached", session["cached_tokens"])
+    split = [f"{count:,} {name}" for name, count in (*parts, ("output", session["output_tokens"]))]
+    return f"{session['tokens']:,} ({', '.join(split)})"
 
 
 def _call(call: dict[str, Any]) -> str:

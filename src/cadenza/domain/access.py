@@ -31,6 +31,7 @@ class Tenant:
     created_at: datetime
     retention_days: int | None = None
     modes: Modes = field(default_factory=Modes)
+    planner_account_id: UUID | None = None  # pays for sessions where a job names no account
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,17 @@ from uuid import UUID
 
 from cadenza.domain.endpoint import Endpoint, Job
 from cadenza.domain.health import Health
+from cadenza.domain.planner_policy import USUAL
 from cadenza.domain.rule import ALL_ACT, Modes
 from cadenza.domain.run import Body, RunStatus
 
 RECENT_RESPONSES = 49  # half hours: a day and one more, so that a daily peak is not news
 _WELL = RunStatus.SUCCESS  # hundreds of uses in an analysis, and looking up an enum is slow
 LONGEST_RECENT_BODY = 8_000  # characters of JSON: a batch of hundreds must fit in memory
+STREAK_GAP = timedelta(minutes=1)  # between two that a failure streak made urgent: some flap
+FIRST_BACK_OFF = timedelta(minutes=5)
+LONGEST_BACK_OFF = timedelta(days=1)
+PROVIDER_BACK_OFF = timedelta(hours=1)  # where the provider failed: it may be back any minute
 
 
 class Attention(StrEnum):
@@ -25,6 +30,33 @@ class Attention(StrEnum):
     ON_CHANGE = "on-change"  # when something happened, or the brain asked for another analysis
 
 
+class LookReason(StrEnum):
+    """Why an endpoint is analysed; kept with the session."""
+
+    ASKED = "asked"
+    RAN = "ran"
+    SIBLING_RAN = "sibling-ran"
+    NEVER_ANALYSED = "never-analysed"
+    STREAK = "failure-streak"
+    SIBLING_CHANGED = "sibling-changed"
+    FAILED = "failed"
+    DUE = "due"
+    RETRY = "retry"
+
+
+REASONS = {
+    LookReason.ASKED: "a person asked for it",
+    LookReason.RAN: "it ran",
+    LookReason.SIBLING_RAN: "a sibling ran",
+    LookReason.NEVER_ANALYSED: "it was never analysed",
+    LookReason.STREAK: "a failure streak began or ended",
+    LookReason.SIBLING_CHANGED: "a sibling's pause, hints or failure state changed",
+    LookReason.FAILED: "it failed since",
+    LookReason.DUE: "the last analysis asked for another look",
+    LookReason.RETRY: "the last session failed, and is tried again",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Response:
     slot_at: datetime
@@ -33,6 +65,7 @@ class Response:
     body: Body
     duration: timedelta | None = None
     status_code: int | None = None
+    error_kind: str | None = None
 
     @property
     def is_well(self) -> bool:
@@ -49,6 +82,17 @@ class SiblingState:
 class LastAnalysis:
     at: datetime
     reasoning: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisState:
+    """How a brain stands to an endpoint."""
+
+    brain: str
+    looked_at: datetime | None
+    next_analysis_at: datetime | None
+    failed_looks: int = 0
+    trouble: str = ""  # why the last session failed, or was not held
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +119,8 @@ class AnalysisContext:
     # Declared rules, by id, and when each last did something.
     fired_at: Mapping[UUID, datetime] = field(default_factory=dict[UUID, datetime])
     waiting: tuple[Waiting, ...] = ()  # what this brain has suggested about it before
+    reason: LookReason | None = None  # why it is analysed now
+    failed_looks: int = 0  # sessions of this brain about it that failed, in a row
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +129,15 @@ class Facts:
 
     last_finished_at: datetime | None = None
     last_failed_at: datetime | None = None
+    streak_changed_at: datetime | None = None  # when a failure streak began or ended
     sibling_finished_at: datetime | None = None
-    sibling_changed_at: datetime | None = None  # response, pause, hints or failure state
+    sibling_changed_at: datetime | None = None  # pause, hints or failure state, not a body
     asked_at: datetime | None = None
     looked_at: datetime | None = None
     next_analysis_at: datetime | None = None
+    streak_looked_at: datetime | None = None  # the last look that a failure streak made urgent
+    failed_looks: int = 0  # sessions that failed, in a row
+    min_gap: timedelta = USUAL.min_gap  # between two looks of a model
 
 
 def changes_its_state(before: Endpoint, after: Endpoint) -> bool:
@@ -108,31 +158,52 @@ def _state(endpoint: Endpoint) -> tuple[object, ...]:
     )
 
 
-def reason_to_analyse(facts: Facts, attention: Attention, now: datetime) -> str | None:
+def reason_to_analyse(facts: Facts, attention: Attention, now: datetime) -> LookReason | None:
+    """The first that holds; claim_for_analysis says the same in SQL."""
     if _since_look(facts.asked_at, facts):
-        return "a person asked for it"
+        return LookReason.ASKED
     if attention is Attention.ON_CHANGE:
-        return _reason_on_change(facts, now)
+        return _reason_of_a_model(facts, now)
     if _since_look(facts.last_finished_at, facts):
-        return "it ran"
+        return LookReason.RAN
     if attention is Attention.EVERY_RUN and _since_look(facts.sibling_finished_at, facts):
-        return "a sibling ran"
+        return LookReason.SIBLING_RAN
     return None
 
 
-def _reason_on_change(facts: Facts, now: datetime) -> str | None:
-    if _since_look(facts.sibling_changed_at, facts):
-        return "a sibling changed"
-    if not _since_look(facts.last_finished_at, facts):
+def _reason_of_a_model(facts: Facts, now: datetime) -> LookReason | None:
+    """A look costs: it has a reason, and keeps to the gap whatever the siblings do."""
+    if facts.last_finished_at is None:
         return None
     if facts.looked_at is None:
-        return "it was never analysed"
+        return LookReason.NEVER_ANALYSED
+    is_due = facts.next_analysis_at is not None and facts.next_analysis_at <= now
+    if facts.failed_looks:
+        return LookReason.RETRY if is_due and _since_look(facts.last_finished_at, facts) else None
+    if _since_look(facts.streak_changed_at, facts) and _is_past(
+        facts.streak_looked_at, STREAK_GAP, now
+    ):
+        return LookReason.STREAK
+    if not _is_past(facts.looked_at, facts.min_gap, now):
+        return None
+    if _since_look(facts.sibling_changed_at, facts):
+        return LookReason.SIBLING_CHANGED
+    if not _since_look(facts.last_finished_at, facts):
+        return None
     if _since_look(facts.last_failed_at, facts):
-        return "it failed since"
-    if facts.next_analysis_at is not None and facts.next_analysis_at <= now:
-        return "the last analysis asked for another look"
-    return None
+        return LookReason.FAILED
+    return LookReason.DUE if is_due else None
 
 
 def _since_look(instant: datetime | None, facts: Facts) -> bool:
     return instant is not None and (facts.looked_at is None or instant > facts.looked_at)
+
+
+def _is_past(instant: datetime | None, gap: timedelta, now: datetime) -> bool:
+    return instant is None or instant + gap <= now
+
+
+def back_off(failed_looks: int, *, of_provider: bool = False) -> timedelta:
+    """How long an endpoint is left alone after so many failing sessions in a row."""
+    longest = PROVIDER_BACK_OFF if of_provider else LONGEST_BACK_OFF
+    return min(FIRST_BACK_OFF * 2 ** min(failed_looks - 1, 10), longest)

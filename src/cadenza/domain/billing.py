@@ -63,12 +63,23 @@ class TokenUsage:
     def total(self) -> int:
         return self.input_tokens + self.output_tokens
 
+    def plus(self, other: "TokenUsage") -> "TokenUsage":
+        return TokenUsage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cache_read_tokens + other.cache_read_tokens,
+            self.cache_write_tokens + other.cache_write_tokens,
+        )
+
     @property
     def bounded(self) -> "TokenUsage":
         """Whatever a provider claims, as it can be stored."""
         counts = (self.input_tokens, self.output_tokens)
         cached = (self.cache_read_tokens, self.cache_write_tokens)
         return TokenUsage(*(min(max(count, 0), MAX_TOKENS) for count in (*counts, *cached)))
+
+
+NO_TOKENS = TokenUsage()
 
 
 class Basis(StrEnum):
@@ -94,6 +105,7 @@ class Charge:
     schedule_id: UUID | None = None
     endpoint_id: UUID | None = None
     graph_id: str | None = None
+    job_id: UUID | None = None  # of a session
 
     @property
     def reference(self) -> str:

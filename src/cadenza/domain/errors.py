@@ -12,6 +12,7 @@ CadenzaError
 │   ├── AlreadyRunning  a run is in flight or waiting
 │   ├── Outdated        somebody else has changed it since it was read
 │   ├── NotAllowed      the key may not do this
+│   ├── LimitReached    a limit of tokens or money, which it names
 │   └── InsufficientCredits  the account that would pay has nothing left
 ├── NotFound            no such thing, or it belongs to another tenant
 ├── BrainFailed         an analysis that could not go on, with a reason that holds no secret
@@ -74,6 +75,9 @@ class Outdated(Refused): ...
 
 
 class NotAllowed(Refused): ...
+
+
+class LimitReached(Refused): ...
 
 
 class InsufficientCredits(Refused): ...

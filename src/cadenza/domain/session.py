@@ -6,14 +6,17 @@ from enum import StrEnum
 from typing import Any, cast
 from uuid import UUID
 
+from cadenza.domain.analysis import LookReason
+from cadenza.domain.billing import NO_TOKENS, TokenUsage
 from cadenza.domain.instants import latest
 
 
 class SessionEnd(StrEnum):
     SUBMITTED = "submitted"
-    UNFINISHED = "unfinished"  # the brain stopped without submit_analysis
+    UNFINISHED = "unfinished"  # a brain that costs nothing had nothing to submit
     OUT_OF_CALLS = "out-of-calls"
     FAILED = "failed"
+    SKIPPED = "skipped"  # a limit is reached, or nobody pays for it; it was not held
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,7 @@ class Session:
     reasoning: str = ""
     confidence: float | None = None
     tokens: int = 0
-    cost: float = 0.0
+    cost: float = 0.0  # in dollars
     warnings: tuple[str, ...] = ()
     next_analysis_at: datetime | None = None
     prompt_version: str | None = None  # of a brain that has a prompt
@@ -56,6 +59,11 @@ class Session:
     forgotten: tuple[UUID, ...] = ()  # rules that once did, and that the job no longer has
     repeats: int = 0  # how often the same was refused again
     last_at: datetime | None = None  # when it last was
+    reason: LookReason | None = None  # why it was held
+    usage: TokenUsage = NO_TOKENS  # what its tokens were
+    account_id: UUID | None = None  # that paid
+    failed_looks: int = 0  # failing sessions in a row, with this one
+    trouble: str = ""  # why it failed, or was not held
 
     @property
     def kind(self) -> str:
@@ -66,7 +74,7 @@ class Session:
     def worth_keeping(self) -> bool:
         """An analysis that cost nothing and wanted nothing is counted, not stored."""
         wanted = any(call.tool not in IDLE_TOOLS and not call.repeated for call in self.tool_calls)
-        ended_badly = self.end in (SessionEnd.OUT_OF_CALLS, SessionEnd.FAILED)
+        ended_badly = self.end in (SessionEnd.OUT_OF_CALLS, SessionEnd.FAILED, SessionEnd.SKIPPED)
         return wanted or ended_badly or self.tokens > 0 or bool(self.warnings)
 
     @property
@@ -81,6 +89,11 @@ class Session:
             return None
         refusals = sorted(_refused(call) for call in self.tool_calls if call.refusal is not None)
         return "\n".join((*refusals, *self.warnings)) or None
+
+    @property
+    def is_news_of_failure(self) -> bool:
+        """A brain that costs nothing may fail with every run: that is told with the first."""
+        return bool(self.trouble) and (self.failed_looks == 1 or self.reason is LookReason.RETRY)
 
     @property
     def suggests_until(self) -> datetime | None:

@@ -276,10 +276,16 @@ class PlannerDocument(Document):
         default=None, description="An addition to the prompt of the model."
     )
     tokens_per_day: Annotated[int, Field(ge=0, le=MAX_PLANNER_TOKENS)] | None = Field(
-        default=None, description="That sessions of a model may use for this job."
+        default=None,
+        description="That sessions of a model may use for this job; 0: no limit; left out: the "
+        "installation's.",
     )
-    money_per_day: Annotated[float, Field(ge=0, le=MAX_MONEY)] | None = None
-    tokens_per_session: Annotated[int, Field(ge=1, le=MAX_PLANNER_TOKENS)] | None = None
+    money_per_day: Annotated[float, Field(ge=0, le=MAX_MONEY)] | None = Field(
+        default=None, description="The same in dollars."
+    )
+    tokens_per_session: Annotated[int, Field(ge=1, le=MAX_PLANNER_TOKENS)] | None = Field(
+        default=None, description="That one session may use; left out: the installation's."
+    )
     account: Name | None = Field(
         default=None, description="The account that pays for the sessions of a model."
     )

@@ -16,16 +16,14 @@ from cadenza.cli.commands import command
 from cadenza.cli.context import CliContext
 from cadenza.cli.errors import CommandError, usage
 from cadenza.cli.output import Output
-from cadenza.cli.recorded_answers import read_answers, stored_answers
 from cadenza.cli.terminal_text import plain
 from cadenza.domain.definition import JobDefinition
 from cadenza.domain.errors import BrainFailed
-from cadenza.manifest.checking import check_manifest
-from cadenza.manifest.files import read_manifest
 from cadenza.replay.compare import Comparison, compare_brain
 from cadenza.replay.history import History
 from cadenza.replay.life import FAILURES_IN_A_ROW, Life
 from cadenza.replay.purse import Purse
+from cadenza.replay.recorded import JobFile, Limit, Responses, Since, Source
 from cadenza.replay.view import picture, show
 
 
@@ -45,16 +43,10 @@ def replay(
     endpoint: Annotated[str | None, typer.Argument(help="One endpoint: job/name.")] = None,
     job: Annotated[str | None, typer.Option(help="All endpoints of this job.")] = None,
     brain: Annotated[ReplayBrain, typer.Option(help="Who plans.")] = ReplayBrain.RULES,
-    since: Annotated[str, typer.Option(help="An instant, or like 7d ago.")] = "7d",
-    file: Annotated[
-        Path | None,
-        typer.Option("--file", "-f", readable=False, help="Take the job and its rules from here."),
-    ] = None,
-    limit: Annotated[int, typer.Option(min=2, max=5000, help="Answers of each endpoint.")] = 500,
-    responses: Annotated[
-        Path | None,
-        typer.Option(readable=False, help="Take the history from a file of JSON lines; needs -f."),
-    ] = None,
+    since: Since = "7d",
+    file: JobFile = None,
+    limit: Limit = 500,
+    responses: Responses = None,
     svg: Annotated[Path | None, typer.Option(help="Also draw it, to this file.")] = None,
     sessions: Annotated[
         int,
@@ -77,20 +69,12 @@ def replay(
     name, _, only = (endpoint or job or "").partition("/")
     if not name or (endpoint is not None and not only) or (endpoint and job):
         raise usage("Name an endpoint like shop/queue, or give --job shop")
-    wanted = _job(name, file, api, context)
+    source = Source(api, out, context, since, limit, file, responses)
+    wanted = source.job(name)
     names = [endpoint.name for endpoint in wanted.endpoints]
     if only and only not in names:
         raise usage(f"{plain(name)} has no endpoint {plain(only)!r}; it has {', '.join(names)}")
-    with out.working(f"Reading the answers of {name}"):
-        if responses is not None:
-            answers = read_answers(responses, None, wanted, context.now())
-        else:
-            at = out.times.ago("--since", since)
-            answers = list(stored_answers(api, wanted, names, at, limit))
-    histories = {
-        name: History([answer.response for answer in answers if answer.endpoint == name])
-        for name in names
-    }
+    histories = source.histories(wanted)
     compared, purse = [only] if only else names, Purse(sessions)
     with out.working(f"Living through the answers of {name} again"):
         comparisons, life = asyncio.run(
@@ -119,22 +103,6 @@ async def _replayed(
             f"The replay ended: {error.reason}, {FAILURES_IN_A_ROW} times in a row. "
             f"It had cost {purse}. Check the CADENZA_LLM settings, or try again later"
         ) from error
-
-
-def _job(name: str, file: Path | None, api: Api, context: CliContext) -> JobDefinition:
-    if file is not None:
-        manifest = read_manifest(file, context.checks(), None)
-        if manifest.problems:
-            raise CommandError("\n".join(map(str, manifest.problems[:20])))
-        jobs: list[JobDefinition] = manifest.jobs
-    else:
-        exported = api.get("/manifest")
-        named = [job for job in exported["jobs"] if job["name"] == name]
-        jobs = list(check_manifest({**exported, "jobs": named}, context.checks()).jobs)
-    job = next((job for job in jobs if job.name == name), None)
-    if job is None:
-        raise usage(f"There is no job {plain(name)!r} {f'in {file}' if file else 'on the server'}")
-    return job
 
 
 def register(app: typer.Typer, open_brain: OpenBrain) -> None:

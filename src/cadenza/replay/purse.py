@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from uuid import UUID
 
 from cadenza.adapters.system.ids import new_id
 from cadenza.application.ports.planning import Reservation
-from cadenza.domain.quota import QuotaWarning
+from cadenza.domain.endpoint import Job
+from cadenza.domain.quota import OverLimit, QuotaWarning
 
 
 @dataclass(slots=True)
@@ -16,11 +16,11 @@ class Purse:
     tokens: int = 0
     cost: float = 0.0
 
-    async def reserve(self, tenant_id: UUID, tokens: int, cost: float = 0.0) -> Reservation | None:
+    async def reserve(self, job: Job, tokens: int, cost: float = 0.0) -> Reservation | OverLimit:
         if self.sessions >= self.most_sessions:
-            return None
+            return OverLimit("sessions", "replay", "it", self.most_sessions, 0, 1)
         self.sessions += 1
-        return Reservation(new_id(), tenant_id, "", tokens, cost)
+        return Reservation(new_id(), job.tenant_id, "", tokens, cost)
 
     async def settle(
         self, reservation: Reservation, used: int, cost: float = 0.0

@@ -24,6 +24,7 @@ from cadenza.application.ports.secret_box import SecretBox
 from cadenza.domain.access import hash_of
 from cadenza.roots.dispatch import dispatcher, words
 from cadenza.roots.first_start import first_key
+from cadenza.roots.planner_limits import planner_limits
 from cadenza.roots.prices import LoadedPrices
 from cadenza.roots.program import collect_less_often, opened_database, run_program, start_program
 from cadenza.roots.secrets import secret_box
@@ -91,6 +92,7 @@ async def app_over(
             validation_policy=validation_policy(settings.shell_allowed, closed_ports),
             cron=CronsimCron(),
             prices=LoadedPrices(clock, settings.prices),
+            planner_limits=planner_limits(settings),
             clock=clock,
             rate_limit=RateLimit(settings.rate_limit),
             new_id=new_id,

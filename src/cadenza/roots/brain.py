@@ -22,16 +22,18 @@ def rules_brain() -> RulesBrain:
     return RulesBrain(cron, CelRules(CelExpressions(), cron))
 
 
-def llm_brain(settings: Settings) -> "LlmBrain":
+def llm_brain(settings: Settings, prompt: str | None = None) -> "LlmBrain":
+    """With Cadenza's own prompt, or with somebody's trial of another."""
     options = llm_options(settings)
     try:
         # Here, and not above: who asks no model need not install, or wait for, what asks it.
         from cadenza.adapters.brains.llm.brain import LlmBrain  # noqa: PLC0415
+        from cadenza.adapters.brains.llm.prompt import prompt_of  # noqa: PLC0415
     except ImportError as error:
         raise InstallationError(
             "An LLM brain needs more than is installed: pip install 'cadenza[llm]'"
         ) from error
-    return LlmBrain(options, new_marker)
+    return LlmBrain(options, new_marker, prompt_of(prompt) if prompt is not None else None)
 
 
 def llm_options(settings: Settings) -> LlmOptions:
@@ -57,15 +59,10 @@ def llm_options(settings: Settings) -> LlmOptions:
 def _missing(settings: Settings) -> list[str]:
     """All of it at once, for a person who would otherwise be told four times."""
     compatible = settings.llm_provider is Provider.COMPATIBLE
-    has_price = settings.llm_input_price > 0 or settings.llm_output_price > 0
     wanted = {
         "llm_provider": (settings.llm_provider is None, "who is asked, like openai"),
         "llm_model": (settings.llm_model is None, "which model"),
         "llm_api_key": (settings.llm_api_key is None and not compatible, "the provider's key"),
         "llm_base_url": (settings.llm_base_url is None and compatible, "where it is"),
-        "llm_input_price": (
-            settings.money_per_month is not None and not has_price,
-            f"money cannot be counted for {PREFIX}MONEY_PER_MONTH without prices",
-        ),
     }
     return [f"  {PREFIX}{name.upper()}: {why}" for name, (lacks, why) in wanted.items() if lacks]

@@ -5,15 +5,18 @@ own: what a model costs, or how it fails, is nothing to the rules, and neither t
 """
 
 import os
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from datetime import timedelta
+from uuid import UUID
 
 import structlog
 import typer
 
 from cadenza.adapters.cron.cronsim import CronsimCron
+from cadenza.adapters.postgres.accounts import PostgresAccounts
 from cadenza.adapters.postgres.analysis_queue import PostgresAnalysisQueue
+from cadenza.adapters.postgres.billing import PostgresBilling
 from cadenza.adapters.postgres.clock import DatabaseClock
 from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.listener import Listener
@@ -26,7 +29,13 @@ from cadenza.application.planners import Planners
 from cadenza.application.ports.brain import Brain
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.application.quotas import Quotas
+from cadenza.application.session_metering import Payers
+from cadenza.cli.lazy import Later, LazyGroup
+from cadenza.domain.billing import TokenUsage
+from cadenza.domain.endpoint import Job
+from cadenza.domain.errors import InvalidInput
 from cadenza.roots.brain import llm_brain, rules_brain
+from cadenza.roots.planner_limits import llm_prices, planner_limits
 from cadenza.roots.program import opened_database, run_program, start_program
 from cadenza.roots.secrets import secret_box
 from cadenza.roots.settings import Settings
@@ -34,11 +43,23 @@ from cadenza.roots.worker import run_worker, worker_name
 
 GIVES_WAY = 5  # to the scheduler, where they share a machine
 log = structlog.get_logger()
-cli = typer.Typer()
 
 
-@cli.command()
-def planner() -> None:
+class PlannerCommands(LazyGroup):
+    later: Mapping[str, Later] = {
+        "eval": Later(
+            "cadenza.roots.planner_eval",
+            "Try a prompt or a model on scenarios with known right answers, or on a job's history.",
+            "Commands",
+        )
+    }
+
+
+cli = typer.Typer(name="planner", cls=PlannerCommands)
+
+
+@cli.callback(invoke_without_command=True)
+def planner(ctx: typer.Context) -> None:
     """Run a planner worker: look at what has run, and advise or act within each owner's limits.
 
     The rules brain needs nothing; a model looks beside it where CADENZA_LLM_PROVIDER and
@@ -46,6 +67,8 @@ def planner() -> None:
 
     Example: CADENZA_DATABASE_URL=postgresql://me@localhost/cadenza cadenza planner
     """
+    if ctx.invoked_subcommand is not None:
+        return
     settings = start_program()
     os.nice(GIVES_WAY)
     run_program(settings, lambda url: run_planner(settings, url))
@@ -60,6 +83,7 @@ async def run_planner(settings: Settings, url: str) -> None:
         clock = DatabaseClock()
         await clock.ask(database)
         box = secret_box(settings, warn=log.warning)
+        _warn_of_unknown_price(settings, clock, brains)
         planners = Planners(
             [make_planner(settings, database, box, clock, brain) for brain in brains],
             timedelta(seconds=settings.stop_seconds),
@@ -89,12 +113,14 @@ def make_planner(
         session_limit=timedelta(seconds=settings.session_seconds),
         between_rounds=BETWEEN_ROUNDS,
     )
-    store = PostgresStore(database, box)
+    store, limits = PostgresStore(database, box), planner_limits(settings)
+    prices = llm_prices(settings, clock)
+    payers = Payers(PostgresBilling(database, box), PostgresAccounts(database), prices)
     return Planner(
         brain,
         store,
         PostgresAnalysisQueue(database),
-        Quotas(store, new_id, settings.tokens_per_month, settings.money_per_month),
+        Quotas(store, new_id, limits.per_month, limits.per_day),
         clock,
         CronsimCron(),
         LoggedEvents(),
@@ -102,7 +128,20 @@ def make_planner(
         options,
         # Two of one name would end each other's leases.
         f"{planner_name(settings)}-{os.getpid()}",
+        payers,
     )
+
+
+def _warn_of_unknown_price(
+    settings: Settings, clock: DatabaseClock, brains: Sequence[Brain]
+) -> None:
+    usual = Job(UUID(int=0), UUID(int=0), "")
+    for model in filter(None, (brain.model_for(usual) for brain in brains)):
+        try:
+            llm_prices(settings, clock).credits(model.api, model.name, TokenUsage(1, 1))
+        except InvalidInput:
+            why = "limits of money do not hold, and no account can pay; see CADENZA_PRICES"
+            log.warning("no price is known for the model", model=model.name, so=why)
 
 
 def planner_name(settings: Settings) -> str:

@@ -15,6 +15,10 @@ PREFIX = "CADENZA_"
 Money = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
+def _also(name: str, older: str) -> AliasChoices:
+    return AliasChoices(f"{PREFIX}{name}", f"{PREFIX}{older}")
+
+
 class ProgramSettings(BaseSettings):
     model_config = SettingsConfigDict(
         env_prefix=PREFIX,
@@ -87,10 +91,6 @@ class ProgramSettings(BaseSettings):
     """Endpoints that a planner takes in one go."""
     session_seconds: float = Field(default=120, ge=1, le=3600)
     """How long one analysis may take before it is cut off."""
-    tokens_per_month: int | None = Field(default=None, ge=0)
-    """Tokens that a tenant may use in a month; no limit if not set."""
-    money_per_month: Money | None = None
-    """The same in money; needs the prices below."""
     llm_provider: Provider | None = None
     """Who is asked: openai, anthropic, google or openai-compatible."""
     llm_model: str | None = None
@@ -105,14 +105,29 @@ class ProgramSettings(BaseSettings):
     """Sent if set; some models take none."""
     llm_max_output_tokens: int = Field(default=2000, ge=100, le=1_000_000)
     """Tokens of one answer at most."""
-    llm_session_tokens: int = Field(default=60_000, ge=10_000, le=10_000_000)
+    llm_session_tokens: int = Field(default=50_000, ge=10_000, le=10_000_000)
     """Tokens of one analysis at most; reserved before it."""
+    llm_tokens_per_day: int = Field(default=500_000, ge=0)
+    """Tokens that models may use for one job in a day; 0 is no limit. A job may have its own."""
+    llm_money_per_day: Money = 2
+    """The same in dollars."""
+    llm_tokens_per_month: int = Field(
+        default=5_000_000,
+        ge=0,
+        validation_alias=_also("LLM_TOKENS_PER_MONTH", "TOKENS_PER_MONTH"),
+        description="Tokens that models may use for one tenant in a month; 0 is no limit.",
+    )
+    llm_money_per_month: Money = Field(
+        default=20,
+        validation_alias=_also("LLM_MONEY_PER_MONTH", "MONEY_PER_MONTH"),
+        description="The same in dollars.",
+    )
     llm_stream: bool = False
     """Ask for answers as a stream; for a server or proxy that cuts silent requests."""
     llm_input_price: Money = 0
-    """Price of a million input tokens."""
+    """Dollars for a million input tokens of the model; where both are 0, the known price."""
     llm_output_price: Money = 0
-    """Price of a million output tokens."""
+    """Dollars for a million output tokens."""
     log_json: bool = False
     """Log as JSON lines."""
 

@@ -212,6 +212,34 @@ NEW_CHARGE = (
     " SELECT 'a/1/1', id, id, id, 'model',"
 )
 NEVER_ELSEWHERE = {
+    "a look that failed less than never": (
+        "INSERT INTO looks (endpoint_id, brain, failed_looks) SELECT id, 'llm', -1 FROM endpoints",
+        "looks_failed_looks_check",
+    ),
+    "a quota of a job for a day that is none": (
+        "INSERT INTO job_quotas (tenant_id, job_id, day) SELECT tenant_id, id, 'May' FROM jobs",
+        "job_quotas_day_check",
+    ),
+    "a quota of a job with less than nothing used": (
+        "INSERT INTO job_quotas (tenant_id, job_id, day, used)"
+        " SELECT tenant_id, id, '2026-03-02', -1 FROM jobs",
+        "job_quotas_used_check",
+    ),
+    "a quota of a job with less than nothing reserved": (
+        "INSERT INTO job_quotas (tenant_id, job_id, day, reserved)"
+        " SELECT tenant_id, id, '2026-03-02', -1 FROM jobs",
+        "job_quotas_reserved_check",
+    ),
+    "a quota of a job with less than nothing cost used": (
+        "INSERT INTO job_quotas (tenant_id, job_id, day, cost_used)"
+        " SELECT tenant_id, id, '2026-03-02', -1 FROM jobs",
+        "job_quotas_cost_used_check",
+    ),
+    "a quota of a job with less than nothing cost reserved": (
+        "INSERT INTO job_quotas (tenant_id, job_id, day, cost_reserved)"
+        " SELECT tenant_id, id, '2026-03-02', -1 FROM jobs",
+        "job_quotas_cost_reserved_check",
+    ),
     "a failed run that went well": (
         "INSERT INTO failed_runs SELECT tenant_id, id, now(), id, 'manual', 'success', true"
         " FROM endpoints",

@@ -19,9 +19,11 @@ from cadenza.adapters.postgres.store import PostgresStore
 from cadenza.adapters.simulated.log import EventLog
 from cadenza.adapters.system.ids import new_marker
 from cadenza.application.planner import Planner, Round
+from cadenza.application.ports.planning import Reservation
 from cadenza.application.quotas import Quotas
 from cadenza.application.sessions import record_analyses
 from cadenza.domain.endpoint import Job
+from cadenza.domain.quota import OverLimit
 from cadenza.domain.session import Session, SessionEnd
 from cadenza.domain.target import HttpTarget
 from tests.adapters.brains.llm.provider import Answer, script, served
@@ -31,6 +33,7 @@ from tests.factories import CRON, NOON, id_of, make_endpoint, seconds
 from tests.postgres import BOX, StoppedClock, direct, emptied_database, quotas
 
 TENANT = id_of("tenant")
+JOB = Job(id_of("job"), TENANT, "watch")
 
 
 @dataclass
@@ -51,6 +54,9 @@ async def records() -> AsyncIterator[Records]:
         async with database.connection() as connection:
             await connection.execute(
                 "INSERT INTO tenants (id, name, llm_mode) VALUES ($1, 'one', 'act')", TENANT
+            )
+            await connection.execute(
+                "INSERT INTO jobs (id, tenant_id, name) VALUES ($1, $2, 'watch')", JOB.id, TENANT
             )
         yield Records(database, clock, quotas(database, 1000, 10.0))
 
@@ -82,14 +88,14 @@ async def test_a_session_with_a_model_is_kept_with_all_that_it_did(records: Reco
     odd = ("clear_hints", {"reason": "\u0000\ud800"})
     async with served(script(Answer([FASTER, odd, SUBMIT]))) as provider:
         options = LlmOptions(
-            Provider.COMPATIBLE, "llama3.1", base_url=f"{provider.url}/v1", session_tokens=1000
+            Provider.COMPATIBLE, "llama3.1", base_url=f"{provider.url}/v1", session_tokens=20_000
         )
         brain = LlmBrain(options, new_marker)
         planner = Planner(
             brain,
             PostgresStore(records.database, BOX),
             PostgresAnalysisQueue(records.database),
-            records.quota,
+            quotas(records.database, 20_000, 10.0),
             StandingClock(),
             CRON,
             EventLog(),
@@ -133,15 +139,15 @@ async def test_an_endpoint_that_is_deleted_while_its_session_is_stored_is_tried_
 async def test_one_that_has_spent_more_than_its_limit_gets_no_session_that_costs_nothing(
     records: Records,
 ) -> None:
-    reservation = await records.quota.reserve(TENANT, 10, 5.0)
-    assert reservation is not None
+    reservation = await records.quota.reserve(JOB, 10, 5.0)
+    assert isinstance(reservation, Reservation)
     await records.quota.settle(reservation, 10, 10.5)
-    assert await records.quota.reserve(TENANT, 10, 0.0) is None
+    assert isinstance(await records.quota.reserve(JOB, 10, 0.0), OverLimit)
 
 
 async def test_settled_by_many_at_once_it_counts_once(records: Records) -> None:
-    reservation = await records.quota.reserve(TENANT, 500, 5.0)
-    assert reservation is not None
+    reservation = await records.quota.reserve(JOB, 500, 5.0)
+    assert isinstance(reservation, Reservation)
     warnings = await asyncio.gather(
         *(records.quota.settle(reservation, 900, 9.0) for _ in range(5))
     )
@@ -152,19 +158,19 @@ async def test_settled_by_many_at_once_it_counts_once(records: Records) -> None:
 
 async def test_what_a_planner_died_with_is_given_back_after_a_day(records: Records) -> None:
     for _ in range(2):
-        assert await records.quota.reserve(TENANT, 500, 5.0) is not None
+        assert isinstance(await records.quota.reserve(JOB, 500, 5.0), Reservation)
     await records.clock.set(NOON + timedelta(days=1))
-    assert await records.quota.reserve(TENANT, 1) is None
+    assert isinstance(await records.quota.reserve(JOB, 1), OverLimit)
     await records.clock.set(NOON + timedelta(days=1, seconds=1))
-    assert await records.quota.reserve(TENANT, 700, 7.0) is not None
+    assert isinstance(await records.quota.reserve(JOB, 700, 7.0), Reservation)
     row = await records.row("SELECT used, reserved, cost_used, cost_reserved FROM quotas")
     assert tuple(row) == (0, 700, 0.0, 7.0)
 
 
 async def test_one_who_settles_after_that_is_late_and_changes_nothing(records: Records) -> None:
-    reservation = await records.quota.reserve(TENANT, 500)
-    assert reservation is not None
+    reservation = await records.quota.reserve(JOB, 500)
+    assert isinstance(reservation, Reservation)
     await records.clock.set(NOON + timedelta(days=2))
-    assert await records.quota.reserve(TENANT, 1) is not None
-    assert await records.quota.settle(reservation, 500) == ()
+    assert isinstance(await records.quota.reserve(JOB, 1), Reservation)
+    assert not await records.quota.settle(reservation, 500)
     assert tuple(await records.row("SELECT used, reserved FROM quotas")) == (0, 1)

@@ -157,6 +157,66 @@ async def test_programs_share_the_work_and_one_that_is_killed_leaves_nothing_stu
     assert await world.value("SELECT count(*) FROM looks WHERE leased_by IS NOT NULL") == 0
 
 
+# --- Who pays -----------------------------------------------------------------------------------
+
+
+async def test_a_planner_charges_an_account_to_the_token_and_stops_at_its_limits(
+    world: World, tmp_path: Path
+) -> None:
+    """A real program, a real provider: what the ledger has is what the provider said."""
+    await world.add(baseline=OnDemand())
+    await world.execute("UPDATE tenants SET llm_mode = 'act'")
+    await world.execute(
+        "INSERT INTO accounts (id, tenant_id, name, balance)"
+        " SELECT gen_random_uuid(), id, 'research', 5000 FROM tenants"
+    )
+    await world.execute(
+        "INSERT INTO ledger (tenant_id, account_id, credits, balance, reason, reference)"
+        " SELECT tenant_id, id, 5000, 5000, 'top-up', 'first' FROM accounts"
+    )
+    await world.execute("UPDATE tenants SET planner_account_id = (SELECT id FROM accounts)")
+    reads = ("get_latest_response", {})
+    submits = ("submit_analysis", {"reasoning": "calm", "next_analysis_in_ms": 300_000})
+    model = script(Answer([reads], tokens=(1200, 40)), Answer([submits], tokens=(1300, 60)))
+    async with served(model) as provider:
+        prices = json.dumps({"llama3.1": {"input": 1, "output": 10}})
+        settings = {**llm_settings(provider.url), "llm_tokens_per_day": 12_000, "prices": prices}
+        with program(tmp_path / "planner.log", world.url, command=PLANNER, **settings) as planner:
+            await until_started(planner)
+            await have_run(world)
+            await until_looked_at(world, 1, "llm")
+            await world.execute("UPDATE endpoints SET asked_at = cadenza_now()")
+            await have_run(world)
+
+            async def is_skipped() -> bool:
+                return await world.value(
+                    "SELECT count(*) = 1 FROM analysis_sessions WHERE ended_as = 'skipped'"
+                )
+
+            await until(is_skipped, within=30)
+            planner.send(signal.SIGTERM)
+            assert await planner.until_ended() == 0
+        assert len(provider.asked) == 2
+    charges = await world.rows(
+        "SELECT split_part(reference, '/', 3) AS unit, input_tokens, output_tokens, credits, basis"
+        " FROM charges ORDER BY reference"
+    )
+    assert [tuple(row) for row in charges] == [
+        ("1", 1200, 40, 1600, "counted"),
+        ("2", 1300, 60, 1900, "counted"),
+    ]
+    assert await world.value("SELECT balance FROM accounts") == 1500
+    (session,) = await world.rows(
+        "SELECT reason, tokens, input_tokens, output_tokens, cost, account_id IS NOT NULL AS paid"
+        " FROM analysis_sessions WHERE ended_as = 'submitted'"
+    )
+    assert tuple(session) == ("never-analysed", 2600, 2500, 100, 0.0035, True)
+    skipped = await world.value("SELECT warnings FROM analysis_sessions WHERE ended_as = 'skipped'")
+    assert "tokens_per_day of the job" in skipped[0]
+    kinds = {row["kind"] for row in await world.rows("SELECT kind FROM events")}
+    assert {"session.ended", "session.skipped", "quota.refused"} <= kinds
+
+
 # --- In the way of nobody -----------------------------------------------------------------------
 
 

@@ -1,8 +1,8 @@
 """Which endpoints need an analysis. Why one does is decided in domain/analysis.py."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache
 from itertools import islice
 from operator import itemgetter
@@ -10,50 +10,58 @@ from typing import NamedTuple
 from uuid import UUID
 
 from cadenza.adapters.memory.rows import AnalysisRow, EndpointRow
-from cadenza.adapters.memory.run_reads import ended_runs, health_now, response_of
+from cadenza.adapters.memory.run_reads import ended_runs, ending_of, health_now, response_of
 from cadenza.adapters.memory.tables import OverTables, Tables
 from cadenza.application.ports.analysis_queue import AnalysisRequest
 from cadenza.domain.analysis import (
     AnalysisContext,
     Facts,
     LastAnalysis,
+    LookReason,
     Response,
     SiblingState,
     Waiting,
     reason_to_analyse,
 )
+from cadenza.domain.instants import latest
+from cadenza.domain.track_record import Ending
 
 _NEVER = AnalysisRow()
+_Candidate = tuple[tuple[bool, bool], UUID, LookReason]
 
 
 class _News(NamedTuple):
-    """When anything last ran, and changed, in a job: the newest two, for one may be the asker."""
+    """When anything last ran, or changed its state, in a job: the newest two, for one may be the
+    asker."""
 
     is_wanted: bool
+    min_gap: timedelta
     finished: Sequence[tuple[datetime, EndpointRow]]
     changed: Sequence[tuple[datetime, EndpointRow]]
 
 
 class MemoryAnalysisQueue(OverTables):
-    async def claim_for_analysis(self, request: AnalysisRequest) -> Sequence[UUID]:
+    async def claim_for_analysis(self, request: AnalysisRequest) -> Mapping[UUID, LookReason]:
         now, analyses = self._tables.clock.now(), self._tables.analyses
         candidates = sorted(self._candidates(request, now), key=itemgetter(0))
-        ids = [endpoint_id for _, endpoint_id in candidates[: request.limit]]
-        for endpoint_id in ids:
+        looks = {endpoint_id: reason for _, endpoint_id, reason in candidates[: request.limit]}
+        for endpoint_id in looks:
             key = (endpoint_id, request.brain)
             analyses[key] = replace(
                 analyses.get(key, _NEVER),
                 leased_until=now + request.lease,
                 leased_by=request.holder,
             )
-        return ids
+        return looks
 
-    def _candidates(self, request: AnalysisRequest, now: datetime) -> Iterator[tuple[bool, UUID]]:
-        """Whether its state is as it was, so that those that changed come first."""
+    def _candidates(self, request: AnalysisRequest, now: datetime) -> Iterator[_Candidate]:
+        """What people ask for first, then what answered other than before."""
         news_of = cache(self._news)
         for row in self._rows_since(request.since):
             endpoint = row.endpoint
-            if endpoint.archived_at is not None or endpoint.tenant_id in request.without:
+            if endpoint.archived_at is not None:
+                continue
+            if not request.without.isdisjoint((endpoint.tenant_id, endpoint.job_id)):
                 continue
             news = news_of(endpoint.job_id, request.brain)
             if not news.is_wanted:
@@ -62,9 +70,10 @@ class MemoryAnalysisQueue(OverTables):
             if analysis.is_leased(now):
                 continue
             facts = _facts(row, analysis, news)
-            if reason_to_analyse(facts, request.attention, now) is not None:
+            reason = reason_to_analyse(facts, request.attention, now)
+            if reason is not None:
                 has_changed = row.changed_at is not None and row.changed_at == row.last_finished_at
-                yield not has_changed, endpoint.id
+                yield (reason is not LookReason.ASKED, not has_changed), endpoint.id, reason
 
     def _rows_since(self, since: datetime | None) -> Iterable[EndpointRow]:
         rows = self._tables.endpoints.values()
@@ -82,8 +91,9 @@ class MemoryAnalysisQueue(OverTables):
         members = self._tables.members_of(job_id)
         return _News(
             self._tables.modes_of(job_id).lets(brain),
+            self._tables.jobs[job_id].job.planner.min_gap,
             _newest_two((row.last_finished_at, row) for row in members),
-            _newest_two((row.changed_at, row) for row in members),
+            _newest_two((latest(row.steered_at, row.streak_changed_at), row) for row in members),
         )
 
     async def contexts_for(
@@ -99,13 +109,19 @@ class MemoryAnalysisQueue(OverTables):
         newest = islice(ended_runs(self._tables, endpoint_id), offset, offset + limit)
         return [response_of(run) for run in newest]
 
-    async def siblings(self, endpoint_id: UUID) -> Sequence[SiblingState]:
+    async def siblings(
+        self, endpoint_id: UUID, *, limit: int, offset: int = 0
+    ) -> Sequence[SiblingState]:
         row = self._tables.endpoints.get(endpoint_id)
         siblings = self._tables.siblings_of(row.endpoint) if row is not None else []
+        by_name = sorted(siblings, key=lambda row: row.endpoint.name)
         return [
             SiblingState(row.endpoint, response_of(row.latest) if row.latest else None)
-            for row in sorted(siblings, key=lambda row: row.endpoint.name)
+            for row in by_name[offset : offset + limit]
         ]
+
+    async def endings(self, endpoint_id: UUID, limit: int) -> Sequence[Ending]:
+        return [ending_of(run) for run in islice(ended_runs(self._tables, endpoint_id), limit)]
 
     async def release(self, endpoint_ids: Sequence[UUID], brain: str, holder: str) -> None:
         analyses = self._tables.analyses
@@ -120,11 +136,15 @@ def _facts(row: EndpointRow, analysis: AnalysisRow, news: _News) -> Facts:
     return Facts(
         last_finished_at=row.last_finished_at,
         last_failed_at=row.last_failed_at,
+        streak_changed_at=row.streak_changed_at,
         sibling_finished_at=_of_siblings(news.finished, row),
         sibling_changed_at=_of_siblings(news.changed, row),
         asked_at=row.asked_at,
         looked_at=analysis.analysed_at,
         next_analysis_at=analysis.next_analysis_at,
+        streak_looked_at=analysis.streak_looked_at,
+        failed_looks=analysis.failed_looks,
+        min_gap=news.min_gap,
     )
 
 
@@ -167,6 +187,7 @@ class _ContextReader:
             modes=tables.modes_of(endpoint.job_id),
             fired_at=analysis.fired,
             waiting=tuple(self._waiting(endpoint.id)),
+            failed_looks=analysis.failed_looks,
         )
 
     def _read_members(self, job_id: UUID) -> Sequence[SiblingState]:

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import UTC
+from functools import reduce
 from uuid import UUID
 
 from cadenza.adapters.memory.rows import ChargeRow
@@ -122,6 +123,8 @@ def _group(row: ChargeRow, group_by: UsageGroup) -> str | None:
         return None if charge.endpoint_id is None else str(charge.endpoint_id)
     if group_by is UsageGroup.GRAPH:
         return charge.graph_id
+    if group_by is UsageGroup.JOB:
+        return None if charge.job_id is None else str(charge.job_id)
     return charge.model if group_by is UsageGroup.MODEL else str(charge.account_id)
 
 
@@ -135,12 +138,4 @@ def _usage_row(group: str | None, rows: Sequence[ChargeRow]) -> UsageRow:
 
 
 def _sum(usages: Iterable[TokenUsage]) -> TokenUsage:
-    total = TokenUsage()
-    for usage in usages:
-        total = TokenUsage(
-            total.input_tokens + usage.input_tokens,
-            total.output_tokens + usage.output_tokens,
-            total.cache_read_tokens + usage.cache_read_tokens,
-            total.cache_write_tokens + usage.cache_write_tokens,
-        )
-    return total
+    return reduce(TokenUsage.plus, usages, TokenUsage())

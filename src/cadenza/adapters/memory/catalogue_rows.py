@@ -11,7 +11,7 @@ from cadenza.application.ports.catalogue import StoredEndpoint, StoredJob
 from cadenza.application.ports.store import EndpointChange
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.errors import AlreadyThere
-from cadenza.domain.target import KEPT, HttpTarget, Target, secrets_of
+from cadenza.domain.target import KEPT, HttpTarget, Secret, Target, secrets_of
 
 Name = tuple[UUID, str]  # of a tenant's job, or of a job's endpoint
 
@@ -94,13 +94,20 @@ class MemoryCatalogueRows(Writes):
                 endpoint=change.endpoint,
                 target=row.target if target is None else _with_secrets_of(row.target, target),
                 revision=row.revision + change.raises_revision,
-                changed_at=self._now if change.is_news else row.changed_at,
+                steered_at=self._now if change.is_news else row.steered_at,
             )
             self._put_endpoint(changed)
 
     async def sibling_ids(self, endpoint: Endpoint) -> Mapping[str, UUID]:
         rows = self._tables.siblings_of(endpoint)
         return {row.endpoint.name: row.endpoint.id for row in rows}
+
+    async def secrets_of_job(self, tenant_id: UUID, job_id: UUID) -> Sequence[Secret]:
+        rows = [
+            self._tables.endpoints[endpoint_id] for endpoint_id in self._tables.ids_of_job[job_id]
+        ]
+        targets = [row.target for row in rows if row.tenant_id == tenant_id]
+        return [secret for target in targets for secret in secrets_of(target).values()]
 
     async def ask_for_analysis(self, endpoint_id: UUID) -> None:
         row = self._tables.endpoints[endpoint_id]

@@ -7,11 +7,12 @@ from itertools import islice
 from uuid import UUID
 
 from cadenza.adapters.memory.rows import AnalysisRow, ReservationRow
-from cadenza.adapters.memory.tables import OverTables, Tables
+from cadenza.adapters.memory.tables import OverTables, Tables, key_of
 from cadenza.adapters.memory.writes import Writes
 from cadenza.application.ports.planning import Reservation
 from cadenza.application.ports.suggestions import LedTo
-from cadenza.domain.quota import Allowance
+from cadenza.domain.analysis import LookReason
+from cadenza.domain.quota import Allowance, Period
 from cadenza.domain.session import Session
 from cadenza.domain.suggestion import Suggestion, suggestion_of, suggestions_of
 
@@ -69,6 +70,14 @@ class MemoryPlannerRows(Writes):
             self._put(self._tables.analyses, key, _after(before, session, holder))
         return frozenset(session.endpoint_id for session in present)
 
+    async def note_skipped(self, session: Session) -> bool:
+        key = (session.endpoint_id, session.kind)
+        before = self._tables.analyses.get(key, AnalysisRow())
+        if session.endpoint_id not in self._tables.endpoints or before.trouble == session.trouble:
+            return False
+        self._put(self._tables.analyses, key, replace(before, trouble=session.trouble))
+        return True
+
     async def insert_sessions(self, sessions: Sequence[Session]) -> None:
         for session in sessions:
             if session.id not in self._tables.sessions:
@@ -105,11 +114,11 @@ class MemoryPlannerRows(Writes):
         marked = replace(session, tool_calls=tuple(calls))
         self._put(self._tables.sessions, session.id, marked)
 
-    async def lock_allowance(self, tenant_id: UUID, month: str) -> Allowance:
-        return self._tables.allowances.get((tenant_id, month), Allowance(None))
+    async def lock_allowance(self, period: Period) -> Allowance:
+        return self._tables.allowances.get(key_of(period), Allowance(None))
 
-    async def save_allowance(self, tenant_id: UUID, month: str, allowance: Allowance) -> None:
-        self._put(self._tables.allowances, (tenant_id, month), allowance)
+    async def save_allowance(self, period: Period, allowance: Allowance) -> None:
+        self._put(self._tables.allowances, key_of(period), allowance)
 
     async def insert_reservation(self, reservation: Reservation) -> None:
         row = ReservationRow(reservation, self._now)
@@ -146,4 +155,7 @@ def _after(row: AnalysisRow, session: Session, holder: str) -> AnalysisRow:
         {rule_id: at for rule_id, at in fired.items() if rule_id not in session.forgotten},
         None if is_ours else row.leased_until,
         None if is_ours else row.leased_by,
+        session.started_at if session.reason is LookReason.STREAK else row.streak_looked_at,
+        session.failed_looks,
+        session.trouble,
     )

@@ -14,6 +14,7 @@ from cadenza.application.ports.event_log import BEGINNING, Position, StoredEvent
 from cadenza.application.ports.records import AuditRecord, AuditSearch, SessionSearch
 from cadenza.application.ports.search_result import SearchResult
 from cadenza.application.ports.store import Channel
+from cadenza.domain.analysis import AnalysisState
 from cadenza.domain.audit import AuditEntry, IdempotencyRecord, PendingEvent
 from cadenza.domain.session import Session
 
@@ -37,6 +38,16 @@ class MemoryRecords(OverTables):
 
     async def get_session(self, tenant_id: UUID, session_id: UUID) -> Session:
         return self._tables.session(tenant_id, session_id)
+
+    async def analyses_of(self, tenant_id: UUID, endpoint_id: UUID) -> Sequence[AnalysisState]:
+        self._tables.endpoint(tenant_id, endpoint_id)
+        return [
+            AnalysisState(
+                *(brain, row.analysed_at, row.next_analysis_at, row.failed_looks, row.trouble)
+            )
+            for (of_endpoint, brain), row in sorted(self._tables.analyses.items())
+            if of_endpoint == endpoint_id
+        ]
 
     async def search_audit(self, tenant_id: UUID, search: AuditSearch) -> SearchResult[AuditRecord]:
         records = (

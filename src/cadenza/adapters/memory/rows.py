@@ -45,7 +45,9 @@ class EndpointRow:
     recent: tuple[Response, ...] = ()  # newest first
     last_finished_at: datetime | None = None
     last_failed_at: datetime | None = None
-    changed_at: datetime | None = None  # when response, hints, pause or failure state changed
+    changed_at: datetime | None = None  # when it last answered other than before
+    steered_at: datetime | None = None  # when its hints or pauses changed
+    streak_changed_at: datetime | None = None  # when a failure streak began or ended
     asked_at: datetime | None = None  # when a person asked for an analysis
 
     @property
@@ -85,6 +87,9 @@ class AnalysisRow:
     fired: Mapping[UUID, datetime] = field(default_factory=dict[UUID, datetime])
     leased_until: datetime | None = None
     leased_by: str | None = None
+    streak_looked_at: datetime | None = None  # the last look that a failure streak made urgent
+    failed_looks: int = 0  # sessions that failed, in a row
+    trouble: str = ""  # why the last one failed, or was not held
 
     def is_leased(self, now: datetime) -> bool:
         return self.leased_until is not None and self.leased_until > now

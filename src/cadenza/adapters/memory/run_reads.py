@@ -16,6 +16,7 @@ from cadenza.domain.analysis import LONGEST_RECENT_BODY, Response
 from cadenza.domain.health import WINDOWS, Health, health_of
 from cadenza.domain.instants import FOREVER
 from cadenza.domain.run import Body, Run, RunStatus
+from cadenza.domain.track_record import Ending
 
 _listed_fields = attrgetter(*ListedRun._fields)
 
@@ -107,9 +108,13 @@ def _first_leaves_at(runs: Sequence[Run], now: datetime) -> datetime:
 
 def response_of(run: Run) -> Response:
     assert run.finished_at is not None
-    return Response(
-        run.slot_at, run.finished_at, run.status, run.body, run.duration, run.status_code
-    )
+    fields = (run.status, run.body, run.duration, run.status_code, run.error_kind)
+    return Response(run.slot_at, run.finished_at, *fields)
+
+
+def ending_of(run: Run) -> Ending:
+    assert run.finished_at is not None
+    return Ending(run.finished_at, run.status, run.status_code, run.error_kind)
 
 
 def recent_response(run: Run) -> Response:

@@ -53,6 +53,7 @@ class MemoryRunRows(Writes):
         )
         last = row.latest
         is_news = last is None or (last.status, last.body) != (run.status, run.body)
+        streak_changed = bool(row.endpoint.failure_count) != bool(finish.endpoint.failure_count)
         closed = replace(
             row,
             endpoint=finish.endpoint,
@@ -64,6 +65,7 @@ class MemoryRunRows(Writes):
             last_finished_at=now,
             last_failed_at=now if outcome.failed else row.last_failed_at,
             changed_at=now if is_news else row.changed_at,
+            streak_changed_at=now if streak_changed else row.streak_changed_at,
         )
         self._put(tables.runs, run.id, run)
         self._put(tables.endpoints, claim.endpoint_id, closed)

@@ -33,7 +33,7 @@ from cadenza.domain.access import ApiKey, Tenant, User
 from cadenza.domain.billing import Account
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.errors import NotFound
-from cadenza.domain.quota import Allowance
+from cadenza.domain.quota import Allowance, Period
 from cadenza.domain.rule import Modes
 from cadenza.domain.run import LateResult, LostAttempt, Run
 from cadenza.domain.schedule import Schedule
@@ -69,7 +69,8 @@ class Tables:
 
         self.analyses: dict[tuple[UUID, str], AnalysisRow] = {}  # by endpoint and brain
         self.sessions: dict[UUID, Session] = {}
-        self.allowances: dict[tuple[UUID, str], Allowance] = {}  # by tenant and month
+        # by tenant and month; or by tenant, day and job
+        self.allowances: dict[tuple[UUID, str, UUID | None], Allowance] = {}
         self.reservations: dict[UUID, ReservationRow] = {}
 
         self.accounts: dict[UUID, Account] = {}
@@ -192,6 +193,10 @@ class Tables:
     def is_watched(self, tenant_id: UUID) -> bool:
         until_at = self.watched_until.get(tenant_id)
         return until_at is not None and until_at > self.clock.now()
+
+
+def key_of(period: Period) -> tuple[UUID, str, UUID | None]:
+    return period.tenant_id, period.name, period.job_id
 
 
 class OverTables:

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from cadenza.adapters.memory.tables import OverTables
+from cadenza.adapters.memory.tables import OverTables, key_of
 from cadenza.application.ports.usage import RunCounts, Usage
-from cadenza.domain.quota import Allowance, month_of
+from cadenza.domain.quota import Allowance, Period, day_of, month_of
 from cadenza.domain.run import RunStatus
 
 STEP = timedelta(minutes=5)  # runs are counted from the beginning of one
@@ -42,8 +42,13 @@ class MemoryUsage(OverTables):
         return RunCounts(since_at, {**counts, RunStatus.RUNNING: running})
 
     async def quota(self, tenant_id: UUID) -> tuple[str, Allowance]:
-        month = month_of(self._tables.clock.now())
-        return month, self._tables.allowances.get((tenant_id, month), Allowance(None))
+        period = Period(tenant_id, month_of(self._tables.clock.now()))
+        return period.name, self._tables.allowances.get(key_of(period), Allowance(None))
+
+    async def quota_of_job(self, tenant_id: UUID, job_id: UUID) -> tuple[str, Allowance]:
+        self._tables.job(tenant_id, job_id)
+        period = Period(tenant_id, day_of(self._tables.clock.now()), job_id)
+        return period.name, self._tables.allowances.get(key_of(period), Allowance(None))
 
 
 class MemoryReadiness:

@@ -97,6 +97,7 @@ class PostgresAccountRows:
                 tenant.modes.rules,
                 tenant.modes.llm,
                 tenant.modes.detectors,
+                tenant.planner_account_id,
             )
 
     async def lock_tenant(self, tenant_id: UUID) -> tuple[Tenant, datetime]:
@@ -113,6 +114,7 @@ class PostgresAccountRows:
                 tenant.modes.rules,
                 tenant.modes.llm,
                 tenant.modes.detectors,
+                tenant.planner_account_id,
             )
 
     async def delete_tenant(self, tenant_id: UUID) -> None:
@@ -196,4 +198,5 @@ def _user(row: Row) -> User:
 
 def _tenant(row: Row) -> Tenant:
     days, modes = row["retention_days"], modes_of(row)
-    return Tenant(row["id"], row["name"], row["created_at"], days, modes)
+    payer = row["planner_account_id"]
+    return Tenant(row["id"], row["name"], row["created_at"], days, modes, payer)

@@ -1,7 +1,7 @@
 """Which endpoints need an analysis, and what a brain reads of them."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
@@ -16,16 +16,28 @@ from cadenza.application.ports.analysis_queue import AnalysisRequest
 from cadenza.domain.analysis import (
     LONGEST_RECENT_BODY,
     RECENT_RESPONSES,
+    STREAK_GAP,
     AnalysisContext,
     LastAnalysis,
+    LookReason,
     Response,
     SiblingState,
 )
 from cadenza.domain.endpoint import MAX_SPREAD, Job
 from cadenza.domain.health import WINDOWS, Health, HealthWindow
+from cadenza.domain.planner_policy import USUAL
+from cadenza.domain.track_record import Ending
 
 ALWAYS = datetime.min.replace(tzinfo=UTC)  # what asyncpg sends as -infinity
-_COLUMNS = ("slot_at", "started_at", "finished_at", "status", "status_code", "body")
+_COLUMNS = (
+    "slot_at",
+    "started_at",
+    "finished_at",
+    "status",
+    "status_code",
+    "error_kind",
+    "body",
+)
 
 
 class PostgresAnalysisQueue:
@@ -33,7 +45,7 @@ class PostgresAnalysisQueue:
         self._database = database
         self._spread = spread
 
-    async def claim_for_analysis(self, request: AnalysisRequest) -> Sequence[UUID]:
+    async def claim_for_analysis(self, request: AnalysisRequest) -> Mapping[UUID, LookReason]:
         since = request.since if request.since is not None else ALWAYS
         async with self._database.transaction() as connection:
             await connection.execute(query("plan_for_these_values"))
@@ -46,8 +58,10 @@ class PostgresAnalysisQueue:
                 list(request.without),
                 since,
                 request.attention,
+                USUAL.min_gap,
+                STREAK_GAP,
             )
-        return [row["id"] for row in rows]
+        return {row["id"]: LookReason(row["reason"]) for row in rows}
 
     async def contexts_for(
         self, endpoint_ids: Sequence[UUID], brain: str
@@ -57,7 +71,7 @@ class PostgresAnalysisQueue:
             rows = await connection.fetch(
                 query("analysis_contexts"), ids, RECENT_RESPONSES, LONGEST_RECENT_BODY, brain
             )
-            members = await connection.fetch(query("job_members"), ids, LONGEST_RECENT_BODY)
+            members = await connection.fetch(query("job_members"), ids, LONGEST_RECENT_BODY, None)
         by_job = defaultdict[UUID, list[SiblingState]](list)
         for member in members:  # read once for all, however many siblings ask for it
             by_job[member["job_id"]].append(self._state(member))
@@ -69,9 +83,23 @@ class PostgresAnalysisQueue:
         rows = await self._database.fetch(query("responses"), endpoint_id, limit, offset)
         return [_response(row, "") for row in rows]
 
-    async def siblings(self, endpoint_id: UUID) -> Sequence[SiblingState]:
-        rows = await self._database.fetch(query("job_members"), [endpoint_id], None)
-        return [self._state(row) for row in rows if row["id"] != endpoint_id]
+    async def siblings(
+        self, endpoint_id: UUID, *, limit: int, offset: int = 0
+    ) -> Sequence[SiblingState]:
+        async with self._database.connection() as connection:
+            page = await connection.fetch(query("sibling_page"), endpoint_id, limit, offset)
+            ids = [row["id"] for row in page]
+            rows = await connection.fetch(query("job_members"), [endpoint_id], None, ids)
+        return [self._state(row) for row in rows]
+
+    async def endings(self, endpoint_id: UUID, limit: int) -> Sequence[Ending]:
+        rows = await self._database.fetch(query("endings"), endpoint_id, limit)
+        return [
+            Ending(
+                row["finished_at"], STATUSES[row["status"]], row["status_code"], row["error_kind"]
+            )
+            for row in rows
+        ]
 
     async def release(self, endpoint_ids: Sequence[UUID], brain: str, holder: str) -> None:
         await self._database.execute(query("release_looks"), list(endpoint_ids), brain, holder)
@@ -105,6 +133,7 @@ class PostgresAnalysisQueue:
             modes=policy.modes(modes_of(row)),
             fired_at=fired_of(row["fired"]),
             waiting=waiting_of(row["waiting"]),
+            failed_looks=row["failed_looks"],
         )
 
 
@@ -129,10 +158,12 @@ def _answer(
     finished_at: datetime,
     status: str,
     status_code: int | None,
+    error_kind: str | None,
     body: str | None,
 ) -> Response:
     duration = finished_at - started_at if started_at else None
-    return Response(slot_at, finished_at, STATUSES[status], from_json(body), duration, status_code)
+    ending = (STATUSES[status], from_json(body), duration, status_code, error_kind)
+    return Response(slot_at, finished_at, *ending)
 
 
 def _recent(row: Row) -> tuple[Response, ...]:

@@ -57,7 +57,7 @@ class PostgresBillingRows:
                 *(charge.schedule_id, charge.graph_id, to_text(charge.model)),
                 *(usage.input_tokens, usage.output_tokens),
                 *(usage.cache_read_tokens, usage.cache_write_tokens),
-                *(charge.credits, charge.basis, charge.endpoint_id),
+                *(charge.credits, charge.basis, charge.job_id, charge.endpoint_id),
             )
         return entry_id is not None
 

@@ -18,7 +18,7 @@ from cadenza.application.ports.catalogue import StoredEndpoint
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.application.ports.store import EndpointChange
 from cadenza.domain.endpoint import Endpoint
-from cadenza.domain.target import Target
+from cadenza.domain.target import Secret, Target
 
 
 class PostgresEndpointRows:
@@ -85,6 +85,10 @@ class PostgresEndpointRows:
     async def sibling_ids(self, endpoint: Endpoint) -> Mapping[str, UUID]:
         rows = await self.connection.fetch(query("sibling_ids"), endpoint.job_id, endpoint.id)
         return {row["name"]: row["id"] for row in rows}
+
+    async def secrets_of_job(self, tenant_id: UUID, job_id: UUID) -> Sequence[Secret]:
+        rows = await self.connection.fetch(query("sealed_headers_of_job"), tenant_id, job_id)
+        return [secret for row in rows for secret in headers_that_open(self.box, row).values()]
 
     async def ask_for_analysis(self, endpoint_id: UUID) -> None:
         await self.connection.execute(query("ask_for_analysis"), endpoint_id)

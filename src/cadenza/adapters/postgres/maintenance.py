@@ -30,6 +30,7 @@ KEPT_BY_AGE = (
     ("events", "at"),
     ("audit_log", "at"),
     ("grant_uses", "at"),
+    ("job_quotas", "begun_at"),
 )
 # Not now, or not here: it stays as it is, and its rows are in the default partition.
 NOT_TO_BE_HAD = (

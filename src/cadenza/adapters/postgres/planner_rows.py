@@ -13,7 +13,7 @@ from cadenza.adapters.postgres.sessions import session_of, session_values, state
 from cadenza.adapters.postgres.storable import to_text
 from cadenza.application.ports.planning import Reservation
 from cadenza.application.ports.suggestions import LedTo
-from cadenza.domain.quota import Allowance
+from cadenza.domain.quota import Allowance, Period
 from cadenza.domain.session import Session
 from cadenza.domain.suggestion import Suggestion, suggestion_of, suggestions_of
 
@@ -30,6 +30,10 @@ class PostgresPlannerRows:
                 query("save_analysis_states"), *map(list, columns), holder
             )
         return frozenset(row["endpoint_id"] for row in rows)
+
+    async def note_skipped(self, session: Session) -> bool:
+        values = (session.endpoint_id, session.kind, to_text(session.trouble))
+        return await self.connection.fetchval(query("note_skipped"), *values) is not None
 
     async def insert_sessions(self, sessions: Sequence[Session]) -> None:
         values = map(session_values, sessions)
@@ -55,13 +59,14 @@ class PostgresPlannerRows:
             until_at,
         )
 
-    async def lock_allowance(self, tenant_id: UUID, month: str) -> Allowance:
-        row = await one_row(self.connection, "lock_allowance", "month", tenant_id, month)
-        return Allowance(*row)
+    async def lock_allowance(self, period: Period) -> Allowance:
+        name = "lock_allowance" if period.job_id is None else "lock_job_allowance"
+        async with present("the tenant or job was deleted"):
+            return Allowance(*await one_row(self.connection, name, "period", *_key(period)))
 
-    async def save_allowance(self, tenant_id: UUID, month: str, allowance: Allowance) -> None:
-        values = (tenant_id, month, *astuple(allowance))
-        await self.connection.execute(query("save_allowance"), *values)
+    async def save_allowance(self, period: Period, allowance: Allowance) -> None:
+        name = "save_allowance" if period.job_id is None else "save_job_allowance"
+        await self.connection.execute(query(name), *_key(period), *astuple(allowance))
 
     async def insert_reservation(self, reservation: Reservation) -> None:
         await self.connection.execute(query("insert_reservation"), *astuple(reservation))
@@ -75,6 +80,11 @@ class PostgresPlannerRows:
     ) -> Sequence[Reservation]:
         rows = await self.connection.fetch(query("take_old_reservations"), tenant_id, before)
         return [Reservation(**row) for row in rows]
+
+
+def _key(period: Period) -> tuple[UUID | str, ...]:
+    job_id = () if period.job_id is None else (period.job_id,)
+    return (period.tenant_id, period.name, *job_id)
 
 
 class PostgresSuggestions(OverDatabase):

@@ -14,6 +14,8 @@ from cadenza.adapters.postgres.storable import like
 from cadenza.application.ports.event_log import BEGINNING, Position, StoredEvent
 from cadenza.application.ports.records import AuditRecord, AuditSearch, SessionSearch
 from cadenza.application.ports.search_result import SearchResult
+from cadenza.domain.analysis import AnalysisState
+from cadenza.domain.errors import NotFound
 from cadenza.domain.session import Session
 
 SESSION_STEPS = (500, 2_500)
@@ -41,6 +43,12 @@ class PostgresRecords(OverDatabase):
     async def get_session(self, tenant_id: UUID, session_id: UUID) -> Session:
         row = await one_row(self._database, "get_session", "session", tenant_id, session_id)
         return session_of(row)
+
+    async def analyses_of(self, tenant_id: UUID, endpoint_id: UUID) -> Sequence[AnalysisState]:
+        rows = await self._database.fetch(query("analyses_of"), tenant_id, endpoint_id)
+        if not rows:
+            raise NotFound(f"no endpoint {endpoint_id}")
+        return [AnalysisState(**row) for row in rows if row["brain"] is not None]
 
     async def search_audit(self, tenant_id: UUID, search: AuditSearch) -> SearchResult[AuditRecord]:
         plain = search.actor is None and search.action is None

@@ -8,7 +8,8 @@ from uuid import UUID
 
 from cadenza.adapters.postgres.rows import Row
 from cadenza.adapters.postgres.storable import to_json, to_text
-from cadenza.domain.analysis import Waiting
+from cadenza.domain.analysis import LookReason, Waiting
+from cadenza.domain.billing import TokenUsage
 from cadenza.domain.instants import from_iso, iso, iso_or_none, latest, milliseconds
 from cadenza.domain.session import Session, SessionEnd, ToolCall
 
@@ -27,6 +28,9 @@ def state_values(session: Session) -> tuple[Any, ...]:
         int(not session.worth_keeping),
         to_json({str(rule_id): iso(session.started_at) for rule_id in session.fired}),
         to_json([str(rule_id) for rule_id in session.forgotten]),
+        session.reason,
+        session.failed_looks,
+        to_text(session.trouble),
     )
 
 
@@ -52,6 +56,11 @@ def session_values(session: Session) -> tuple[Any, ...]:
         session.suggests_until,
         acts_until(*session.tool_calls),
         to_text(session.refusal) if session.refusal is not None else None,
+        session.reason,
+        session.usage.input_tokens,
+        session.usage.cache_read_tokens,
+        session.usage.output_tokens,
+        session.account_id,
     )
 
 
@@ -74,6 +83,10 @@ def session_of(row: Row) -> Session:
         next_analysis_at=row["next_analysis_at"],
         repeats=row["repeats"],
         last_at=row["last_at"],
+        prompt_version=row["prompt_version"],
+        reason=LookReason(row["reason"]) if row["reason"] is not None else None,
+        usage=TokenUsage(row["input_tokens"], row["output_tokens"], row["cached_tokens"]),
+        account_id=row["account_id"],
     )
 
 

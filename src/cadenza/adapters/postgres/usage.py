@@ -7,7 +7,7 @@ from uuid import UUID
 
 from cadenza.adapters.postgres.database import Database, OverDatabase
 from cadenza.adapters.postgres.migrate import status
-from cadenza.adapters.postgres.queries import query
+from cadenza.adapters.postgres.queries import one_row, query
 from cadenza.adapters.postgres.rows import Row
 from cadenza.adapters.postgres.workers import PostgresWorkers
 from cadenza.application.ports.usage import RunCounts, Usage
@@ -35,6 +35,10 @@ class PostgresUsage(OverDatabase):
         assert row is not None
         month, *allowance = row
         return month, Allowance(*allowance)
+
+    async def quota_of_job(self, tenant_id: UUID, job_id: UUID) -> tuple[str, Allowance]:
+        day, *allowance = await one_row(self._database, "quota_of_job", "job", tenant_id, job_id)
+        return day, Allowance(*allowance)
 
 
 def _counts(row: Row, since: str, column: int) -> RunCounts:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from cadenza.application.ports.brain import Tools, Usage
 from cadenza.domain.analysis import AnalysisContext, Attention
+from cadenza.domain.endpoint import Job
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +14,9 @@ class FunctionBrain:
     name: str = "function"
     attention: Attention = Attention.OWN_RUNS
     reserved_tokens: int = 0
-    reserved_cost: float = 0.0
+
+    def model_for(self, _job: Job) -> None:
+        """It asks none."""
 
     def pre_check(self, _context: AnalysisContext) -> None:
         """It always takes a session: nobody knows what the function will do."""

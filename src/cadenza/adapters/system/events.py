@@ -13,8 +13,11 @@ LEVELS = {
     "run.lease_lost": "warning",
     "run.given_back": "info",
     "provider.away": "warning",
+    "provider.back": "info",
     "quota.warning": "warning",
+    "session.failed": "warning",
     "session.over_quota": "warning",
+    "session.unpaid": "warning",
 }
 log = structlog.get_logger()
 

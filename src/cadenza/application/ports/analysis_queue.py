@@ -1,12 +1,19 @@
 """Which endpoints need an analysis, leased to one planner at a time, and what it reads of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 from uuid import UUID
 
-from cadenza.domain.analysis import AnalysisContext, Attention, Response, SiblingState
+from cadenza.domain.analysis import (
+    AnalysisContext,
+    Attention,
+    LookReason,
+    Response,
+    SiblingState,
+)
+from cadenza.domain.track_record import Ending
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,13 +25,14 @@ class AnalysisRequest:
     holder: str
     limit: int
     lease: timedelta
-    without: frozenset[UUID] = frozenset()  # tenants that are passed over
+    without: frozenset[UUID] = frozenset()  # tenants and jobs that are passed over
     since: datetime | None = None  # only jobs in which something has happened since; None: all
 
 
 class AnalysisQueue(Protocol):
-    async def claim_for_analysis(self, request: AnalysisRequest) -> Sequence[UUID]:
-        """Lease endpoints that need a look, those whose state changed first.
+    async def claim_for_analysis(self, request: AnalysisRequest) -> Mapping[UUID, LookReason]:
+        """Lease endpoints that need a look, and why: what people ask for first, then those whose
+        state changed.
 
         Nobody else is given them for this brain until they are recorded, released, or the lease
         is over. Those of jobs in which the brain may do nothing are left alone.
@@ -43,8 +51,14 @@ class AnalysisQueue(Protocol):
         """Newest first."""
         ...
 
-    async def siblings(self, endpoint_id: UUID) -> Sequence[SiblingState]:
-        """The other endpoints of the same job, each with its latest response."""
+    async def siblings(
+        self, endpoint_id: UUID, *, limit: int, offset: int = 0
+    ) -> Sequence[SiblingState]:
+        """The other endpoints of the same job by name, each with its latest response."""
+        ...
+
+    async def endings(self, endpoint_id: UUID, limit: int) -> Sequence[Ending]:
+        """How its latest runs ended, newest first."""
         ...
 
     async def release(self, endpoint_ids: Sequence[UUID], brain: str, holder: str) -> None:

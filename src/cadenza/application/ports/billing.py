@@ -27,6 +27,7 @@ class UsageGroup(StrEnum):
     SCHEDULE = "schedule"
     ENDPOINT = "endpoint"
     GRAPH = "graph"
+    JOB = "job"  # sessions of the planner
     MODEL = "model"
     ACCOUNT = "account"  # all of it together
 
@@ -40,7 +41,7 @@ class UsageSearch:
 
 @dataclass(frozen=True, slots=True)
 class UsageRow:
-    group: str | None  # None: calls that belong to no schedule, endpoint or graph
+    group: str | None  # None: calls that belong to none of these
     calls: int
     estimated_calls: int
     usage: TokenUsage

@@ -5,6 +5,25 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from cadenza.domain.analysis import AnalysisContext, Attention
+from cadenza.domain.billing import Basis, ModelApi, TokenUsage
+from cadenza.domain.endpoint import Job
+from cadenza.domain.track_record import TrackRecord
+
+
+@dataclass(frozen=True, slots=True)
+class AskedModel:
+    api: ModelApi
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCall:
+    """One answer of a model."""
+
+    asked: AskedModel
+    answered: str  # the model that the answer names
+    usage: TokenUsage
+    basis: Basis = Basis.COUNTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,7 +31,7 @@ class Usage:
     """What a session has used, by which prompt, and what somebody should know about it."""
 
     tokens: int = 0
-    cost: float = 0.0
+    cost: float = 0.0  # where no prices are set, what the brain says
     prompt_version: str | None = None
     warnings: tuple[str, ...] = ()
     fired: tuple[UUID, ...] = ()  # the declared rules that did something
@@ -26,8 +45,16 @@ class Tools(Protocol):
         the reason, never raised."""
         ...
 
+    async def track_record(self) -> TrackRecord:
+        """Of the analysed endpoint: more than a look after every run could afford to read."""
+        ...
+
     def report_usage(self, usage: Usage) -> None:
         """What the session has used so far: it counts also where the session is cut off."""
+        ...
+
+    def report_call(self, call: ModelCall) -> None:
+        """A model has answered: each answer is priced, and charged where an account pays."""
         ...
 
 
@@ -43,9 +70,8 @@ class Brain(Protocol):
         """What a session may cost at most; 0 for a brain that is free."""
         ...
 
-    @property
-    def reserved_cost(self) -> float:
-        """The same in money; asked only of a brain that reserves tokens."""
+    def model_for(self, job: Job, /) -> AskedModel | None:
+        """The model that sessions about this job ask; None for a brain that asks none."""
         ...
 
     def pre_check(self, context: AnalysisContext, /) -> Usage | None:

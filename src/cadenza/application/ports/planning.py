@@ -1,12 +1,13 @@
 """What planners keep: the state of analyses, sessions, suggestions and quotas."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from cadenza.domain.quota import Allowance, QuotaWarning
+from cadenza.domain.endpoint import Job
+from cadenza.domain.quota import Allowance, OverLimit, Period, QuotaWarning
 from cadenza.domain.session import Session
 from cadenza.domain.suggestion import Suggestion
 
@@ -18,13 +19,21 @@ class Reservation:
     month: str
     tokens: int
     cost: float = 0.0
+    job_id: UUID | None = None  # None: of a time when only tenants had limits
+    day: str | None = None
+
+    @property
+    def periods(self) -> Iterator[Period]:
+        yield Period(self.tenant_id, self.month)
+        if self.job_id is not None and self.day is not None:
+            yield Period(self.tenant_id, self.day, self.job_id)
 
 
 class Quota(Protocol):
     """What a planner asks before and after a session that costs something."""
 
-    async def reserve(self, tenant_id: UUID, tokens: int, cost: float = 0.0) -> Reservation | None:
-        """Set tokens and money aside; None where the tenant has not enough left."""
+    async def reserve(self, job: Job, tokens: int, cost: float = 0.0) -> Reservation | OverLimit:
+        """Set tokens and money aside, or say which limit is in the way."""
         ...
 
     async def settle(
@@ -44,6 +53,10 @@ class PlannerRows(Protocol):
         one is deleted at the same moment, and nothing is stored."""
         ...
 
+    async def note_skipped(self, session: Session) -> bool:
+        """Why no session is held about an endpoint; False where that is known already."""
+        ...
+
     async def insert_sessions(self, sessions: Sequence[Session]) -> None:
         """One that is there already stays as it is."""
         ...
@@ -61,11 +74,11 @@ class PlannerRows(Protocol):
         """The runs it leads to are looked for until then."""
         ...
 
-    async def lock_allowance(self, tenant_id: UUID, month: str) -> Allowance:
-        """An empty one where nothing was used in that month."""
+    async def lock_allowance(self, period: Period) -> Allowance:
+        """An empty one where nothing was used in it."""
         ...
 
-    async def save_allowance(self, tenant_id: UUID, month: str, allowance: Allowance) -> None: ...
+    async def save_allowance(self, period: Period, allowance: Allowance) -> None: ...
 
     async def insert_reservation(self, reservation: Reservation) -> None: ...
 

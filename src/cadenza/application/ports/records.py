@@ -1,11 +1,13 @@
 """What is kept besides runs: sessions and the audit log, newest first."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 from uuid import UUID
 
 from cadenza.application.ports.search_result import SearchResult, Span
+from cadenza.domain.analysis import AnalysisState
 from cadenza.domain.session import Session
 
 
@@ -40,6 +42,10 @@ class Records(Protocol):
     ) -> SearchResult[Session]: ...
 
     async def get_session(self, tenant_id: UUID, session_id: UUID) -> Session: ...
+
+    async def analyses_of(self, tenant_id: UUID, endpoint_id: UUID) -> Sequence[AnalysisState]:
+        """By brain; NotFound where there is no such endpoint."""
+        ...
 
     async def search_audit(
         self, tenant_id: UUID, search: AuditSearch

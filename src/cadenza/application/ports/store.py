@@ -23,7 +23,7 @@ from cadenza.application.ports.schedules import ScheduleRows, SlotRows
 from cadenza.domain.audit import AuditEntry, IdempotencyRecord, PendingEvent
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.run import Claim, Finish, FinishedRun
-from cadenza.domain.target import Target
+from cadenza.domain.target import Secret, Target
 
 
 class Channel(StrEnum):
@@ -117,6 +117,10 @@ class EndpointRows(Protocol):
 
     async def sibling_ids(self, endpoint: Endpoint) -> Mapping[str, UUID]:
         """By name, of those in the same job that are not archived."""
+        ...
+
+    async def secrets_of_job(self, tenant_id: UUID, job_id: UUID) -> Sequence[Secret]:
+        """Of all its endpoints, also of archived ones; without those that do not open."""
         ...
 
     async def ask_for_analysis(self, endpoint_id: UUID) -> None: ...

@@ -33,6 +33,10 @@ class UsageReads(Protocol):
         """The month, and what may be spent in it."""
         ...
 
+    async def quota_of_job(self, tenant_id: UUID, job_id: UUID) -> tuple[str, Allowance]:
+        """The day, and what may be spent in it; NotFound where there is no such job."""
+        ...
+
 
 class Readiness(Protocol):
     async def check(self) -> Mapping[str, str]:

@@ -8,6 +8,7 @@ from uuid import UUID
 from fastapi import Request
 
 from cadenza.application.accounts import Keys, SigningKeyRotation, Tenants
+from cadenza.application.analysis_requests import AnalysisRequests
 from cadenza.application.authentication import Authentication
 from cadenza.application.billing import BillingAccounts, VirtualKeys
 from cadenza.application.endpoints import Endpoints, EndpointTest
@@ -36,14 +37,17 @@ from cadenza.application.ports.store import Store
 from cadenza.application.ports.suggestions import SuggestionReads
 from cadenza.application.ports.usage import Readiness, UsageReads
 from cadenza.application.ports.workers import GraphReads
+from cadenza.application.quotas import Quotas
 from cadenza.application.rule_fit import misfits_of_jobs
 from cadenza.application.schedule_changes import ScheduleChanges
 from cadenza.application.schedule_manifests import ScheduleManifests
 from cadenza.application.schedules import Schedules
+from cadenza.application.session_metering import Payers
 from cadenza.application.steering import Steering
 from cadenza.application.suggestions import Suggestions
 from cadenza.domain.cron import Cron
 from cadenza.domain.definition import ValidationPolicy
+from cadenza.domain.quota import PlannerLimits
 from cadenza.domain.target import Secret
 from cadenza.web.api.rate_limit import RateLimit
 from cadenza.web.api.streams import Streams
@@ -83,6 +87,7 @@ class Surroundings:
     validation_policy: ValidationPolicy
     cron: Cron
     prices: Prices
+    planner_limits: PlannerLimits
     clock: Clock
     rate_limit: RateLimit
     new_id: Callable[[], UUID]
@@ -108,6 +113,13 @@ class Dependencies:
         self.endpoints = Endpoints(store, cron, policy, clock, new_id, graph_targets)
         self.endpoint_test = EndpointTest(stores.endpoints, around.dispatcher, clock, new_id)
         self.steering = Steering(store, cron)
+        limits = around.planner_limits
+        self.analysis_requests = AnalysisRequests(
+            store,
+            Quotas(store, new_id, limits.per_month, limits.per_day),
+            Payers(stores.billing, stores.tenants, around.prices),
+            limits.session_tokens,
+        )
         self.outlook = Outlook(stores.endpoints, cron)
         self.signing_keys = SigningKeyRotation(store, new_id)
         self.accounts = BillingAccounts(store, new_id)

@@ -18,6 +18,7 @@ from cadenza.domain.errors import (
     InsufficientCredits,
     InvalidFields,
     InvalidInput,
+    LimitReached,
     NotAllowed,
     NotFound,
     Outdated,
@@ -83,6 +84,7 @@ _KINDS: tuple[tuple[type[CadenzaError], int, str, str], ...] = (
     (Gone, 410, "gone", "It is no longer kept"),
     (Outdated, 412, "outdated", "It has changed since"),
     (InsufficientCredits, 402, "insufficient-credits", "The account has no credits"),
+    (LimitReached, 409, "limit-reached", "A limit is reached"),
     (Refused, 409, "refused", "That cannot be done now"),
     (TooManyRequests, 429, "too-many-requests", "Too many requests"),
 )

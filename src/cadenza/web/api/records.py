@@ -26,6 +26,7 @@ from cadenza.web.api.routes import router
 from cadenza.web.api.schemas.pages import TimePage, time_page_response
 from cadenza.web.api.schemas.records import (
     AcceptedSuggestionResponse,
+    AnalysesResponse,
     AuditEntryResponse,
     SessionDetailResponse,
     SessionResponse,
@@ -61,6 +62,15 @@ async def list_sessions(
     criteria = SessionSearch(from_at, to, after, limit, endpoint_id, job_id, brain, search)
     sessions = await dependencies.reads.records.search_sessions(caller.tenant_id, criteria)
     return time_page_response(sessions, session_response)
+
+
+@routes.get("/endpoints/{endpoint_id}/analyses")
+async def list_analyses(
+    endpoint_id: UUID, caller: Reader, dependencies: ApiDependencies
+) -> AnalysesResponse:
+    """How each brain stands to it: when it looked, when it looks again, and what is in the way."""
+    states = await dependencies.reads.records.analyses_of(caller.tenant_id, endpoint_id)
+    return AnalysesResponse.model_validate({"items": states})
 
 
 @routes.get("/sessions/{session_id}")

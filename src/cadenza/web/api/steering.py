@@ -86,5 +86,5 @@ async def analyse(
     endpoint_id: UUID, caller: Operator, dependencies: ApiDependencies
 ) -> RequestedAnalysisResponse:
     """Ask the planner for an analysis, as soon as it can."""
-    await dependencies.steering.ask_for_analysis(caller, endpoint_id)
+    await dependencies.analysis_requests.ask(caller, endpoint_id)
     return RequestedAnalysisResponse(endpoint_id=endpoint_id)

@@ -12,12 +12,14 @@ from cadenza.web.api.routes import router
 from cadenza.web.api.schemas.accounts import (
     CreatedKeyResponse,
     DeletedResponse,
+    JobQuotaResponse,
     QuotaResponse,
     TenantResponse,
     UsageResponse,
     UserResponse,
     UsersResponse,
     created_key_response,
+    job_quota_response,
     quota_response,
     usage_response,
 )
@@ -140,6 +142,16 @@ async def get_usage(caller: Reader, dependencies: ApiDependencies) -> UsageRespo
     usage = await dependencies.reads.usage.usage(caller.tenant_id)
     _, allowance = await dependencies.reads.usage.quota(caller.tenant_id)
     return usage_response(usage, allowance)
+
+
+@routes.get("/jobs/{job_id}/quota")
+async def get_quota_of_job(
+    job_id: UUID, caller: Reader, dependencies: ApiDependencies
+) -> JobQuotaResponse:
+    """Tokens and money for sessions about this job today (UTC)."""
+    return job_quota_response(
+        *await dependencies.reads.usage.quota_of_job(caller.tenant_id, job_id)
+    )
 
 
 @routes.get("/tenant/quota")

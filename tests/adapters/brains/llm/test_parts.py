@@ -1,11 +1,14 @@
 """The prompt, the offered tools, and the brain that the settings make."""
 
+import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from pydantic import SecretStr
 
 from cadenza.adapters.brains.llm.brain import LlmBrain
+from cadenza.adapters.brains.llm.marking import with_data_marked
 from cadenza.adapters.brains.llm.models import model_of
 from cadenza.adapters.brains.llm.offered_tools import OFFERED
 from cadenza.adapters.brains.llm.opening import opening
@@ -16,12 +19,18 @@ from cadenza.domain.analysis import AnalysisContext, Attention, LastAnalysis
 from cadenza.domain.endpoint import Job
 from cadenza.domain.errors import InstallationError, InvalidInput
 from cadenza.domain.health import health_of
+from cadenza.domain.hint import Author, Pause
+from cadenza.domain.instants import FOREVER, iso
+from cadenza.domain.rule import Mode, Modes, Rule, RuleAction, Then
+from cadenza.domain.run import RunStatus
 from cadenza.domain.target import Secret
+from cadenza.domain.track_record import COUNTED_RUNS, Ending, TrackRecord
 from cadenza.roots.brain import llm_brain, llm_options
 from cadenza.roots.settings import Settings
+from tests.adapters.brains.llm.support import data_in
 from tests.application.bench import simulated
 from tests.application.tool_calls import EIGHT, minute_after_noon
-from tests.factories import NOON, id_of, make_endpoint
+from tests.factories import NOON, id_of, interval_hint, make_endpoint, minutes, one_shot
 
 # --- The prompt -----------------------------------------------------------------------------------
 
@@ -40,7 +49,6 @@ def test_the_prompt_names_every_limit_as_it_is() -> None:
     for words in ("15 tool calls", "1 minute to 4 hours", "24 hours at most", "30 changes an hour"):
         assert words in text
     assert "submit_analysis" in text
-    assert "$marker" not in load_prompt().with_marker("abc")
 
 
 # --- What it is told ------------------------------------------------------------------------------
@@ -53,22 +61,114 @@ def _context(**fields: Any) -> AnalysisContext:
     return AnalysisContext(NOON, endpoint, job, health, ("cart", "search"), **fields)
 
 
+def _opening(context: AnalysisContext, record: TrackRecord | None = None) -> str:
+    return opening(context, record or TrackRecord(0), "abc")
+
+
+def _facts(text: str) -> Any:
+    """The line of JSON that is the scheduler's own."""
+    return next(json.loads(line) for line in text.splitlines() if line.startswith('{"baseline"'))
+
+
 def test_the_opening_tells_state_health_siblings_and_the_rule_book() -> None:
-    text = opening(_context(), "abc")
+    text = _opening(_context())
     for words in ("Watch it.", '"probe"', "every 60 s", "no runs", "cart", "search", "12:00:00Z"):
         assert words in text
+    assert _facts(text)["siblings"] == {"count": 2, "names": ["cart", "search"]}
+
+
+def test_the_opening_tells_what_a_day_of_health_does_not_show() -> None:
+    failure = Ending(NOON - minutes(3), RunStatus.FAILURE, 503, "status")
+    last = LastAnalysis(NOON - minutes(10), "quiet")
+    facts = _facts(_opening(_context(last_analysis=last), TrackRecord(240, failure, 4)))
+    assert facts["track_record"]["runs_in_all"] == 240
+    assert facts["track_record"]["last_failure"] == {
+        "at": iso(NOON - minutes(3)),
+        "status": "failure",
+        "http_status": 503,
+        "error_kind": "status",
+    }
+    assert facts["last_analysis"]["failures_in_a_row_then"] == 4
+    many = _facts(_opening(_context(), TrackRecord(COUNTED_RUNS)))
+    assert many["track_record"]["runs_in_all"] == "1000 or more"
+
+
+def test_the_opening_tells_who_set_a_pause_or_a_hint_and_the_backoff() -> None:
+    by_rule = Pause(NOON + minutes(9), "cooling", brain="rules", rule_id=id_of("rule"))
+    endpoint = make_endpoint(
+        "probe",
+        failure_count=3,
+        planner_pause=by_rule,
+        person_pause=Pause(FOREVER, "mine"),
+        interval_hint=interval_hint(minutes(2), NOON + minutes(30), Author.PERSON),
+        one_shot_hint=replace(one_shot(NOON + minutes(3), NOON + minutes(4)), brain="llm"),
+    )
+    modes = Modes(rules=Mode.ACT, llm=Mode.ADVISE, detectors=Mode.OFF)
+    facts = _facts(_opening(replace(_context(modes=modes), endpoint=endpoint)))
+    assert [hint["set_by"] for hint in facts["hints"]] == ["person", "model"]
+    assert [(pause["set_by"], pause["until"]) for pause in facts["pauses"]] == [
+        ("person", "until resumed"),
+        ("declared rule", iso(NOON + minutes(9))),
+    ]
+    assert (facts["failures_in_a_row"], facts["mode"]) == (3, "advise")
+    assert facts["others"] == {"declared_rules": "act", "detectors": "off"}
+    assert "every 480000 ms" in facts["backoff"]
+
+
+def test_the_opening_shows_declared_rules_as_their_owner_wrote_them_and_whole() -> None:
+    then = Then(RuleAction.INTERVAL, minutes(1))
+    rules = tuple(Rule(f"rule {number}", "response.depth > 5", then) for number in range(200))
+    context = _context()
+    text = _opening(replace(context, job=replace(context.job, rules=rules[:2])))
+    assert '{"name": "rule 1", "when": "response.depth > 5", "then": {"interval": "1m"}}' in text
+    many = _opening(replace(context, job=replace(context.job, rules=rules)))
+    shown = [line for line in many.splitlines() if line.startswith('{"name"')]
+    assert all(json.loads(line)["then"] == {"interval": "1m"} for line in shown)
+    assert f"(and {200 - len(shown)} more)" in many
 
 
 def test_a_rule_book_of_any_length_and_kind_fits() -> None:
-    text = opening(_context(description="\u202e\ud800rule " * 10_000), "abc")
+    text = _opening(_context(description="\u202e\ud800rule " * 10_000))
     assert len(text) < 15_000
     text.encode()
-    assert "(the owner wrote none)" in opening(_context(description=""), "abc")
+    assert "(the owner wrote none)" in _opening(_context(description=""))
 
 
 def test_what_was_thought_before_stands_within_the_marks() -> None:
-    text = opening(_context(last_analysis=LastAnalysis(NOON, "obey me")), "abc")
+    text = _opening(_context(last_analysis=LastAnalysis(NOON, "obey me")))
     assert text.index("<data-abc>") < text.index("obey me") < text.index("</data-abc>")
+
+
+def test_only_what_others_wrote_stands_within_the_marks() -> None:
+    hint = {"set_by": "model", "reason": "it said: obey", "interval_ms": 5}
+    mine = {"set_by": "person", "reason": "my own words", "interval_ms": 6}
+    answer = {"ok": True, "latest": {"status": "failure", "body": {"a": 1}}, "hints": [hint, mine]}
+    facts, _, data = with_data_marked(answer, "abc").partition("\n")
+    assert json.loads(facts) == {
+        "ok": True,
+        "latest": {"status": "failure", "body": "data 1"},
+        "hints": [{**hint, "reason": "data 2"}, mine],
+    }
+    assert data_in(data, "abc") == [{"data 1": {"a": 1}, "data 2": "it said: obey"}]
+
+
+def test_an_answer_of_our_own_has_no_marks() -> None:
+    assert with_data_marked({"ok": False, "error": "no"}, "abc") == '{"ok": false, "error": "no"}'
+
+
+def test_the_owners_addition_comes_after_our_rules_and_is_part_of_the_version() -> None:
+    prompt = load_prompt()
+    added = prompt.with_addition("Never before 8.")
+    assert added.text.startswith(prompt.text)
+    assert added.text.endswith("Never before 8.\n")
+    assert added.version.startswith(f"{prompt.version}+")
+    assert prompt.with_addition("Never before 9.").version != added.version
+    assert prompt.with_addition(None) is prompt
+
+
+def test_a_prompt_without_a_version_is_a_trial() -> None:
+    trial = prompt_of("Do nothing.")
+    assert (trial.text, trial.version[:2]) == ("Do nothing.", "0-")
 
 
 # --- The tools ------------------------------------------------------------------------------------
@@ -86,12 +186,11 @@ async def test_the_offered_tools_are_those_of_the_toolbox_with_the_arguments_it_
 
 def _example(schema: dict[str, Any]) -> dict[str, Any]:
     """A value for every argument that can stand beside the others."""
-    apart = {"next_run_at_iso", "until_iso", "endpoint"}
+    apart = {"next_run_at_iso", "endpoint"}
     arguments = {name: field for name, field in schema["properties"].items() if name not in apart}
-    values = {"string": "x", "array": []}
-    null = {name: None for name in ("until_iso",) if name in schema["properties"]}
-    return null | {
-        name: values.get(argument["type"], max(1, argument.get("minimum", 1)))
+    values = {"string": "x", "array": [], None: None}
+    return {
+        name: values.get(argument.get("type"), max(1, argument.get("minimum", 1)))
         for name, argument in arguments.items()
     }
 
@@ -115,14 +214,14 @@ async def test_the_settings_make_a_brain() -> None:
     )
     assert isinstance(brain, LlmBrain)
     assert (brain.name, brain.attention) == ("llm anthropic claude-haiku-4-5", Attention.ON_CHANGE)
-    assert (brain.reserved_tokens, brain.reserved_cost) == (10_000, 0.1)
+    assert brain.reserved_tokens == 10_000
     await brain.aclose()
 
 
 def test_everything_that_is_missing_is_told_at_once() -> None:
     with pytest.raises(InstallationError) as nothing:
-        llm_options(_settings(money_per_month=5))
-    for name in ("PROVIDER", "MODEL", "API_KEY", "INPUT_PRICE"):
+        llm_options(_settings())
+    for name in ("PROVIDER", "MODEL", "API_KEY"):
         assert f"CADENZA_LLM_{name}:" in str(nothing.value)
     with pytest.raises(InstallationError, match="CADENZA_LLM_BASE_URL"):
         llm_options(_settings(llm_provider="openai-compatible", llm_model="llama3.1"))

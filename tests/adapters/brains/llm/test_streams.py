@@ -171,15 +171,17 @@ async def test_an_error_in_the_middle_of_a_stream_has_no_effect(kind: Kind, erro
 async def test_what_was_said_to_be_used_before_a_stream_broke_off_is_charged(
     kind: Kind, then: Any
 ) -> None:
-    """Anthropic and Google say it at the beginning, OpenAI at the end."""
+    """Anthropic and Google say it at the beginning; OpenAI at the end, so that it is estimated."""
     broken = Stream(events_of(kind)[: up_to_its_end(kind)], then)
-    tokens = {Kind.ANTHROPIC: 1001, Kind.GOOGLE: 1050}.get(kind, 0)
+    told = {Kind.ANTHROPIC: 1001, Kind.GOOGLE: 1050}.get(kind)
     model = script(Answer([FASTER]), broken)
     async with scene(model, kind, stream=True, timeout=seconds(0.5)) as at:
         session = await at.session()
-        assert (session.end, session.tokens) == (SessionEnd.FAILED, 1050 + tokens)
+        tokens = session.tokens - 1050
+        assert session.end is SessionEnd.FAILED
+        assert tokens == told if told is not None else 1000 < tokens < 6000
         assert calls_of(session) == [("propose_interval", True)]
-        (allowance,) = at.bench.tables.allowances.values()
+        allowance = at.bench.month
         assert (allowance.used, allowance.reserved) == (1050 + tokens, 0)
 
 

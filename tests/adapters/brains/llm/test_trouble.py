@@ -105,7 +105,7 @@ async def test_a_provider_is_left_alone_for_as_long_as_it_asks(kind: Kind, strea
     ) as at:
         ended_at = at.bench.now
         await at.session()
-        assert at.planner._breaker.rest_until == ended_at + seconds(600)
+        assert at.planner._sessions.rest_until == ended_at + seconds(600)
         await at.bench.sleep(599)
         assert at.planner.refusal is not None
         await at.bench.sleep(1)
@@ -119,7 +119,7 @@ async def test_a_retry_after_that_makes_no_sense_does_no_harm(asked: str, stream
         script(refusal("slow down", 429, **{"Retry-After": asked})), stream=stream
     ) as at:
         await at.session()
-        rest_until = at.planner._breaker.rest_until
+        rest_until = at.planner._sessions.rest_until
         assert rest_until is not None
         assert seconds(5) <= rest_until - at.bench.now <= seconds(3600)
         await _next_is_normal(at)
@@ -173,7 +173,7 @@ async def test_trouble_half_way_keeps_what_was_done_and_charges_what_was_used(
         assert session.cost == pytest.approx(0.001)
         assert [call.took_effect for call in session.tool_calls] == [True]
         assert at.bench.endpoint().interval_hint is not None
-        (allowance,) = at.bench.tables.allowances.values()
+        allowance = at.bench.month
         assert (allowance.used, allowance.reserved) == (1050, 0)
         await _next_is_normal(at)
 

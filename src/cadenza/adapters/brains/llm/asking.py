@@ -33,14 +33,15 @@ async def asked_for_a_stream(
     settings: ModelSettings,
     broke_off: Callable[[RequestUsage], None],
 ) -> ModelResponse:
-    """`broke_off` gets the usage where the stream does not come to its end."""
+    """`broke_off` gets the usage where the stream began, and does not come to its end."""
     opened = model_request_stream(
         model, messages, model_settings=settings, model_request_parameters=_OFFER, instrument=False
     )
     async with opened as stream:
+        began = False
         try:
             async for _ in stream:
-                pass
+                began = True
             response = stream.get()
             # The libraries take a stream that just stops for a whole one, with half a call in it.
             finished = (response.provider_details or {}).get("finish_reason")
@@ -50,5 +51,6 @@ async def asked_for_a_stream(
             name = response.model_name or ""
             raise ModelConnectionError(name, "the stream ended before the answer did")
         except BaseException:  # also where the session is cut off
-            broke_off(stream.usage)
+            if began or stream.usage.input_tokens:
+                broke_off(stream.usage)
             raise

@@ -27,16 +27,17 @@ from pydantic_ai.usage import RequestUsage
 
 from cadenza.adapters.brains.llm.asking import asked_at_once, asked_for_a_stream
 from cadenza.adapters.brains.llm.failures import failure_of
+from cadenza.adapters.brains.llm.marking import encodable, with_data_marked
 from cadenza.adapters.brains.llm.offered_tools import NAMES
-from cadenza.adapters.brains.llm.opening import as_data, encodable
 from cadenza.adapters.brains.llm.options import LlmOptions
 from cadenza.adapters.brains.llm.prompt import Prompt
-from cadenza.application.ports.brain import Tools, Usage
+from cadenza.application.ports.brain import AskedModel, ModelCall, Tools, Usage
+from cadenza.domain.billing import Basis, TokenUsage
 from cadenza.domain.bounds import MAX_TOOL_CALLS
+from cadenza.domain.errors import BrainFailed
 from cadenza.domain.redaction import redacted
 
 MAX_REQUESTS = MAX_TOOL_CALLS + 5  # each tool by itself, the end, and some mistakes
-MAX_AT_ONCE = 2 * MAX_TOOL_CALLS  # calls in one answer
 MAX_REMINDERS = 2
 MOST_TOKENS = 10_000_000  # that an answer may claim to have used
 CHARACTERS_PER_TOKEN = 3
@@ -52,15 +53,20 @@ class Conversation:
         prompt: Prompt,
         marker: str,
         tools: Tools,
+        asked: AskedModel,
+        most_tokens: int | None = None,
     ) -> None:
         self._model = model
         self._settings = settings
         self._options = options
-        self._instructions = prompt.with_marker(marker)
+        self._instructions = prompt.text
         self._marker = marker
         self._tools = tools
+        self._asked = asked
+        self._most_tokens = most_tokens or options.session_tokens
+        self._calls = 0
         self._messages: list[ModelMessage] = []
-        self._last_tokens = 0
+        self._last_tokens = len(self._instructions) // CHARACTERS_PER_TOKEN  # sent with each
         self._unanswered = 0  # characters since the last answer
         self._reminders = 0
         self._usage = Usage(prompt_version=prompt.version)
@@ -69,28 +75,23 @@ class Conversation:
         self._tools.report_usage(self._usage)
         self._say(UserPromptPart(opening))
         for _ in range(MAX_REQUESTS):
-            response = await self._ask()
-            if await self._is_over(response):
-                return self._usage
             # The next request holds what the last one did, its answer, and what was added since.
             added = self._unanswered // CHARACTERS_PER_TOKEN
             next_tokens = self._last_tokens + added + self._options.max_output_tokens
-            if self._usage.tokens + next_tokens > self._options.session_tokens:
-                self._warn("it ended where the next answer could pass its token limit")
+            if self._usage.tokens + next_tokens > self._most_tokens:
+                raise BrainFailed("it ended where the next answer could pass its token limit")
+            if await self._is_over(await self._ask()):
                 return self._usage
-        self._warn(f"it had not submitted after {MAX_REQUESTS} answers")
-        return self._usage
+        raise BrainFailed(f"it had not submitted after {MAX_REQUESTS} answers")
 
     async def _is_over(self, response: ModelResponse) -> bool:
         if calls := response.tool_calls:
             return await self._run(calls)
         if response.finish_reason == "content_filter":
-            self._warn("the model refused to answer")
-            return True
+            raise BrainFailed("the model refused to answer")
         self._reminders += 1
         if self._reminders > MAX_REMINDERS:
-            self._warn("the model answered with text instead of tools")
-            return True
+            raise BrainFailed("the model answered with text instead of tools")
         self._say(UserPromptPart(REMINDER))
         return False
 
@@ -115,19 +116,30 @@ class Conversation:
         self._messages.append(ModelRequest(parts, instructions=self._instructions))
 
     def _charge(self, response: ModelResponse) -> None:
-        asked, answered = response.usage.input_tokens, response.usage.output_tokens
-        if asked <= 0:  # a server that does not count is not free
-            asked, answered = _guess(self._messages), _guess([response])
-            self._warn("the provider did not say what was used; it was estimated")
-        self._spend(asked, answered)
+        usage, model = _counted(response.usage), response.model_name or ""
+        if usage.input_tokens > 0:
+            self._spend(usage, Basis.COUNTED, model)
+            return
+        # A server that does not count is not free.
+        self._warn("the provider did not say what was used; it was estimated")
+        guess = TokenUsage(self._guess_sent(), _guess([response]))
+        self._spend(guess, Basis.ESTIMATED, model)
 
     def _charge_broken(self, usage: RequestUsage) -> None:
-        """What a stream used before it broke off, where that is known."""
-        if usage.input_tokens > 0:
-            self._spend(usage.input_tokens, usage.output_tokens)
+        """What a stream used before it broke off: as far as it was told, else by what was sent."""
+        known = _counted(usage)
+        sent = known if known.input_tokens > 0 else TokenUsage(self._guess_sent())
+        self._spend(sent, Basis.ESTIMATED)
 
-    def _spend(self, asked: int, answered: int) -> None:
-        asked, answered = min(asked, MOST_TOKENS), min(max(answered, 0), MOST_TOKENS)
+    def _guess_sent(self) -> int:
+        """Each message holds the instructions, which are sent once."""
+        repeated = sum(isinstance(message, ModelRequest) for message in self._messages) - 1
+        instructions = len(self._instructions) // CHARACTERS_PER_TOKEN
+        return max(0, _guess(self._messages) - repeated * instructions)
+
+    def _spend(self, usage: TokenUsage, basis: Basis, model: str = "") -> None:
+        asked, answered = usage.input_tokens, usage.output_tokens
+        self._tools.report_call(ModelCall(self._asked, model or self._asked.name, usage, basis))
         self._last_tokens = asked + answered
         self._usage = replace(
             self._usage,
@@ -145,19 +157,27 @@ class Conversation:
         """In the order they came; True where the session is over."""
         results: list[ToolReturnPart] = []
         submitted = False
-        for call in calls[:MAX_AT_ONCE]:
+        for call in calls[: MAX_TOOL_CALLS - self._calls]:
+            self._calls += 1
             # The provider knows the key, and its model may write it anywhere.
             name = redacted(call.tool_name, self._options.secrets)
             arguments = redacted(_arguments(call), self._options.secrets)
             answer = await self._tools.call(name, arguments)
             submitted |= name == "submit_analysis" and answer.get("ok") is True
-            data = as_data(answer, self._marker, self._options.secrets)
-            results.append(ToolReturnPart(_offered(call), data, call.tool_call_id))
-        if len(calls) > MAX_AT_ONCE and not submitted:
-            self._warn(f"it asked for {len(calls)} tools at once")
+            text = with_data_marked(answer, self._marker, self._options.secrets)
+            results.append(ToolReturnPart(_offered(call), text, call.tool_call_id))
+        if submitted or self._calls >= MAX_TOOL_CALLS:
             return True
         self._say(*results)
-        return submitted
+        return False
+
+
+def _counted(usage: RequestUsage) -> TokenUsage:
+    """As the provider says, within reason; cached tokens are among those of the input."""
+    cached = (usage.cache_read_tokens, usage.cache_write_tokens)
+    counts = (usage.input_tokens, usage.output_tokens, *cached)
+    asked, answered, read, written = (min(max(count, 0), MOST_TOKENS) for count in counts)
+    return TokenUsage(max(asked, read + written), answered, read, written)
 
 
 def _arguments(call: ToolCallPart) -> Any:

@@ -51,11 +51,15 @@ def model_of(options: LlmOptions, client: httpx2.AsyncClient) -> Model[Any]:
 
 
 def settings_of(options: LlmOptions) -> ModelSettings:
-    """One attempt a request, with a deadline: trying again is for the breaker to decide."""
+    """One attempt a request, with a deadline: trying again is for the breaker to decide.
+
+    Providers that keep a prompt only where they are asked to are asked: each request of a session
+    begins with what the one before it held, and each session with the same rules and tools.
+    """
     seconds = options.timeout.total_seconds()
     tokens = options.max_output_tokens
     settings = ModelSettings(
-        max_tokens=tokens, timeout=seconds, request_timeout=seconds, max_retries=0
+        max_tokens=tokens, timeout=seconds, request_timeout=seconds, max_retries=0, cache=True
     )
     if options.temperature is not None:
         settings["temperature"] = options.temperature

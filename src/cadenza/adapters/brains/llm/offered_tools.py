@@ -41,7 +41,7 @@ def _ttl(default: int) -> Schema:
 OFFERED: tuple[ToolDefinition, ...] = (
     _tool(
         "get_latest_response",
-        "The latest response of the analysed endpoint: time, status, duration, body.",
+        "The latest response of the analysed endpoint: time, status, error, duration, body.",
     ),
     _tool(
         "get_response_history",
@@ -51,7 +51,9 @@ OFFERED: tuple[ToolDefinition, ...] = (
     ),
     _tool(
         "get_sibling_latest_responses",
-        "The other endpoints of the job: latest response, schedule and hints of each.",
+        "The other endpoints of the job by name: latest response, schedule and hints of each.",
+        limit={"type": "integer", "minimum": 1, "maximum": 50, "description": "20 if left out."},
+        offset={"type": "integer", "minimum": 0, "description": "How many to pass over."},
     ),
     _tool(
         "propose_interval",

@@ -25,17 +25,13 @@ class LlmOptions:
     timeout: timedelta = timedelta(seconds=60)  # of one request, to the last byte of its answer
     temperature: float | None = None  # None: the provider's own; some models take no other
     max_output_tokens: int = 2000  # of one answer
-    session_tokens: int = 60_000  # of a whole session: reserved before it, and never asked beyond
+    session_tokens: int = 50_000  # of a whole session: reserved before it, and never asked beyond
     stream: bool = False  # answers come in pieces, so that no proxy cuts an idle connection
     input_price: float = 0.0  # of a million tokens, in whatever money the quota is in
     output_price: float = 0.0
 
     def cost(self, input_tokens: int, output_tokens: int) -> float:
         return (input_tokens * self.input_price + output_tokens * self.output_price) / MILLION
-
-    @property
-    def highest_cost(self) -> float:
-        return self.session_tokens * max(self.input_price, self.output_price) / MILLION
 
     @property
     def secrets(self) -> tuple[Secret, ...]:

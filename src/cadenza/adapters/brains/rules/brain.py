@@ -17,7 +17,7 @@ from cadenza.domain.authority import Authority, may_overwrite
 from cadenza.domain.cron import Cron
 from cadenza.domain.detectors.case import Case, Finding, Want
 from cadenza.domain.detectors.decide import Decision, decide
-from cadenza.domain.endpoint import CronLine, fresh_hints
+from cadenza.domain.endpoint import CronLine, Job, fresh_hints
 from cadenza.domain.instants import iso, milliseconds
 from cadenza.domain.rule import Mode
 from cadenza.domain.spending import Budget
@@ -42,7 +42,6 @@ class RulesBrain:
     name = "rules"
     attention = Attention.EVERY_RUN
     reserved_tokens = 0
-    reserved_cost = 0.0
 
     def __init__(
         self, cron: Cron, declared: DeclaredRules | None = None, budget: Budget | None = None
@@ -50,6 +49,9 @@ class RulesBrain:
         self._pace = Pace(cron)
         self._declared = declared
         self._budget = budget or Budget()
+
+    def model_for(self, _job: Job) -> None:
+        """It asks none."""
 
     def pre_check(self, context: AnalysisContext) -> Usage | None:
         """Most analyses need no tool, and without one nothing has to be waited for."""

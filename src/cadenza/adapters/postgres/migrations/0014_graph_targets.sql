@@ -13,4 +13,3 @@ ALTER TABLE endpoints ADD CONSTRAINT a_start_has_a_run
 
 ALTER TABLE execution_grants ADD COLUMN endpoint_id uuid;  -- made for this one, and revoked with it
 CREATE INDEX grants_of_endpoint ON execution_grants (endpoint_id) WHERE endpoint_id IS NOT NULL;
-ALTER TABLE charges ADD COLUMN endpoint_id uuid;

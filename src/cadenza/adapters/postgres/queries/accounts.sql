@@ -2,19 +2,21 @@
 
 -- name: insert_tenant
 -- A new tenant.
-INSERT INTO tenants (id, name, created_at, retention_days, rules_mode, llm_mode, detectors_mode)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
+INSERT INTO tenants (id, name, created_at, retention_days, rules_mode, llm_mode, detectors_mode,
+                     planner_account_id)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 
 -- name: get_tenant
 -- One tenant.
-SELECT id, name, created_at, retention_days, rules_mode, llm_mode, detectors_mode
+SELECT id, name, created_at, retention_days, rules_mode, llm_mode, detectors_mode,
+       planner_account_id
 FROM tenants
 WHERE id = $1
 
 -- name: lock_tenant
 -- One change of a tenant at a time; also tells the time.
 SELECT cadenza_now() AS now, id, name, created_at, retention_days, rules_mode, llm_mode,
-       detectors_mode
+       detectors_mode, planner_account_id
 FROM tenants
 WHERE id = $1
 FOR NO KEY UPDATE
@@ -22,7 +24,8 @@ FOR NO KEY UPDATE
 -- name: save_tenant
 -- What may be changed of a tenant.
 UPDATE tenants
-SET name = $2, retention_days = $3, rules_mode = $4, llm_mode = $5, detectors_mode = $6
+SET name = $2, retention_days = $3, rules_mode = $4, llm_mode = $5, detectors_mode = $6,
+    planner_account_id = $7
 WHERE id = $1
 
 -- name: delete_tenant
@@ -38,7 +41,8 @@ SELECT id FROM gone
 
 -- name: list_tenants
 -- All tenants, in the order of their ids.
-SELECT id, name, created_at, retention_days, rules_mode, llm_mode, detectors_mode
+SELECT id, name, created_at, retention_days, rules_mode, llm_mode, detectors_mode,
+       planner_account_id
 FROM tenants
 WHERE id > coalesce($1::uuid, '00000000-0000-0000-0000-000000000000')
 ORDER BY id

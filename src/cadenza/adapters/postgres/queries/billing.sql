@@ -32,8 +32,8 @@ INSERT INTO accounts (id, tenant_id, name, balance, created_at) VALUES ($1, $2, 
 WITH charged AS (
     INSERT INTO charges (reference, tenant_id, account_id, run_id, schedule_id, graph_id, model,
                          input_tokens, output_tokens, cache_read_tokens, cache_write_tokens,
-                         credits, basis, endpoint_id)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+                         credits, basis, job_id, endpoint_id)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
     ON CONFLICT (reference) DO NOTHING
     RETURNING reference, tenant_id, account_id, credits
 ),
@@ -103,6 +103,7 @@ WITH grouped AS (
                WHEN 'schedule' THEN schedule_id::text
                WHEN 'endpoint' THEN endpoint_id::text
                WHEN 'graph' THEN graph_id
+               WHEN 'job' THEN job_id::text
                WHEN 'model' THEN model
                ELSE account_id::text
            END AS label, charges.*

@@ -33,12 +33,12 @@ SET (
     person_pause_reason, person_pause_user_id, planner_paused_until, planner_pause_reason,
     planner_pause_session_id, planner_pause_brain, planner_pause_rule_id, job_paused_until,
     planner_changes, failure_count, not_before_at, last_run_at, last_slot_at, next_run_at,
-    next_source, plan, manual_slot_at, changed_at, revision
+    next_source, plan, manual_slot_at, steered_at, revision
 ) = (
     $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
     $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38,
     $39, $40, $41, $42,
-    CASE WHEN $43 THEN cadenza_now() ELSE changed_at END,
+    CASE WHEN $43 THEN cadenza_now() ELSE steered_at END,
     CASE WHEN $44 THEN revision + 1 ELSE revision END
 )
 WHERE id = $1
@@ -102,6 +102,11 @@ ORDER BY e.name
 -- name: sibling_ids
 -- The other endpoints of a job that are not archived.
 SELECT name, id FROM endpoints WHERE job_id = $1 AND id <> $2 AND archived_at IS NULL
+
+-- name: sealed_headers_of_job
+-- The secrets of a job's endpoints, also of archived ones.
+SELECT id, tenant_id, secret_headers FROM endpoints
+WHERE tenant_id = $1 AND job_id = $2 AND secret_headers IS NOT NULL
 
 -- name: endpoint_ids_of_job
 -- Which endpoints a job has and had.

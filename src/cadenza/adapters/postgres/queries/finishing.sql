@@ -95,6 +95,8 @@ freed AS (
                               ELSE e.last_failed_at END,
         changed_at = CASE WHEN e.last_answer IS DISTINCT FROM result.answer THEN $1
                           ELSE e.changed_at END,
+        streak_changed_at = CASE WHEN (e.failure_count > 0) <> (result.failure_count > 0) THEN $1
+                                 ELSE e.streak_changed_at END,
         last_answer = result.answer
     FROM result
     WHERE e.id = result.endpoint_id

@@ -6,9 +6,10 @@
 SELECT set_config('plan_cache_mode', 'force_custom_plan', true)
 
 -- name: claim_for_analysis
--- Lease endpoints that a brain should look at, by the rules of domain/analysis.py.
---   $1 how many  $2 the brain  $3 who leases  $4 for how long  $5 tenants to leave out
+-- Lease endpoints that a brain should look at, and why, by the rules of domain/analysis.py.
+--   $1 how many  $2 the brain  $3 who leases  $4 for how long  $5 tenants and jobs to leave out
 --   $6 since when something must have happened  $7 what the brain wants to look at
+--   $8 the least gap between looks of a model  $9 and between those that a streak made urgent
 WITH clock AS MATERIALIZED (
     SELECT cadenza_now() AS now
 ),
@@ -22,53 +23,67 @@ active_jobs AS MATERIALIZED (
 ),
 candidates AS (
     SELECT e.id, e.job_id, e.last_finished_at, e.last_failed_at, e.changed_at, e.asked_at,
-           look.looked_at, look.next_analysis_at,
+           e.streak_changed_at,
+           look.looked_at, look.next_analysis_at, look.streak_looked_at, look.failed_looks,
            coalesce(look.looked_at, '-infinity') AS seen_at,
            look.leased_until,
+           coalesce((job.planner ->> 'min_gap_ms')::bigint * interval '1 millisecond', $8) AS min_gap,
            max(e.last_finished_at) OVER (PARTITION BY e.job_id) AS job_finished_at
     FROM active_jobs
     JOIN jobs AS job ON job.id = active_jobs.job_id
     JOIN tenants AS tenant ON tenant.id = job.tenant_id
     JOIN endpoints AS e ON e.job_id = active_jobs.job_id AND e.archived_at IS NULL
     LEFT JOIN looks AS look ON look.endpoint_id = e.id AND look.brain = $2
-    WHERE job.tenant_id <> ALL ($5::uuid[])
+    WHERE job.tenant_id <> ALL ($5::uuid[]) AND job.id <> ALL ($5::uuid[])
       AND CASE WHEN $2 = 'llm' THEN coalesce(job.planner ->> 'llm', tenant.llm_mode) <> 'off'
                ELSE coalesce(job.planner ->> 'rules', tenant.rules_mode) <> 'off'
                     OR coalesce(job.planner ->> 'detectors', tenant.detectors_mode) <> 'off'
           END
 ),
+judged AS (
+    SELECT c.id, c.job_id, c.looked_at, c.last_finished_at, c.job_finished_at, c.changed_at,
+           CASE
+               WHEN c.asked_at > c.seen_at THEN 'asked'
+               WHEN $7::text <> 'on-change' THEN CASE
+                   WHEN c.last_finished_at > c.seen_at THEN 'ran'
+                   WHEN $7 = 'every-run' AND c.job_finished_at > c.seen_at THEN 'sibling-ran'
+               END
+               WHEN c.last_finished_at IS NULL THEN NULL
+               WHEN c.looked_at IS NULL THEN 'never-analysed'
+               WHEN c.failed_looks > 0 THEN CASE
+                   WHEN c.next_analysis_at <= clock.now AND c.last_finished_at > c.looked_at
+                   THEN 'retry'
+               END
+               WHEN c.streak_changed_at > c.looked_at
+                    AND coalesce(c.streak_looked_at + $9::interval <= clock.now, true)
+               THEN 'failure-streak'
+               WHEN c.looked_at + c.min_gap > clock.now THEN NULL
+               WHEN EXISTS (
+                   SELECT FROM endpoints AS sibling
+                   WHERE sibling.job_id = c.job_id AND sibling.id <> c.id
+                     AND sibling.archived_at IS NULL
+                     AND greatest(sibling.steered_at, sibling.streak_changed_at) > c.looked_at
+               ) THEN 'sibling-changed'
+               WHEN c.last_finished_at <= c.looked_at THEN NULL
+               WHEN c.last_failed_at > c.looked_at THEN 'failed'
+               WHEN c.next_analysis_at <= clock.now THEN 'due'
+           END AS reason
+    FROM candidates AS c, clock
+    WHERE c.leased_until IS NULL OR c.leased_until <= clock.now
+),
 chosen AS (
-    SELECT c.id, c.looked_at,
+    SELECT c.id, c.looked_at, c.reason,
            row_number() OVER (
                ORDER BY
+                   c.reason <> 'asked',  -- a person does not wait for the others
                    (c.changed_at = c.last_finished_at) IS NOT TRUE,  -- new answers first
                    CASE WHEN $7 = 'every-run' THEN c.job_finished_at ELSE c.last_finished_at END,
                    -- siblings together: what they share is read once
                    CASE WHEN $7 = 'every-run' THEN c.job_id END,
                    c.id
            ) AS position
-    FROM candidates AS c, clock
-    WHERE (c.leased_until IS NULL OR c.leased_until <= clock.now)
-      AND CASE $7::text
-          WHEN 'own-runs' THEN greatest(c.last_finished_at, c.asked_at) > c.seen_at
-          WHEN 'every-run' THEN greatest(c.job_finished_at, c.asked_at) > c.seen_at
-          WHEN 'on-change' THEN
-              c.asked_at > c.seen_at
-              OR (
-                  c.last_finished_at > c.seen_at
-                  AND (
-                      c.looked_at IS NULL
-                      OR c.last_failed_at > c.looked_at
-                      OR c.next_analysis_at <= clock.now
-                  )
-              )
-              OR EXISTS (
-                  SELECT FROM endpoints AS sibling
-                  WHERE sibling.job_id = c.job_id AND sibling.id <> c.id
-                    AND sibling.archived_at IS NULL
-                    AND sibling.changed_at > c.seen_at
-              )
-          END
+    FROM judged AS c
+    WHERE c.reason IS NOT NULL
     ORDER BY position
     LIMIT $1
 ),
@@ -84,7 +99,7 @@ leased AS (
       AND look.looked_at IS NOT DISTINCT FROM excluded.looked_at
     RETURNING look.endpoint_id
 )
-SELECT chosen.id
+SELECT chosen.id, chosen.reason
 FROM chosen
 JOIN leased ON leased.endpoint_id = chosen.id
 ORDER BY chosen.position
@@ -101,6 +116,7 @@ SELECT
     cadenza_now() AS now, e.*,
     look.looked_at, look.reasoning AS last_reasoning, look.fired,
     tenant.rules_mode, tenant.llm_mode, tenant.detectors_mode,
+    coalesce(look.failed_looks, 0) AS failed_looks,
     waiting.calls AS waiting,
     job.name AS job_name, job.description AS job_description,
     job.paused_until AS job_pause, job.archived_at AS job_archived_at,
@@ -125,10 +141,12 @@ CROSS JOIN LATERAL (
            array_agg(r.finished_at ORDER BY r.slot_at DESC) AS recent_finished_at,
            array_agg(r.status ORDER BY r.slot_at DESC) AS recent_status,
            array_agg(r.status_code ORDER BY r.slot_at DESC) AS recent_status_code,
+           array_agg(r.error_kind ORDER BY r.slot_at DESC) AS recent_error_kind,
            array_agg(CASE WHEN length(r.body::text) <= $3 THEN r.body::text END
                      ORDER BY r.slot_at DESC) AS recent_body
     FROM (
-        SELECT r.slot_at, r.started_at, r.finished_at, r.status, r.status_code, r.body
+        SELECT r.slot_at, r.started_at, r.finished_at, r.status, r.status_code, r.error_kind,
+               r.body
         FROM runs AS r
         WHERE r.endpoint_id = e.id AND r.status <> 'running'
         ORDER BY r.slot_at DESC
@@ -139,16 +157,17 @@ ORDER BY wanted.position
 
 -- name: job_members
 -- The endpoints of every job that these endpoints belong to, each once, with its latest answer.
--- Of answers longer than $2, if that is given, the body is left out.
+--   $1 endpoints  $2 of answers longer than this, if that is given, the body is left out
+--   $3 only these of them, or NULL for all
 SELECT e.*,
        latest.slot_at AS latest_slot_at, latest.started_at AS latest_started_at,
        latest.finished_at AS latest_finished_at, latest.status AS latest_status,
-       latest.status_code AS latest_status_code,
+       latest.status_code AS latest_status_code, latest.error_kind AS latest_error_kind,
        CASE WHEN $2::integer IS NULL OR length(latest.body::text) <= $2 THEN latest.body END
            AS latest_body
 FROM endpoint_states AS e
 LEFT JOIN LATERAL (
-    SELECT r.slot_at, r.started_at, r.finished_at, r.status, r.status_code, r.body
+    SELECT r.slot_at, r.started_at, r.finished_at, r.status, r.status_code, r.error_kind, r.body
     FROM runs AS r
     WHERE r.endpoint_id = e.id AND r.status <> 'running'
     ORDER BY r.slot_at DESC
@@ -156,19 +175,44 @@ LEFT JOIN LATERAL (
 ) AS latest ON true
 WHERE e.archived_at IS NULL
   AND e.job_id IN (SELECT own.job_id FROM endpoints AS own WHERE own.id = ANY($1::uuid[]))
+  AND ($3::uuid[] IS NULL OR e.id = ANY($3))
 ORDER BY e.name
+
+-- name: sibling_page
+-- Some of the other endpoints of a job, by name.
+SELECT sibling.id
+FROM endpoints AS own
+JOIN endpoints AS sibling
+    ON sibling.job_id = own.job_id AND sibling.id <> own.id AND sibling.archived_at IS NULL
+WHERE own.id = $1
+ORDER BY sibling.name
+LIMIT $2 OFFSET $3
+
+-- name: endings
+-- How the latest runs of an endpoint ended.
+SELECT finished_at, status, status_code, error_kind
+FROM runs
+WHERE endpoint_id = $1 AND status <> 'running'
+ORDER BY slot_at DESC
+LIMIT $2
 
 -- name: save_analysis_states
 -- Remember what analyses came to, and end the leases of the planner that made them.
 INSERT INTO looks AS state (
-    endpoint_id, brain, looked_at, next_analysis_at, reasoning, idle_looks, fired
+    endpoint_id, brain, looked_at, next_analysis_at, reasoning, idle_looks, fired,
+    streak_looked_at, failed_looks, trouble
 )
 SELECT new.endpoint_id, new.brain, new.looked_at, new.next_analysis_at, new.reasoning,
-       new.idle_looks, new.fired
+       new.idle_looks, new.fired,
+       CASE WHEN new.reason = 'failure-streak' THEN new.looked_at END,
+       new.failed_looks, new.trouble
 FROM unnest(
     $1::uuid[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::text[], $6::bigint[],
-    $7::jsonb[]
-) AS new (endpoint_id, brain, looked_at, next_analysis_at, reasoning, idle_looks, fired)
+    $7::jsonb[], $9::text[], $10::integer[], $11::text[]
+) AS new (
+    endpoint_id, brain, looked_at, next_analysis_at, reasoning, idle_looks, fired, reason,
+    failed_looks, trouble
+)
 JOIN endpoints AS e ON e.id = new.endpoint_id  -- its owner may have deleted it meanwhile
 ORDER BY new.endpoint_id
 ON CONFLICT (endpoint_id, brain) DO UPDATE
@@ -184,8 +228,27 @@ SET looked_at = excluded.looked_at,
             WHERE gone.endpoint_id = state.endpoint_id AND gone.brain = state.brain
         ), '{}')
     END,
-    leased_until = CASE WHEN state.leased_by = $9 THEN NULL ELSE state.leased_until END,
-    leased_by = CASE WHEN state.leased_by = $9 THEN NULL ELSE state.leased_by END
+    streak_looked_at = coalesce(excluded.streak_looked_at, state.streak_looked_at),
+    failed_looks = excluded.failed_looks,
+    trouble = excluded.trouble,
+    leased_until = CASE WHEN state.leased_by = $12 THEN NULL ELSE state.leased_until END,
+    leased_by = CASE WHEN state.leased_by = $12 THEN NULL ELSE state.leased_by END
+RETURNING endpoint_id
+
+-- name: analyses_of
+-- How each brain stands to an endpoint; one row without a brain where none has looked.
+SELECT look.brain, look.looked_at, look.next_analysis_at, look.failed_looks, look.trouble
+FROM endpoints AS e
+LEFT JOIN looks AS look ON look.endpoint_id = e.id
+WHERE e.tenant_id = $1 AND e.id = $2
+ORDER BY look.brain
+
+-- name: note_skipped
+-- Why no session is held about an endpoint, where that is news; looking at it stays to be done.
+INSERT INTO looks AS state (endpoint_id, brain, trouble)
+SELECT e.id, $2, $3 FROM endpoints AS e WHERE e.id = $1
+ON CONFLICT (endpoint_id, brain) DO UPDATE SET trouble = excluded.trouble
+WHERE state.trouble <> excluded.trouble
 RETURNING endpoint_id
 
 -- name: insert_session
@@ -193,9 +256,11 @@ RETURNING endpoint_id
 INSERT INTO analysis_sessions (
     id, tenant_id, job_id, endpoint_id, brain, started_at, duration_ms, ended_as, tool_calls,
     reasoning, confidence, tokens, cost, warnings, next_analysis_at, prompt_version,
-    suggests_until, acts_until, refusal
+    suggests_until, acts_until, refusal, reason, input_tokens, cached_tokens, output_tokens,
+    account_id
 )
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
+        $20, $21, $22, $23, $24)
 ON CONFLICT (id) DO NOTHING  -- sent again after an answer that was lost
 
 -- name: count_refusal

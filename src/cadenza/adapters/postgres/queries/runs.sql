@@ -202,7 +202,7 @@ WHERE e.tenant_id = $1 AND e.id = $2
 
 -- name: responses
 -- What an endpoint answered, newest first.
-SELECT slot_at, started_at, finished_at, status, status_code, body
+SELECT slot_at, started_at, finished_at, status, status_code, error_kind, body
 FROM runs
 WHERE endpoint_id = $1 AND status <> 'running'
 ORDER BY slot_at DESC

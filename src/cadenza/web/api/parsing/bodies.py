@@ -195,6 +195,11 @@ class TenantPatchBody(Document):
     llm_mode: ModeWord | None = Field(
         default=None, description="The same of a model; a job's own mode comes before all three."
     )
+    planner_account_id: Annotated[UUID, Field(strict=False)] | None = Field(
+        default=None,
+        description="The account that pays for sessions of a model about jobs that name none;"
+        " null: the installation pays.",
+    )
 
 
 class UserBody(Document):

@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from pydantic import AliasPath, Field
@@ -20,6 +21,7 @@ class TenantResponse(ResponseSchema):
     rules_mode: str = Field(validation_alias=AliasPath("modes", "rules"))
     detectors_mode: str = Field(validation_alias=AliasPath("modes", "detectors"))
     llm_mode: str = Field(validation_alias=AliasPath("modes", "llm"))
+    planner_account_id: UUID | None
 
 
 class UserResponse(ResponseSchema):
@@ -99,8 +101,7 @@ class UsageResponse(ResponseSchema):
     tokens_this_month: int
 
 
-class QuotaResponse(ResponseSchema):
-    month: str = Field(examples=["2026-03"])
+class AllowanceResponse(ResponseSchema):
     token_limit: int | None = Field(
         validation_alias="limit", description="null: no limit has been set."
     )
@@ -115,6 +116,14 @@ class QuotaResponse(ResponseSchema):
         description="Since when sessions are refused, for what one may use is not left. Runs go on"
         " by their baseline, and the rules brain costs nothing. null: they are held."
     )
+
+
+class QuotaResponse(AllowanceResponse):
+    month: str = Field(examples=["2026-03"])
+
+
+class JobQuotaResponse(AllowanceResponse):
+    day: str = Field(examples=["2026-03-31"])
 
 
 def created_key_response(key: ApiKey, token: str) -> CreatedKeyResponse:
@@ -132,8 +141,15 @@ def usage_response(usage: Usage, allowance: Allowance) -> UsageResponse:
 
 
 def quota_response(month: str, allowance: Allowance) -> QuotaResponse:
-    left, cost_left = allowance.left, allowance.cost_left
-    return QuotaResponse(month=month, left=left, cost_left=cost_left, **asdict(allowance))
+    return QuotaResponse(month=month, **_allowance(allowance))
+
+
+def job_quota_response(day: str, allowance: Allowance) -> JobQuotaResponse:
+    return JobQuotaResponse(day=day, **_allowance(allowance))
+
+
+def _allowance(allowance: Allowance) -> dict[str, Any]:
+    return {"left": allowance.left, "cost_left": allowance.cost_left, **asdict(allowance)}
 
 
 def _counts(counts: RunCounts) -> RunCountsResponse:

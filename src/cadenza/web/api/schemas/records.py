@@ -11,6 +11,7 @@ from cadenza.application.ports.records import AuditRecord
 from cadenza.application.ports.run_search import ListedRun
 from cadenza.application.ports.suggestions import LedTo
 from cadenza.application.timeline import Entry, cursor_of
+from cadenza.domain.analysis import LookReason
 from cadenza.domain.instants import milliseconds
 from cadenza.domain.session import Session, SessionEnd
 from cadenza.web.api.schemas.base import ResponseSchema
@@ -48,6 +49,20 @@ class SessionRunsResponse(ResponseSchema):
     items: list[SessionRunResponse]
 
 
+class AnalysisResponse(ResponseSchema):
+    brain: str
+    looked_at: datetime | None
+    next_analysis_at: datetime | None = Field(
+        description="When it looks again; after failures not before, unless a person asks."
+    )
+    failed_looks: int = Field(description="Sessions that failed, in a row; 0: the last went well.")
+    trouble: str = Field(description="Why the last session failed, or none could be held.")
+
+
+class AnalysesResponse(ResponseSchema):
+    items: list[AnalysisResponse]
+
+
 class SessionResponse(ResponseSchema):
     id: UUID
     job_id: UUID
@@ -58,8 +73,13 @@ class SessionResponse(ResponseSchema):
     ended_as: SessionEnd
     reasoning: str
     confidence: float | None
+    reason: LookReason | None = Field(description="Why it was held.")
     tokens: int
-    cost: float
+    input_tokens: int = Field(description="Those that were cached are among them.")
+    cached_tokens: int
+    output_tokens: int
+    cost: float = Field(description="In dollars.")
+    account_id: UUID | None = Field(description="The account that was charged.")
     tools: list[str] = Field(description="The tools that were called, in their order.")
     did: list[str] = Field(description="Those of them that took effect.")
     suggested: list[str] = Field(description="Those that would have, in advise mode.")
@@ -71,6 +91,7 @@ class SessionResponse(ResponseSchema):
 
 class SessionDetailResponse(SessionResponse):
     tool_calls: list[ToolCallResponse]
+    prompt_version: str | None
     warnings: list[str]
     runs: list[SessionRunResponse] = Field(
         description="The first runs whose slots its hints and pauses chose; all of them: /runs."
@@ -131,8 +152,13 @@ def session_response(session: Session) -> SessionResponse:
         ended_as=session.end,
         reasoning=session.reasoning,
         confidence=session.confidence,
+        reason=session.reason,
         tokens=session.tokens,
+        input_tokens=session.usage.input_tokens,
+        cached_tokens=session.usage.cache_read_tokens,
+        output_tokens=session.usage.output_tokens,
         cost=session.cost,
+        account_id=session.account_id,
         tools=[call.tool for call in session.tool_calls],
         did=[call.tool for call in session.tool_calls if call.took_effect],
         suggested=[call.tool for call in session.tool_calls if call.suggested],
@@ -147,6 +173,7 @@ def session_detail_response(session: Session, runs: Sequence[LedTo]) -> SessionD
     return SessionDetailResponse(
         **dict(session_response(session)),
         tool_calls=[ToolCallResponse.model_validate(call) for call in session.tool_calls],
+        prompt_version=session.prompt_version,
         warnings=list(session.warnings),
         runs=[SessionRunResponse.model_validate(run) for run in runs],
     )

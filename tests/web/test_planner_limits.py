@@ -1,0 +1,78 @@
+"""Asking for an analysis over a limit, an account for the planner, and what sessions show."""
+
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from cadenza.application.sessions import record_analyses
+from cadenza.domain.analysis import LookReason
+from cadenza.domain.billing import TokenUsage
+from cadenza.domain.session import Session, SessionEnd
+from tests.factories import minutes, seconds
+from tests.web.support import Site
+
+
+async def _analyse(site: Site, endpoint: dict[str, Any]) -> Any:
+    return await site.ours.ask("POST", f"/endpoints/{endpoint['id']}/analyse")
+
+
+@pytest.mark.parametrize(
+    ("policy", "limit"),
+    [
+        ({"tokens_per_day": 10_000}, "tokens_per_day of the job"),
+        ({"tokens_per_session": 6_000_000, "tokens_per_day": 0}, "tokens_per_month of the tenant"),
+    ],
+)
+async def test_an_analysis_over_a_limit_is_refused_with_its_name(
+    site: Site, policy: dict[str, Any], limit: str
+) -> None:
+    job = await site.ours.job("shop", planner=policy)
+    answer = await _analyse(site, await site.ours.endpoint(job))
+    assert answer.status_code == 409
+    assert answer.json()["type"] == "/problems/limit-reached"
+    assert limit in answer.json()["detail"]
+
+
+async def test_where_no_model_may_look_no_limit_is_in_the_way(site: Site) -> None:
+    policy = {"tokens_per_day": 10_000, "llm": "off"}
+    job = await site.ours.job("shop", planner=policy)
+    assert (await _analyse(site, await site.ours.endpoint(job))).status_code == 202
+
+
+async def test_an_account_for_the_planner_is_one_of_the_tenants_own(site: Site) -> None:
+    account = await site.ours.done("POST", "/accounts", {"name": "research"})
+    changed = await site.ours.done("PATCH", "/tenant", {"planner_account_id": account["id"]})
+    assert changed["planner_account_id"] == account["id"]
+    answer = await _analyse(site, await site.ours.endpoint())
+    assert (answer.status_code, answer.json()["type"]) == (402, "/problems/insufficient-credits")
+    nobody = {"planner_account_id": str(uuid4())}
+    answer = await site.ours.ask("PATCH", "/tenant", json=nobody)
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["field"] == "planner_account_id"
+    changed = await site.ours.done("PATCH", "/tenant", {"planner_account_id": None})
+    assert changed["planner_account_id"] is None
+    assert (await _analyse(site, await site.ours.endpoint(name="other"))).status_code == 202
+
+
+async def test_a_session_shows_why_it_was_held_and_what_its_tokens_were(site: Site) -> None:
+    made, now = await site.ours.endpoint(), await site.now()
+    session = Session(
+        *(uuid4(), site.ours.tenant_id, UUID(made["job_id"]), UUID(made["id"])),
+        *("llm openai small", now, seconds(2), SessionEnd.FAILED),
+        tokens=1100,
+        cost=0.5,
+        usage=TokenUsage(1000, 100, 400),
+        reason=LookReason.STREAK,
+        failed_looks=2,
+        trouble="it made no sense",
+        next_analysis_at=now + minutes(10),
+    )
+    await record_analyses(site.backend.store, [session], "test")
+    shown = await site.ours.done("GET", f"/sessions/{session.id}")
+    assert (shown["reason"], shown["ended_as"]) == ("failure-streak", "failed")
+    split = (shown["input_tokens"], shown["cached_tokens"], shown["output_tokens"])
+    assert (*split, shown["cost"], shown["account_id"]) == (1000, 400, 100, 0.5, None)
+    (state,) = (await site.ours.done("GET", f"/endpoints/{made['id']}/analyses"))["items"]
+    assert (state["brain"], state["failed_looks"]) == ("llm", 2)
+    assert state["trouble"] == "it made no sense"
