@@ -312,6 +312,7 @@ class Planner:
             end=SessionEnd.UNFINISHED,
             warnings=usage.warnings,
             next_analysis_at=self._next_analysis_at(None),
+            memory=usage.memory,
         )
 
     def _next_analysis_at(self, submission: Submission | None) -> datetime | None:

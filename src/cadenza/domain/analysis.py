@@ -43,6 +43,7 @@ class Response:
 class SiblingState:
     endpoint: Endpoint
     latest: Response | None
+    memory: Mapping[str, Any] | None = None  # what this brain remembers of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,8 @@ class AnalysisContext:
     # Declared rules, by id, and when each last did something.
     fired_at: Mapping[UUID, datetime] = field(default_factory=dict[UUID, datetime])
     waiting: tuple[Waiting, ...] = ()  # what this brain has suggested about it before
+    memory: Mapping[str, Any] | None = None  # what this brain remembers of it
+    only_reads: bool = True  # a request that changes nothing: it may be sent once more
 
 
 @dataclass(frozen=True, slots=True)

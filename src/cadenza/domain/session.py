@@ -1,5 +1,6 @@
 """Sessions: one analysis of one endpoint, stored with everything that it did and wanted."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -56,6 +57,7 @@ class Session:
     forgotten: tuple[UUID, ...] = ()  # rules that once did, and that the job no longer has
     repeats: int = 0  # how often the same was refused again
     last_at: datetime | None = None  # when it last was
+    memory: Mapping[str, Any] | None = None  # what the brain remembers from now; None: as before
 
     @property
     def kind(self) -> str:

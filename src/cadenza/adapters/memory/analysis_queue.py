@@ -22,6 +22,7 @@ from cadenza.domain.analysis import (
     Waiting,
     reason_to_analyse,
 )
+from cadenza.domain.target import only_reads
 
 _NEVER = AnalysisRow()
 
@@ -167,11 +168,20 @@ class _ContextReader:
             modes=tables.modes_of(endpoint.job_id),
             fired_at=analysis.fired,
             waiting=tuple(self._waiting(endpoint.id)),
+            memory=analysis.memory,
+            only_reads=only_reads(row.target),
         )
 
     def _read_members(self, job_id: UUID) -> Sequence[SiblingState]:
         rows = sorted(self._tables.members_of(job_id), key=lambda row: row.endpoint.name)
-        return [SiblingState(row.endpoint, row.recent[0] if row.recent else None) for row in rows]
+        return [
+            SiblingState(
+                row.endpoint,
+                row.recent[0] if row.recent else None,
+                self._tables.analyses.get((row.endpoint.id, self._brain), _NEVER).memory,
+            )
+            for row in rows
+        ]
 
     def _waiting(self, endpoint_id: UUID) -> Iterator[Waiting]:
         """What this brain suggested about an endpoint and nobody has accepted."""

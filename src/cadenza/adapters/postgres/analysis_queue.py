@@ -12,6 +12,7 @@ from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.rows import STATUSES, Row, endpoint_of
 from cadenza.adapters.postgres.sessions import fired_of, waiting_of
 from cadenza.adapters.postgres.storable import from_json
+from cadenza.adapters.postgres.targets import target_of
 from cadenza.application.ports.analysis_queue import AnalysisRequest
 from cadenza.domain.analysis import (
     LONGEST_RECENT_BODY,
@@ -23,6 +24,7 @@ from cadenza.domain.analysis import (
 )
 from cadenza.domain.endpoint import MAX_SPREAD, Job
 from cadenza.domain.health import WINDOWS, Health, HealthWindow
+from cadenza.domain.target import only_reads
 
 ALWAYS = datetime.min.replace(tzinfo=UTC)  # what asyncpg sends as -infinity
 _COLUMNS = ("slot_at", "started_at", "finished_at", "status", "status_code", "body")
@@ -57,7 +59,7 @@ class PostgresAnalysisQueue:
             rows = await connection.fetch(
                 query("analysis_contexts"), ids, RECENT_RESPONSES, LONGEST_RECENT_BODY, brain
             )
-            members = await connection.fetch(query("job_members"), ids, LONGEST_RECENT_BODY)
+            members = await connection.fetch(query("job_members"), ids, LONGEST_RECENT_BODY, brain)
         by_job = defaultdict[UUID, list[SiblingState]](list)
         for member in members:  # read once for all, however many siblings ask for it
             by_job[member["job_id"]].append(self._state(member))
@@ -70,7 +72,7 @@ class PostgresAnalysisQueue:
         return [_response(row, "") for row in rows]
 
     async def siblings(self, endpoint_id: UUID) -> Sequence[SiblingState]:
-        rows = await self._database.fetch(query("job_members"), [endpoint_id], None)
+        rows = await self._database.fetch(query("job_members"), [endpoint_id], None, None)
         return [self._state(row) for row in rows if row["id"] != endpoint_id]
 
     async def release(self, endpoint_ids: Sequence[UUID], brain: str, holder: str) -> None:
@@ -78,7 +80,7 @@ class PostgresAnalysisQueue:
 
     def _state(self, row: Row) -> SiblingState:
         latest = _response(row, "latest_") if row["latest_slot_at"] is not None else None
-        return SiblingState(endpoint_of(row, self._spread), latest)
+        return SiblingState(endpoint_of(row, self._spread), latest, from_json(row["memory"]))
 
     def _context(self, row: Row, members: Sequence[SiblingState]) -> AnalysisContext:
         endpoint = endpoint_of(row, self._spread)
@@ -105,6 +107,8 @@ class PostgresAnalysisQueue:
             modes=policy.modes(modes_of(row)),
             fired_at=fired_of(row["fired"]),
             waiting=waiting_of(row["waiting"]),
+            memory=from_json(row["memory"]),
+            only_reads=only_reads(target_of(row["target"])),
         )
 
 

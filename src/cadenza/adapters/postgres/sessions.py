@@ -27,6 +27,7 @@ def state_values(session: Session) -> tuple[Any, ...]:
         int(not session.worth_keeping),
         to_json({str(rule_id): iso(session.started_at) for rule_id in session.fired}),
         to_json([str(rule_id) for rule_id in session.forgotten]),
+        None if session.memory is None else to_json(session.memory),
     )
 
 

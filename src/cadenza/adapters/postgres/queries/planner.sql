@@ -99,7 +99,7 @@ WHERE endpoint_id = ANY ($1::uuid[]) AND brain = $2 AND leased_by = $3
 --   $1 endpoints  $2 how many responses  $3 the longest body  $4 the brain
 SELECT
     cadenza_now() AS now, e.*,
-    look.looked_at, look.reasoning AS last_reasoning, look.fired,
+    look.looked_at, look.reasoning AS last_reasoning, look.fired, look.memory,
     tenant.rules_mode, tenant.llm_mode, tenant.detectors_mode,
     waiting.calls AS waiting,
     job.name AS job_name, job.description AS job_description,
@@ -139,8 +139,8 @@ ORDER BY wanted.position
 
 -- name: job_members
 -- The endpoints of every job that these endpoints belong to, each once, with its latest answer.
--- Of answers longer than $2, if that is given, the body is left out.
-SELECT e.*,
+-- Of answers longer than $2, if that is given, the body is left out. $3: whose memory of them.
+SELECT e.*, look.memory,
        latest.slot_at AS latest_slot_at, latest.started_at AS latest_started_at,
        latest.finished_at AS latest_finished_at, latest.status AS latest_status,
        latest.status_code AS latest_status_code,
@@ -154,6 +154,7 @@ LEFT JOIN LATERAL (
     ORDER BY r.slot_at DESC
     LIMIT 1
 ) AS latest ON true
+LEFT JOIN looks AS look ON look.endpoint_id = e.id AND look.brain = $3
 WHERE e.archived_at IS NULL
   AND e.job_id IN (SELECT own.job_id FROM endpoints AS own WHERE own.id = ANY($1::uuid[]))
 ORDER BY e.name
@@ -161,14 +162,16 @@ ORDER BY e.name
 -- name: save_analysis_states
 -- Remember what analyses came to, and end the leases of the planner that made them.
 INSERT INTO looks AS state (
-    endpoint_id, brain, looked_at, next_analysis_at, reasoning, idle_looks, fired
+    endpoint_id, brain, looked_at, next_analysis_at, reasoning, idle_looks, fired, memory
 )
 SELECT new.endpoint_id, new.brain, new.looked_at, new.next_analysis_at, new.reasoning,
-       new.idle_looks, new.fired
+       new.idle_looks, new.fired, new.memory
 FROM unnest(
     $1::uuid[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::text[], $6::bigint[],
-    $7::jsonb[]
-) AS new (endpoint_id, brain, looked_at, next_analysis_at, reasoning, idle_looks, fired)
+    $7::jsonb[], $9::jsonb[]
+) AS new (
+    endpoint_id, brain, looked_at, next_analysis_at, reasoning, idle_looks, fired, memory
+)
 JOIN endpoints AS e ON e.id = new.endpoint_id  -- its owner may have deleted it meanwhile
 ORDER BY new.endpoint_id
 ON CONFLICT (endpoint_id, brain) DO UPDATE
@@ -184,8 +187,9 @@ SET looked_at = excluded.looked_at,
             WHERE gone.endpoint_id = state.endpoint_id AND gone.brain = state.brain
         ), '{}')
     END,
-    leased_until = CASE WHEN state.leased_by = $9 THEN NULL ELSE state.leased_until END,
-    leased_by = CASE WHEN state.leased_by = $9 THEN NULL ELSE state.leased_by END
+    memory = coalesce(excluded.memory, state.memory),
+    leased_until = CASE WHEN state.leased_by = $10 THEN NULL ELSE state.leased_until END,
+    leased_by = CASE WHEN state.leased_by = $10 THEN NULL ELSE state.leased_by END
 RETURNING endpoint_id
 
 -- name: insert_session
