@@ -590,6 +590,7 @@ CREATE TABLE public.looks (
     fired jsonb DEFAULT '{}'::jsonb NOT NULL,
     leased_until timestamp with time zone,
     leased_by text,
+    memory jsonb,
     CONSTRAINT a_look_under_way_has_a_planner CHECK (((leased_until IS NULL) = (leased_by IS NULL)))
 )
 WITH (fillfactor='60', autovacuum_vacuum_scale_factor='0.05');

@@ -73,6 +73,7 @@ class SessionRecorder:
             warnings=usage.warnings,
             next_analysis_at=self._next_analysis_at(None),
             reason=context.reason,
+            memory=usage.memory,
         )
 
     def _ending(self, tools: Toolbox, error: Exception | None) -> tuple[SessionEnd, str]:
