@@ -200,12 +200,13 @@ def test_the_run_in_flight_starts_the_next_cooldown() -> None:
         steering.suggest_run_at(endpoint, shot, NOON + seconds(5), CRON)
 
 
-def test_a_persons_run_in_flight_starts_no_cooldown() -> None:
+def test_a_persons_run_in_flight_starts_the_cooldown_of_hints() -> None:
     endpoint = planned(baseline=OnDemand(), min_interval=HOUR)
     endpoint = in_flight(endpoint, running_is_manual=True)
     shot = one_shot(NOON + minutes(1), NOON + minutes(30))
 
-    assert steering.suggest_run_at(endpoint, shot, NOON, CRON).one_shot_hint == shot
+    with pytest.raises(Refused, match="cooling down until 2026-03-02T13:00"):
+        steering.suggest_run_at(endpoint, shot, NOON, CRON)
 
 
 # --- Clear ----------------------------------------------------------------------------------
