@@ -1,22 +1,22 @@
 """Whose request it is. Tenant isolation begins here: only the caller tells a route its tenant."""
 
 from collections.abc import Awaitable, Callable
-from hmac import compare_digest
 from typing import Annotated
 
 from fastapi import Depends, Request, Response, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
-from cadenza.domain.access import Caller, Scope, hash_of
+from cadenza.domain.access import Caller, Scope
 from cadenza.domain.errors import NotAllowed
 from cadenza.web.api.dependencies import Dependencies, dependencies_of
-from cadenza.web.api.problems import SEND_A_KEY, TooManyRequests, Unauthorised
+from cadenza.web.api.known_keys import ADMIN_SCHEME, check_admin_key
+from cadenza.web.api.problems import SEND_A_KEY, UNKNOWN_KEY, TooManyRequests, Unauthorised
 
 _bearer = HTTPBearer(
     auto_error=False, scheme_name="ApiKey", description="A key of a user: `cdz_…`."
 )
 _admin_bearer = HTTPBearer(
-    auto_error=False, scheme_name="OperatorKey", description="The installation admin's key."
+    auto_error=False, scheme_name=ADMIN_SCHEME, description="The installation admin's key."
 )
 Credentials = Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]
 AdminCredentials = Annotated[HTTPAuthorizationCredentials | None, Security(_admin_bearer)]
@@ -32,7 +32,7 @@ def _caller(scope: Scope) -> Callable[..., Awaitable[Caller]]:
         around = dependencies.around
         known = await dependencies.authentication.caller_of(credentials.credentials)
         if known is None:
-            raise Unauthorised("this key is unknown, revoked or expired")
+            raise Unauthorised(UNKNOWN_KEY)
         allowance = around.rate_limit.take(known.key_id, around.monotonic())
         if not allowance.allowed:
             raise TooManyRequests(
@@ -55,13 +55,7 @@ Admin = Annotated[Caller, Depends(_caller(Scope.ADMIN))]
 async def _for_installation_admin(
     dependencies: ApiDependencies, credentials: AdminCredentials
 ) -> Dependencies:
-    token = credentials.credentials if credentials else ""
-    admin_key_hash = dependencies.around.admin_key_hash
-    if admin_key_hash is None or not compare_digest(hash_of(token), admin_key_hash):
-        raise Unauthorised(
-            "this needs the installation admin's key, `CADENZA_ADMIN_KEY` "
-            "(or `CADENZA_OPERATOR_KEY`)"
-        )
+    check_admin_key(credentials.credentials if credentials else "", dependencies)
     return dependencies
 
 

@@ -29,6 +29,7 @@ from cadenza.manifest.reading import field_errors
 
 MEDIA_TYPE = "application/problem+json"
 SEND_A_KEY = "send a key as `Authorization: Bearer cdz_…`"
+UNKNOWN_KEY = "this key is unknown, revoked or expired"
 _log = structlog.get_logger()
 _MAX_ERRORS = 100
 _MAX_FIELD = 200

@@ -12,14 +12,15 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cadenza.domain.errors import InvalidInput
 from cadenza.web.api.fast_path import FastRead, fast_read, takes_several
-from cadenza.web.api.parsing.strict_json import parse
+from cadenza.web.api.known_keys import ADMIN_SCHEME, check_key
+from cadenza.web.api.parsing.strict_json import parse_body
 from cadenza.web.api.problems import MEDIA_TYPE, SEND_A_KEY, Problem, Unauthorised
 
 
 class StrictRequest(Request):
     async def json(self) -> Any:
         if not hasattr(self, "_json"):
-            self._json = parse(await self.body())
+            self._json = await parse_body(await self.body())
         return self._json
 
 
@@ -38,16 +39,18 @@ class StrictRoute(APIRoute):
         answer = self.read or super().get_route_handler()
         known = {field.alias: takes_several(field) for field in self.dependant.query_params}
         takes_body = self.body_field is not None
-        needs_key = _needs_key(self.dependant)
+        needs_key, is_admins = _needs_key(self.dependant), _needs_key(self.dependant, ADMIN_SCHEME)
 
         async def strictly(request: Request) -> Response:
             if needs_key and "authorization" not in request.headers:
-                raise Unauthorised(SEND_A_KEY)  # before anything is read for somebody unknown
+                raise Unauthorised(SEND_A_KEY)
             _check_query(request, known)
             if not takes_body:
                 return await answer(request)
             if not _says_json(request):
                 raise HTTPException(415, "Send the body as application/json")
+            if needs_key:
+                await check_key(request, is_admins=is_admins)  # nothing is read for strangers
             strict = StrictRequest(request.scope, request.receive)
             if await strict.body():
                 await strict.json()  # the framework would hide what is wrong with it
@@ -66,10 +69,12 @@ def _plain(handle: Callable[[Request], Coroutine[Any, Any, Response]]) -> ASGIAp
     return app
 
 
-def _needs_key(dependant: Dependant) -> bool:
-    return isinstance(dependant.call, SecurityBase) or any(
-        _needs_key(needed) for needed in dependant.dependencies
-    )
+def _needs_key(dependant: Dependant, scheme: str | None = None) -> bool:
+    """Any key, or that of a scheme."""
+    call = dependant.call
+    if isinstance(call, SecurityBase) and scheme in (None, call.scheme_name):
+        return True
+    return any(_needs_key(needed, scheme) for needed in dependant.dependencies)
 
 
 def _check_query(request: Request, known: Mapping[str, bool]) -> None:

@@ -1,5 +1,6 @@
 """Strict JSON: no key twice, no NaN, nothing that could not be stored or sent back."""
 
+import asyncio
 import json
 from typing import Any, cast
 
@@ -7,6 +8,8 @@ from cadenza.domain.errors import InvalidInput
 from cadenza.web.api.problems import Malformed
 
 MAX_DEPTH = 50
+MAX_VALUES = 500_000  # a file of ten thousand endpoints has fewer
+LARGE = 64 * 1024  # bytes, of which the longest takes some milliseconds
 MAX_INTEGER = 2**63 - 1
 _LONGEST_EXCERPT = 60
 _TOO_DEEP = f"{MAX_DEPTH} levels of nesting are the most"
@@ -14,8 +17,17 @@ _TOO_DEEP = f"{MAX_DEPTH} levels of nesting are the most"
 _Path = tuple[Any, str | int] | None
 
 
+async def parse_body(content: bytes) -> Any:
+    """A large one in a thread, so that others are served meanwhile."""
+    if len(content) < LARGE:
+        return parse(content)
+    return await asyncio.to_thread(parse, content)
+
+
 def parse(content: bytes) -> Any:
     """Malformed with the path of what is wrong."""
+    if content.count(b",") > MAX_VALUES:
+        raise Malformed("body", f"{content.count(b',')} commas", f"{MAX_VALUES} are the most")
     try:
         value = json.loads(
             content.decode(),
