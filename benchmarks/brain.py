@@ -8,8 +8,9 @@ from math import sin
 from time import perf_counter
 from typing import Any
 
-from benchmarks.adaptation.life import CRON, EPOCH, SPACE, JumpingClock, add_to, rules_brain, step
+from benchmarks.adaptation.life import CRON, EPOCH, SPACE, JumpingClock, add_to, step
 from benchmarks.machine import foreign_share, load_now
+from cadenza.adapters.brains.rules.brain import RulesBrain
 from cadenza.adapters.memory.stores import MemoryStores
 from cadenza.adapters.memory.tables import Tables
 from cadenza.application.tools import Toolbox
@@ -17,8 +18,6 @@ from cadenza.domain.analysis import RECENT_RESPONSES, AnalysisContext, Response
 from cadenza.domain.endpoint import Endpoint, Every, Job
 from cadenza.domain.health import WINDOWS, Health, HealthWindow
 from cadenza.domain.run import Body, RunStatus
-from cadenza.domain.spending import Budget
-from cadenza.domain.target import HttpTarget
 
 PACE = timedelta(minutes=30)
 KINDS: dict[str, Callable[[int], Body]] = {
@@ -32,10 +31,10 @@ def analyses_per_s(body: Callable[[int], Body], looks: int) -> float:
     """Each with its own session and tools; the endpoint is calm, as most are most of the time."""
     clock = JumpingClock(EPOCH)
     tables = Tables(clock, lambda: SPACE)
-    memory, brain = MemoryStores(tables), rules_brain(Budget())
+    memory, brain = MemoryStores(tables), RulesBrain(CRON)
     new = Endpoint(SPACE, SPACE, SPACE, "probe", Every(PACE), EPOCH - timedelta(days=9))
-    job, target = Job(SPACE, SPACE, "bench"), HttpTarget("http://probe.invalid/")
-    context = _context(step(add_to(memory.store, job, new, target)), body)
+    step(add_to(memory.store, Job(SPACE, SPACE, "bench"), [new]))
+    context = _context(tables.endpoints[SPACE].endpoint, body)
     stores = (memory.store, memory.analysis_queue)
     step(brain.analyse(context, Toolbox(context, *stores, clock, CRON)))
     context = _context(tables.endpoints[SPACE].endpoint, body)

@@ -1,254 +1,194 @@
-"""All policies over the same traces, with the same number of probes."""
+"""The shipped product, and what it is compared with, over the same jobs.
 
-from collections.abc import Callable, Sequence
+Every row has two comparisons: with the fixed interval of the baseline, and with a fixed interval
+that uses, in each job, as many probes as the row itself did.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from hashlib import sha256
-from math import inf
-from typing import Any, TypeVar
+from typing import Any
 
-from benchmarks.adaptation.calibrate import Calibrated, calibrate
-from benchmarks.adaptation.eyes import watch, watch_at
-from benchmarks.adaptation.life import Life, Lived, rules_brain
-from benchmarks.adaptation.policies import FLOOR, POLICIES, POLICIES_OF_WINDOWS, follow, mixed
-from benchmarks.adaptation.score import Score, added_up, score_states, score_windows
-from benchmarks.adaptation.summary import Measured, summarise
-from benchmarks.adaptation.traces import Trace
-from cadenza.domain.spending import Budget
+from benchmarks.adaptation.life import JobLife
+from benchmarks.adaptation.probes import Probes, fixed
+from benchmarks.adaptation.score import Score, added_up, score_states
+from benchmarks.adaptation.summary import (
+    Figure,
+    Skill,
+    delay_minutes,
+    miss_share,
+    recovery_minutes,
+    shares_of_gain,
+    skill,
+    wrong_share,
+)
+from benchmarks.adaptation.traces import Group, Trace
+from cadenza.domain.planner_policy import RELAXED, PlannerPolicy
 
-T = TypeVar("T")
-Traces = Sequence[Trace]
 Tell = Callable[[str], None]
-FIRST_GUESS = 1.05
-LONGEST_CALM = 2.8  # baseline intervals: beyond it a hint would not live to see its run
-Shifts = tuple[float, ...]
-SHIFTS: Shifts = (0.0, 0.25, 0.5, 0.75)  # where traces are few, each is lived through four times
-ONCE: Shifts = SHIFTS[:1]
-FEW = 12  # traces
-RULES, RANDOM, OWN_BUDGET = "rules brain", "random, same histogram", "rules brain, default budget"
+DEFAULTS, RELAX, PLAIN = "shipped defaults", "relax: true", "no planner, with backoff"
+FIXED, POOLED = "fixed interval", "pooled: all of them one job"
+POLICIES = {DEFAULTS: PlannerPolicy(), RELAX: PlannerPolicy(relax=RELAXED), PLAIN: None}
+PHASES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A job under a policy, and under the fixed interval with as many probes."""
+
+    scores: list[Score]
+    equal: list[Score]
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One policy: how its probes compare with the fixed interval's, and what they were worth."""
-
     policy: str
-    parameter: float
-    probes: int
-    ratio: float
-    spread: tuple[float, float]  # the least and the most that one endpoint was probed, as a ratio
-    figures: dict[str, Measured]
+    probes: float  # of those of the baseline, over all jobs
+    most: float  # of one job
+    wrong_share: float
+    delay_min: float
+    recovery_min: float
+    miss_share: float
+    wrong_skill: Skill  # against the baseline
+    delay_skill: Skill
+    wrong_skill_equal: Skill  # against a fixed interval with as many probes
+    delay_skill_equal: Skill
+    most_gain: list[tuple[str, float]]  # the endpoints with most of the gain in wrong state
 
     def record(self) -> dict[str, Any]:
         return asdict(self)
 
 
-def phase_of(trace: Trace, baseline: float, shift: float = 0.0) -> float:
-    """Where in its interval a trace is first probed: the same for every policy."""
-    share = int.from_bytes(sha256(trace.name.encode()).digest()[1:5]) / 2**32
-    return (share + shift) % 1 * baseline
-
-
-# --- Up and down ----------------------------------------------------------------------------
-
-
-def race_states(traces: Traces, baseline: float, workers: Executor, tell: Tell) -> list[Row]:
-    of_fixed = _followed("fixed", traces, baseline, baseline)
-    target = sum(score.probes for score in of_fixed)
-    rows = [_row("fixed", 1.0, of_fixed, of_fixed)]
-    for name in POLICIES:
-        if name != "fixed":
-            tell(name)
-            calibrated = _calibrated_policy(name, traces, baseline, target)
-            rows.append(_row(name, calibrated.parameter, calibrated.result, of_fixed))
-    calibrated = _calibrated_rules(_live_states, traces, baseline, target, ONCE, workers, tell)
-    mixed_up = list(workers.map(_follow_mixed, traces, [life.probes for life in calibrated.result]))
-    rows.append(_row(RANDOM, calibrated.parameter, mixed_up, of_fixed))
-    rows.append(
-        _row(RULES, calibrated.parameter, [life.score for life in calibrated.result], of_fixed)
-    )
-    tell(OWN_BUDGET)
-    default = _rules(_live_states, traces, baseline, Budget(), ONCE, workers)
-    rows.append(_row(OWN_BUDGET, Budget().relax, [life.score for life in default], of_fixed))
-    return rows
-
-
-def _followed(policy: str, traces: Traces, baseline: float, calm: float) -> list[Score]:
-    lives = (follow(POLICIES[policy], trace, calm, phase_of(trace, baseline)) for trace in traces)
-    return [score_states(trace, lived) for trace, lived in zip(traces, lives, strict=True)]
-
-
-def _follow_mixed(trace: Trace, probes: list[list[float]]) -> Score:
-    times = mixed(probes[0], trace.name)
-    return score_states(trace, Lived(times, [trace.is_down(at) for at in times]))
-
-
-def _calibrated_policy(
-    policy: str, traces: Traces, baseline: float, target: int
-) -> Calibrated[list[Score]]:
-    def attempt(calm: float) -> tuple[int, list[Score]]:
-        scores = _followed(policy, traces, baseline, calm * baseline)
-        return sum(score.probes for score in scores), scores
-
-    return calibrate(attempt, target, start=1.0)
-
-
-# --- What is measured -------------------------------------------------------------------------
-
-
-def race_windows(traces: Traces, baseline: float, workers: Executor, tell: Tell) -> list[Row]:
-    """Every policy has the detectors of the rules brain, over its own probes."""
-    shifts = SHIFTS if len(traces) < FEW else ONCE
-    of_fixed = _watched("fixed", traces, baseline, 1.0, shifts, workers)
-    target = sum(score.probes for score in of_fixed)
-    rows = [_row("fixed", 1.0, of_fixed, of_fixed)]
-    for name in POLICIES_OF_WINDOWS:
-        if name != "fixed":
-            tell(name)
-            calibrated = _calibrated_sight(name, traces, baseline, target, shifts, workers)
-            rows.append(_row(name, calibrated.parameter, calibrated.result, of_fixed))
-    calibrated = _calibrated_rules(_live_windows, traces, baseline, target, shifts, workers, tell)
-    tell(RANDOM)
-    same = [baseline] * len(traces)
-    mixed_up = list(
-        workers.map(_watch_mixed, traces, same, [life.probes for life in calibrated.result])
-    )
-    rows.append(_row(RANDOM, calibrated.parameter, mixed_up, of_fixed))
-    rows.append(
-        _row(RULES, calibrated.parameter, [life.score for life in calibrated.result], of_fixed)
-    )
-    tell(OWN_BUDGET)
-    default = _rules(_live_windows, traces, baseline, Budget(), shifts, workers)
-    rows.append(_row(OWN_BUDGET, Budget().relax, [life.score for life in default], of_fixed))
-    return rows
-
-
-def _calibrated_sight(
-    policy: str, traces: Traces, baseline: float, target: int, shifts: Shifts, workers: Executor
-) -> Calibrated[list[Score]]:
-    def attempt_with(some: Shifts) -> Callable[[float], tuple[int, list[Score]]]:
-        def attempt(calm: float) -> tuple[int, list[Score]]:
-            scores = _watched(policy, traces, baseline, calm, some, workers)
-            return sum(score.probes for score in scores), scores
-
-        return attempt
-
-    calibrated = calibrate(attempt_with(ONCE), round(target / len(shifts)), start=1.0)
-    if shifts == ONCE:
-        return calibrated
-    return calibrate(attempt_with(shifts), target, calibrated.parameter)
-
-
-def _watched(
-    policy: str, traces: Traces, baseline: float, calm: float, shifts: Shifts, workers: Executor
-) -> list[Score]:
-    return _longest_first(
-        _watch, [(trace, baseline, policy, calm, shifts) for trace in traces], workers
-    )
-
-
-def _watch(sight: tuple[Trace, float, str, float, Shifts]) -> Score:
-    trace, baseline, name, calm, shifts = sight
-    policy, calm = POLICIES_OF_WINDOWS[name], max(FLOOR, calm * baseline)
-    lives = [
-        watch(trace, baseline, phase_of(trace, baseline, shift), policy(trace, calm))
-        for shift in shifts
-    ]
-    return added_up([score_windows(trace, lived) for lived in lives])
-
-
-def _watch_mixed(trace: Trace, baseline: float, probes: list[list[float]]) -> Score:
-    lives = [watch_at(trace, baseline, mixed(times, trace.name)) for times in probes]
-    return added_up([score_windows(trace, lived) for lived in lives])
-
-
-# --- The rules brain --------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
-class Outlived:
-    """What a life under the brain was worth, and when it probed (once for each shift)."""
-
-    score: Score
-    probes: list[list[float]]
-
-
-Task = tuple[Trace, float, Budget, Shifts]
-Live = Callable[[Task], Outlived]
+class Task:
+    group: Group
+    baseline: float
+    least: float
+    policy: str
+    phase: int
+    phases: int
 
 
-def _calibrated_rules(
-    live: Live,
-    traces: Traces,
+def race(
+    groups: Sequence[Group],
     baseline: float,
-    target: int,
-    shifts: Shifts,
+    least: float,
     workers: Executor,
     tell: Tell,
-) -> Calibrated[list[Outlived]]:
-    """The owner's factor is open, as all endpoints share one pool; how far calm relaxes is set."""
-
-    def attempt_with(some: Shifts) -> Callable[[float], tuple[int, list[Outlived]]]:
-        def attempt(relax: float) -> tuple[int, list[Outlived]]:
-            budget = Budget(factor=inf, relax=relax)
-            results = _rules(live, traces, baseline, budget, some, workers)
-            count = sum(life.score.probes for life in results)
-            tell(f"{RULES}: calm is {relax:.3f} of the baseline, {count} probes")
-            return count, results
-
-        return attempt
-
-    calibrated = calibrate(
-        attempt_with(ONCE), round(target / len(shifts)), FIRST_GUESS, LONGEST_CALM
-    )
-    if shifts == ONCE:
-        return calibrated
-    return calibrate(attempt_with(shifts), target, calibrated.parameter, LONGEST_CALM)
+    phases: int = PHASES,
+    policies: Iterable[str] = POLICIES,
+) -> list[Row]:
+    of_fixed = _together(_fixed_scores(group, baseline, phases) for group in groups)
+    rows: list[Row] = []
+    for policy in policies:
+        tell(policy)
+        rows.append(
+            _row(policy, _lives(groups, baseline, least, policy, phases, workers), of_fixed)
+        )
+    same = Pair(list(of_fixed.values()), list(of_fixed.values()))
+    rows.append(_row(FIXED, same, of_fixed))
+    return rows
 
 
-def _rules(
-    live: Live,
-    traces: Traces,
+def race_pooled(
+    groups: Sequence[Group], baseline: float, least: float, workers: Executor, phases: int
+) -> Row:
+    """All endpoints as one job: calm ones of strangers pay, and strangers' failures are news."""
+    of_fixed = _together(_fixed_scores(group, baseline, phases) for group in groups)
+    everything = tuple(trace for group in groups for trace in group)
+    pair = _lives([everything], baseline, least, DEFAULTS, phases, workers)
+    return _row(POOLED, pair, of_fixed)
+
+
+def first_probe(trace: Trace, interval: float, phase: int, phases: int) -> float:
+    """Where in its interval a trace is first probed: the same for every policy."""
+    share = int.from_bytes(sha256(trace.name.encode()).digest()[1:5]) / 2**32
+    return trace.begin + (share + phase / phases) % 1 * interval
+
+
+def _lives(
+    groups: Sequence[Group],
     baseline: float,
-    budget: Budget,
-    shifts: Shifts,
+    least: float,
+    policy: str,
+    phases: int,
     workers: Executor,
-) -> list[Outlived]:
-    return _longest_first(live, [(trace, baseline, budget, shifts) for trace in traces], workers)
-
-
-def _live(task: Task, shift: float = 0.0) -> Lived:
-    trace, baseline, budget, _ = task
-    phase = phase_of(trace, baseline, shift)
-    return Life(trace, baseline, FLOOR, phase).live(rules_brain(budget))
-
-
-def _live_states(task: Task) -> Outlived:
-    lived = _live(task)
-    return Outlived(score_states(task[0], lived), [lived.probes])
-
-
-def _live_windows(task: Task) -> Outlived:
-    lives = [_live(task, shift) for shift in task[3]]
-    score = added_up([score_windows(task[0], lived) for lived in lives])
-    return Outlived(score, [lived.probes for lived in lives])
-
-
-# --- Both -------------------------------------------------------------------------------------
-
-
-def _longest_first(run: Callable[[Any], T], tasks: Sequence[Any], workers: Executor) -> list[T]:
-    """In the order of the tasks; begun with the longest, so that none is left alone at the end."""
-    order = sorted(range(len(tasks)), key=lambda index: -tasks[index][0].length)
-    results = dict(zip(order, workers.map(run, [tasks[index] for index in order]), strict=True))
-    return [results[index] for index in range(len(tasks))]
-
-
-def _row(policy: str, parameter: float, scores: list[Score], of_fixed: list[Score]) -> Row:
-    ratios = [
-        own.probes / max(1, fixed.probes) for own, fixed in zip(scores, of_fixed, strict=True)
+) -> Pair:
+    tasks = [
+        Task(group, baseline, least, policy, phase, phases)
+        for group in sorted(groups, key=_most_outages)
+        for phase in range(phases)
     ]
-    probes = sum(score.probes for score in scores)
-    ratio = probes / max(1, sum(score.probes for score in of_fixed))
-    figures = summarise(scores, of_fixed)
-    return Row(policy, parameter, probes, ratio, (min(ratios), max(ratios)), figures)
+    by_name: dict[str, list[Pair]] = {}
+    for pair in workers.map(live, tasks):
+        for own, equal in zip(pair.scores, pair.equal, strict=True):
+            by_name.setdefault(own.name, []).append(Pair([own], [equal]))
+    return Pair(
+        [added_up([pair.scores[0] for pair in pairs]) for _, pairs in sorted(by_name.items())],
+        [added_up([pair.equal[0] for pair in pairs]) for _, pairs in sorted(by_name.items())],
+    )
+
+
+def live(task: Task) -> Pair:
+    group = tuple(trace.spread(task.phase) for trace in task.group)
+    place = (task.phase, task.phases)
+    phases = [first_probe(trace, task.baseline, *place) - trace.begin for trace in group]
+    life = JobLife(group, task.baseline, task.least, phases, POLICIES[task.policy])
+    probes = life.live()
+    baseline_runs = sum(trace.length / task.baseline for trace in group)
+    interval = task.baseline * baseline_runs / max(1, sum(each.count for each in probes))
+    equal = [fixed(trace, interval, first_probe(trace, interval, *place)) for trace in group]
+    return Pair(_scores(group, probes), _scores(group, equal))
+
+
+def _scores(group: Group, probes: Sequence[Probes]) -> list[Score]:
+    return [score_states(trace, own) for trace, own in zip(group, probes, strict=True)]
+
+
+def _fixed_scores(group: Group, baseline: float, phases: int) -> list[Score]:
+    scores: list[list[Score]] = []
+    for phase in range(phases):
+        spread = tuple(trace.spread(phase) for trace in group)
+        firsts = [first_probe(trace, baseline, phase, phases) for trace in spread]
+        pairs = zip(spread, firsts, strict=True)
+        scores.append(_scores(spread, [fixed(trace, baseline, at) for trace, at in pairs]))
+    return [added_up(each) for each in zip(*scores, strict=True)]
+
+
+def _together(scores: Iterable[list[Score]]) -> dict[str, Score]:
+    by_name = {score.name: score for group in scores for score in group}
+    return dict(sorted(by_name.items()))
+
+
+def _most_outages(group: Group) -> int:
+    """Begun with the longest, so that none is left alone at the end."""
+    return -sum(len(trace.outages) for trace in group) * len(group)
+
+
+def _row(policy: str, pair: Pair, of_fixed: dict[str, Score]) -> Row:
+    scores, others = pair.scores, list(of_fixed.values())
+
+    def compared(figure: Figure, with_whom: list[Score]) -> Skill:
+        return skill(figure, scores, with_whom)
+
+    by_group: dict[str, list[int]] = {}
+    for own, other in zip(scores, others, strict=True):
+        sums = by_group.setdefault(own.group, [0, 0])
+        sums[0] += own.probes
+        sums[1] += other.probes
+    probes = sum(score.probes for score in scores) / sum(score.probes for score in others)
+    return Row(
+        policy,
+        probes,
+        max(own / max(1, other) for own, other in by_group.values()),
+        wrong_share(scores),
+        delay_minutes(scores),
+        recovery_minutes(scores),
+        miss_share(scores),
+        compared(wrong_share, others),
+        compared(delay_minutes, others),
+        compared(wrong_share, pair.equal),
+        compared(delay_minutes, pair.equal),
+        shares_of_gain(scores, others)[:10],
+    )

@@ -1,65 +1,66 @@
-"""The result as a table for people."""
+"""The result as tables for people."""
 
 from dataclasses import dataclass
 from typing import Any
 
-from benchmarks.adaptation.race import Row
+from benchmarks.adaptation.race import FIXED, Row
+from benchmarks.adaptation.summary import Skill
+
+HEAD = (
+    "| policy | probes | most of one job | wrong state | skill | at equal probes"
+    " | noticed after, min | skill | at equal probes | recovery after, min | missed"
+    " | gain of one endpoint, of five |\n|" + "---|" * 12
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Track:
     name: str
-    half: str  # "held out", "tuned on", or "all" where nothing was tuned
-    kind: str  # "states" or "windows"
-    baseline_min: int
+    baseline_min: float
+    phases: int
+    jobs: int
     endpoints: int
+    outages: int
     rows: list[Row]
 
     def record(self) -> dict[str, Any]:
-        rows = [row.record() for row in self.rows]
         return {
             "track": self.name,
-            "half": self.half,
-            "kind": self.kind,
             "baseline_min": self.baseline_min,
+            "phases": self.phases,
+            "jobs": self.jobs,
             "endpoints": self.endpoints,
-            "rows": rows,
+            "outages": self.outages,
+            "rows": [row.record() for row in self.rows],
         }
 
 
-HEAD = (
-    "| policy | probes | per endpoint | wrong state | skill | noticed after, min | skill"
-    " | recovery after, min | missed | false alarms a day | worst tenth |\n"
-    "|---|---|---|---|---|---|---|---|---|---|---|"
-)
-
-OF_WINDOWS = (
-    "Every policy has the brain's detectors over its own probes. Noticed: a look inside a labelled"
-    " window names a change. Down: the latest look names one. Wrong state: inside a window, not yet"
-    " named. The oracle knows when windows begin, and has no better detectors."
-)
-
-
 def table(track: Track) -> str:
-    title = f"{track.name}, {track.half}, baseline {track.baseline_min} min"
-    lines = [f"### {title} ({track.endpoints} endpoints)", ""]
-    lines += [OF_WINDOWS, "", HEAD] if track.kind == "windows" else [HEAD]
-    return "\n".join([*lines, *(_line(row) for row in track.rows), ""])
+    size = f"{track.jobs} jobs, {track.endpoints} endpoints, {track.outages} outages"
+    size = f"{size}, {track.phases} phases"
+    title = f"### {track.name}, baseline {track.baseline_min:g} min ({size})"
+    return "\n".join([title, "", HEAD, *(_line(row) for row in track.rows), ""])
 
 
 def _line(row: Row) -> str:
-    wrong, delay = row.figures["wrong_share"], row.figures["delay_min"]
+    shares = [share for _, share in row.most_gain]
+    gain = "" if row.policy == FIXED else f"{max(shares):.0%}, {sum(shares[:5]):.0%}"
     cells = (
         row.policy,
-        f"{row.ratio:.3f}",
-        f"{row.spread[0]:.2f}–{row.spread[1]:.2f}",
-        f"{wrong.value:.3%}",
-        f"{wrong.skill:+.2f} ({wrong.skill_low:+.2f}…{wrong.skill_high:+.2f})",
-        f"{delay.value:.1f}",
-        f"{delay.skill:+.2f} ({delay.skill_low:+.2f}…{delay.skill_high:+.2f})",
-        f"{row.figures['recovery_min'].value:.1f}",
-        f"{row.figures['miss_share'].value:.1%}",
-        f"{row.figures['false_alarms_a_day'].value:.3f}",
-        f"{row.figures['worst_tenth'].value:.2%}",
+        f"{row.probes:.3f}",
+        f"{row.most:.2f}",
+        f"{row.wrong_share:.3%}",
+        _skill(row.wrong_skill),
+        f"{row.wrong_skill_equal.value:+.2f}",
+        f"{row.delay_min:.1f}",
+        _skill(row.delay_skill),
+        f"{row.delay_skill_equal.value:+.2f}",
+        f"{row.recovery_min:.1f}",
+        f"{row.miss_share:.1%}",
+        gain,
     )
     return f"| {' | '.join(cells)} |"
+
+
+def _skill(skill: Skill) -> str:
+    return f"{skill.value:+.2f} ({skill.low:+.2f}…{skill.high:+.2f})"

@@ -153,12 +153,14 @@ class Bench:
         if "tenant_id" in fields:
             fields = {"job_id": id_of(f"job of {fields['tenant_id']}"), **fields}
         timeout = fields.pop("timeout", timedelta(minutes=30))
+        method = fields.pop("method", "GET")
         endpoint = make_endpoint(name, **{"created_at": self.now, **fields})
         job = "watch" if endpoint.job_id == id_of("job") else f"watch {endpoint.job_id}"
         await self.endpoints.add_tenant(endpoint.tenant_id)
         await self.endpoints.add_job(Job(endpoint.job_id, endpoint.tenant_id, job, "Watch it all."))
         self._ids[name] = (endpoint.tenant_id, endpoint.id)
-        target = HttpTarget(f"http://{host or name.replace(' ', '-')}.example/", timeout=timeout)
+        url = f"http://{host or name.replace(' ', '-')}.example/"
+        target = HttpTarget(url, method, timeout=timeout)
         return await self.endpoints.add_endpoint(endpoint, target)
 
     async def act(self, name: str, transition: Transition) -> Endpoint:

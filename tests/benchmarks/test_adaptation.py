@@ -1,11 +1,9 @@
 """The benchmark of adaptation: its formats, its fairness, and that it says the same twice."""
 
 import json
-from bisect import bisect_left
 from concurrent.futures import Executor, Future
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
-from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -13,29 +11,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.adaptation.calibrate import calibrate
-from benchmarks.adaptation.generated import generated
-from benchmarks.adaptation.life import (
-    EPOCH,
-    Life,
-    Lived,
-    RunningHealth,
-    names_a_change,
-    rules_brain,
-)
-from benchmarks.adaptation.policies import FLOOR, POLICIES, follow, mixed
-from benchmarks.adaptation.race import OWN_BUDGET, RANDOM, RULES, Row, race_states, race_windows
+from benchmarks.adaptation import windows
+from benchmarks.adaptation.generated import bounded_ramps, poisson_jobs, unbounded_ramps
+from benchmarks.adaptation.life import JobLife
+from benchmarks.adaptation.probes import Probes, fixed, unchanged_until
+from benchmarks.adaptation.race import DEFAULTS, FIXED, PLAIN, RELAX, Row, race, race_pooled
 from benchmarks.adaptation.report import Track, table
-from benchmarks.adaptation.score import score_states, score_windows
-from benchmarks.adaptation.traces import DAY, Trace, load_metrics, load_uptime
-from cadenza.domain.health import health_of
-from cadenza.domain.plan import Source
-from cadenza.domain.run import Run, RunStatus
-from cadenza.domain.spending import Budget
-from tests.factories import id_of, seconds
+from benchmarks.adaptation.score import score_states
+from benchmarks.adaptation.traces import (
+    DAY,
+    Group,
+    Trace,
+    grouped,
+    load_metrics,
+    load_uptime,
+    tuned_on,
+)
+from cadenza.domain.planner_policy import RELAXED, PlannerPolicy
 
 HOUR = 3600.0
-SMALL = Trace("small", 4 * DAY, outages=((30 * HOUR, 31 * HOUR), (33 * HOUR, 33.5 * HOUR)))
+FLOOR = 300.0
+RELAXING = PlannerPolicy(relax=RELAXED)
 
 
 class InThisProcess(Executor):
@@ -45,216 +41,241 @@ class InThisProcess(Executor):
         return future
 
 
-def few(kind: str) -> list[Trace]:
-    return generated(days=6, each=3)[kind]
-
-
 def quiet(_: str) -> None:
     """Nobody watches."""
 
 
+def job(*outages: tuple[tuple[float, float], ...], days: float = 12, name: str = "job") -> Group:
+    return tuple(
+        Trace(f"{name} {number}", days * DAY, outages=spans, group=name)
+        for number, spans in enumerate(outages)
+    )
+
+
+TROUBLED = job(
+    ((2 * DAY, 2.02 * DAY), (2.1 * DAY, 2.13 * DAY), (6 * DAY, 6.5 * DAY)),
+    ((2.001 * DAY, 2.03 * DAY),),
+    (),
+)
+
+
+def lived(group: Group, baseline: float, policy: PlannerPolicy | None, **options: Any) -> list[Any]:
+    phases = [(number + 1) * 77.1 for number in range(len(group))]
+    return JobLife(group, baseline, FLOOR, phases, policy, **options).live()
+
+
 @pytest.fixture(scope="module")
 def rows() -> dict[str, Row]:
-    track = race_states(few("season"), 1800.0, InThisProcess(), quiet)
-    return {row.policy: row for row in track}
+    groups = [TROUBLED, *poisson_jobs(6, 7)[:1]]
+    return {row.policy: row for row in race(groups, 1800.0, FLOOR, InThisProcess(), quiet, 2)}
 
 
-# --- Fairness -----------------------------------------------------------------------------------
+# --- Lives ------------------------------------------------------------------------------------
 
 
-def test_every_policy_gets_as_many_probes_as_the_fixed_interval(rows: dict[str, Row]) -> None:
-    named = {*POLICIES, RULES, RANDOM}
-    assert named <= set(rows)
-    for name in named:
-        assert rows[name].ratio == pytest.approx(1.0, abs=0.01), name
+@pytest.mark.parametrize("policy", [PlannerPolicy(), RELAXING, None])
+@pytest.mark.parametrize("baseline", [600.0, 1800.0, 3600.0])
+def test_calm_that_is_skipped_is_the_calm_that_is_lived(
+    policy: PlannerPolicy | None, baseline: float
+) -> None:
+    skipped = lived(TROUBLED, baseline, policy)
+    whole = lived(TROUBLED, baseline, policy, skips=False)
+    for short, long in zip(skipped, whole, strict=True):
+        assert list(short.times()) == pytest.approx(list(long.times()), abs=1e-3)
+        ours, theirs = (sum(each.spans_down(12 * DAY), ()) for each in (short, long))
+        assert ours == pytest.approx(theirs, abs=1e-3)
+        assert len(short.stretches) <= len(long.stretches)
 
 
-def test_an_oracle_is_better_than_everybody_and_fixed_has_no_skill(rows: dict[str, Row]) -> None:
-    wrong = {name: row.figures["wrong_share"] for name, row in rows.items()}
-    assert min(wrong, key=lambda name: wrong[name].value) == "oracle"
-    assert wrong["fixed"].skill == 0
-    assert wrong["oracle"].skill > 0.8
+def test_with_the_defaults_no_gap_is_longer_than_the_baseline_and_none_shorter_than_the_floor() -> (
+    None
+):
+    for probes in lived(TROUBLED, 1800.0, PlannerPolicy()):
+        gaps = [b - a for a, b in pairwise(probes.times())]
+        assert max(gaps) <= 1800 + 1e-3
+        assert min(gaps) >= FLOOR - 1e-3
 
 
-def test_the_same_seed_says_the_same_twice(rows: dict[str, Row]) -> None:
-    again = race_states(few("season"), 1800.0, InThisProcess(), quiet)
-    assert [row.record() for row in again] == [row.record() for row in rows.values()]
+def test_with_nothing_wrong_the_defaults_are_the_fixed_interval() -> None:
+    (probes,) = lived(job(()), 1800.0, PlannerPolicy())
+    assert {round(b - a, 3) for a, b in pairwise(probes.times())} == {1800}
 
 
-def test_an_interval_holds_its_figure(rows: dict[str, Row]) -> None:
+def test_a_relaxed_job_never_has_more_runs_than_its_baseline() -> None:
+    runs = sorted(at for probes in lived(TROUBLED, 1800.0, RELAXING) for at in probes.times())
+    for count, at in enumerate(runs, start=1):
+        assert count <= 3 * (at / 1800 + 1) + 2
+
+
+def test_when_one_fails_the_others_are_looked_at() -> None:
+    first, second, third = lived(TROUBLED, 3600.0, PlannerPolicy())
+    seen_at = first.first_at_or_after(2 * DAY)
+    assert second.first_at_or_after(seen_at) - seen_at <= FLOOR
+    assert third.first_at_or_after(seen_at) - seen_at <= FLOOR
+
+
+# --- Fairness ---------------------------------------------------------------------------------
+
+
+def test_the_shipped_defaults_are_the_first_row_and_the_fixed_interval_has_no_skill(
+    rows: dict[str, Row],
+) -> None:
+    assert list(rows) == [DEFAULTS, RELAX, PLAIN, FIXED]
+    assert rows[FIXED].wrong_skill.value == rows[FIXED].delay_skill.value == 0
+    assert rows[FIXED].probes == 1
+    assert rows[RELAX].probes <= 1.01
+    assert rows[DEFAULTS].probes > 1
+
+
+def test_adapting_helps_and_a_backoff_alone_does_not(rows: dict[str, Row]) -> None:
+    assert rows[DEFAULTS].wrong_skill.value > 0.2
+    assert rows[PLAIN].wrong_skill.value < 0
     for row in rows.values():
-        figure = row.figures["wrong_share"]
-        assert figure.low <= figure.value <= figure.high
+        assert row.wrong_skill.low <= row.wrong_skill.value <= row.wrong_skill.high
 
 
-def test_the_random_policy_has_the_same_waits_in_another_order() -> None:
-    lived = follow(POLICIES["burst and decay"], SMALL, 1800.0, 100.0)
-    probes = mixed(lived.probes, "seed")
-
-    def waits(each: list[float]) -> list[int]:
-        return sorted(round(b - a) for a, b in pairwise(each))
-
-    assert probes != lived.probes
-    assert waits(probes) == waits(lived.probes)
+def test_the_same_command_says_the_same_twice(rows: dict[str, Row]) -> None:
+    groups = [TROUBLED, *poisson_jobs(6, 7)[:1]]
+    again = race(groups, 1800.0, FLOOR, InThisProcess(), quiet, 2, (DEFAULTS,))
+    assert again[0].record() == rows[DEFAULTS].record()
 
 
-@given(st.floats(0.3, 3.0), st.floats(0.2, 1.0))
-def test_a_parameter_is_found_wherever_it_is(wanted: float, steepness: float) -> None:
-    def attempt(parameter: float) -> tuple[int, None]:
-        return round(100_000 * (wanted / parameter) ** steepness), None
-
-    assert calibrate(attempt, 100_000, start=1.0).ratio == pytest.approx(1.0, abs=0.01)
+def test_all_groups_as_one_job_are_a_row_too() -> None:
+    groups = [TROUBLED, *poisson_jobs(6, 7)[:1]]
+    row = race_pooled(groups, 1800.0, FLOOR, InThisProcess(), 1)
+    assert row.probes < 1.3
 
 
-# --- The rules brain in a replay ----------------------------------------------------------------
+def test_a_track_is_a_table_and_a_record(rows: dict[str, Row]) -> None:
+    track = Track("some", 30, 2, 2, 7, 9, list(rows.values()))
+    assert all(f"| {name} |" in table(track) for name in rows)
+    assert json.loads(json.dumps(track.record()))["rows"][0]["policy"] == DEFAULTS
 
 
-@pytest.mark.parametrize("kind", ["poisson", "ramp", "season", "permanent"])
-def test_with_the_default_budget_no_day_has_more_runs_than_the_baseline(kind: str) -> None:
-    for trace in few(kind):
-        probes = Life(trace, 1800.0, FLOOR, 0.0).live(rules_brain(Budget())).probes
-        for index, at in enumerate(probes):
-            assert index - bisect_left(probes, at - DAY + 1) + 1 <= 48
+def test_the_halves_are_split_by_group() -> None:
+    tuned = sum(tuned_on(f"group {number}") for number in range(1000))
+    assert 450 < tuned < 550
 
 
-@pytest.mark.parametrize("kind", ["season", "ramp"])
-def test_nothing_that_the_brain_does_leaves_min_and_max(kind: str) -> None:
-    for trace in few(kind):
-        probes = Life(trace, 1800.0, FLOOR, 0.0).live(rules_brain(Budget(factor=inf))).probes
-        waits = [b - a for a, b in pairwise(probes)]
-        assert min(waits) >= FLOOR - 1e-6
-        assert max(waits) <= 32 * 1800
-
-
-@pytest.mark.parametrize("budget", [Budget(), Budget(factor=inf, relax=1.07)])
-@pytest.mark.parametrize("baseline", [1800.0, 3600.0])
-def test_calm_that_is_skipped_is_the_calm_that_is_lived(budget: Budget, baseline: float) -> None:
-    trace = Trace("calm", 40 * DAY, outages=((9.1 * DAY, 9.2 * DAY), (30 * DAY, 30.5 * DAY)))
-    short, whole = (Life(trace, baseline, FLOOR, 77.1) for _ in range(2))
-    lived = short.live(rules_brain(budget))
-    every_run = whole.live(rules_brain(budget), skips=False)
-    assert lived.probes == pytest.approx(every_run.probes, abs=1e-3)
-    assert lived.downs == every_run.downs
-    assert short.skipped > 20 * DAY
-    assert whole.skipped == 0
-
-
-@given(st.lists(st.tuples(st.integers(1, 20_000), st.booleans()), min_size=1, max_size=40))
-def test_the_running_health_is_the_health(steps: list[tuple[int, bool]]) -> None:
-    running, runs, at = RunningHealth(), list[Run](), EPOCH
-    for number, (wait, is_well) in enumerate(steps):
-        at += seconds(wait)
-        running.add(at, is_well)
-        status = RunStatus.SUCCESS if is_well else RunStatus.FAILURE
-        ids = (id_of(str(number)), id_of("probe"), id_of("tenant"))
-        runs.append(Run(*ids, at, Source.MANUAL, status, 1, 1, at, at, at))
-        assert running.health(3) == health_of(runs, 3, at)
-
-
-def test_only_what_names_a_change_counts_as_noticed() -> None:
-    assert names_a_change("Single anomaly: a is 1. Level shift: b rose from about 1 to 9")
-    assert names_a_change("Trend: a rises from 1 to 9")
-    assert not names_a_change("Possible level shift: b rose from about 1 to 9, to be confirmed")
-    assert not names_a_change("")
-
-
-# --- Scores ---------------------------------------------------------------------------------------
+# --- Scores -------------------------------------------------------------------------------------
 
 
 def test_the_wrong_state_is_counted_before_it_is_noticed_and_after_it_is_over() -> None:
     trace = Trace("t", 1000.0, outages=((100, 300), (500, 520), (800, 1000)))
-    lived = Lived([0, 150, 350, 600, 900], [False, True, False, False, True])
-    score = score_states(trace, lived)
+    probes = Probes()
+    for at, down in ((0, False), (150, True), (350, False), (600, False), (900, True)):
+        probes.add(at, 0.0, 1, down)
+    score = score_states(trace, probes)
     assert score.wrong * 1000 == pytest.approx(50 + 50 + 20 + 100)
     assert (score.happened, score.misses) == (3, 1)
     assert score.delay == 50 + 20 + 100
     assert (score.recoveries, score.recovery_delay) == (1, 50)
 
 
-def test_a_change_is_noticed_inside_its_window_and_an_alarm_outside_is_false() -> None:
-    trace = Trace("t", 10 * DAY, windows=((DAY, 2 * DAY), (5 * DAY, 6 * DAY)))
-    lived = Lived([], [], [0.1 * DAY, 0.2 * DAY, 1.5 * DAY, 4 * DAY])
-    score = score_windows(trace, lived)
-    assert (score.happened, score.misses, score.false_alarms) == (2, 1, 2)
-    assert score.delay == 0.5 * DAY + DAY
+spans = st.lists(st.floats(1, 9999), min_size=0, max_size=8, unique=True).map(
+    lambda edges: tuple(zip(sorted(edges)[::2], sorted(edges)[1::2], strict=False))
+)
+
+
+@given(spans, st.floats(20, 900), st.floats(0, 900))
+def test_stretches_say_what_every_probe_says(
+    outages: tuple[tuple[float, float], ...], interval: float, first: float
+) -> None:
+    trace = Trace("t", 10_000.0, outages=outages)
+    probes, one_by_one, at = fixed(trace, interval, first), Probes(), first
+    turn = 0
+    while at < trace.end:
+        one_by_one.add(at, 0.0, 1, trace.is_down(at))
+        turn += 1
+        at = first + turn * interval
+    assert probes.count == one_by_one.count
+    ours, theirs = score_states(trace, probes), score_states(trace, one_by_one)
+    assert ours.wrong == pytest.approx(theirs.wrong, abs=1e-6)
+    assert ours.delay == pytest.approx(theirs.delay, abs=1e-3)
+
+
+def test_probes_are_counted_up_to_a_change() -> None:
+    trace = Trace("t", 1000.0, outages=((500, 600),))
+    assert unchanged_until(trace, 0.0, 100.0, down=False, before=1000.0) == 5
+    assert unchanged_until(trace, 50.0, 200.0, down=False, before=1000.0) == 5  # none sees it
+    assert unchanged_until(trace, 500.0, 30.0, down=True, before=1000.0) == 4
+
+
+def test_edges_lie_within_the_gap_before_them() -> None:
+    trace = Trace("t", DAY, outages=((1000, 5000), (5100, 9000)), gap=600.0)
+    for seed in range(20):
+        (a, b), (c, d) = trace.spread(seed).outages
+        assert 400 <= a <= 1000
+        assert 4400 <= b <= 5000 <= c <= 5100
+        assert 8400 <= d <= 9000
+    assert Trace("t", DAY, outages=((1, 2),)).spread(3).outages == ((1, 2),)
 
 
 # --- Formats --------------------------------------------------------------------------------------
 
 
-def test_traces_are_read_in_both_formats(tmp_path: Path) -> None:
-    stored = {
-        "format": "cadenza-uptime-trace/1",
-        "endpoints": [
-            {
-                "id": "shop",
-                "from_at": "2026-01-01T00:00:00Z",
-                "to_at": "2026-01-02T00:00:00Z",
-                "outages": [
-                    ["2026-01-01T01:00:00Z", "2026-01-01T02:00:00Z"],
-                    ["2026-01-01T01:30:00Z", "2026-01-01T03:00:00Z"],
-                    ["2026-01-01T23:00:00Z", "2026-01-09T00:00:00Z"],
-                ],
-            }
-        ],
-    }
-    (tmp_path / "uptime-traces.json").write_text(json.dumps(stored))
-    (shop,) = load_uptime(tmp_path / "uptime-traces.json")
-    assert shop.outages == ((HOUR, 3 * HOUR), (23 * HOUR, 24 * HOUR))
-    assert [shop.is_down(at * HOUR) for at in (0, 1, 2.5, 3, 23.5)] == [
-        False,
-        True,
-        True,
-        False,
-        True,
-    ]
-
-    rows = "timestamp,value\n2026-01-01 00:00:00,1.5\n2026-01-01 00:05:00,2.5\n2026-01-03,3\n"
-    (tmp_path / "a.csv").write_text(rows)
-    windows = {"a.csv": [["2026-01-01 00:01:00.000000", "2026-01-01 00:02:00.000000"]]}
-    (tmp_path / "windows.json").write_text(
-        json.dumps({"format": "cadenza-metric-trace/1", "windows": windows})
-    )
-    (metric,) = load_metrics(tmp_path)
-    assert metric.windows == ((60.0, 120.0),)
-    assert metric.answer(299.0).body == {"value": 1.5}
-    assert metric.answer(300.0).body == {"value": 2.5}
-
-
-def uptime_of(days: float, *outages: tuple[str, str]) -> dict[str, Any]:
+def uptime_of(days: float, *outages: tuple[str, str], **fields: Any) -> dict[str, Any]:
     to_at = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=days)
     return {
         "id": f"{days} days, {outages}",
         "from_at": "2026-01-01T00:00:00Z",
         "to_at": to_at.isoformat(),
         "outages": outages,
+        **fields,
     }
 
 
-def test_odd_outages_are_raced_all_the_same(tmp_path: Path) -> None:
+def stored(path: Path, version: int, *endpoints: dict[str, Any]) -> Path:
+    record = {"format": f"cadenza-uptime-trace/{version}", "endpoints": endpoints}
+    path.write_text(json.dumps(record))
+    return path
+
+
+def test_groups_are_read_with_their_gaps_and_begin_together(tmp_path: Path) -> None:
+    early = uptime_of(9, ("2026-01-02T00:00:00Z", "2026-01-02T01:00:00Z"), group="a")
+    late = {**uptime_of(9, group="a", sampling_gap_s=60), "from_at": "2026-01-03T00:00:00Z"}
+    other = uptime_of(2.5, group="b", sampling_gap_s=None)
+    path = stored(tmp_path / "uptime-groups.json", 2, early, late, other)
+    (first, second), (third,) = grouped(load_uptime(path))
+    assert first.outages == ((DAY, DAY + HOUR),)
+    assert (second.begin, second.length, second.gap) == (2 * DAY, 7 * DAY, 60)
+    assert (third.group, third.gap) == ("b", 0)
+
+
+def test_without_groups_each_endpoint_is_its_own_job_and_odd_outages_are_raced(
+    tmp_path: Path,
+) -> None:
     always = ("2025-12-01T00:00:00Z", "2026-02-01T00:00:00Z")
     outside, backwards = (("2027-01-01T00:00:00Z", day) for day in ("2027-02-01", "2026-01-02"))
     twice = ("2026-01-02T00:00:00Z", "2026-01-02T03:00:00Z")
-    endpoints = [
-        uptime_of(0),
-        uptime_of(0.01),
-        uptime_of(3),
-        uptime_of(3, always),
-        uptime_of(3, outside, backwards),
-        uptime_of(3, twice, twice),
-    ]
-    stored = {"format": "cadenza-uptime-trace/1", "endpoints": endpoints}
-    (tmp_path / "uptime-traces.json").write_text(json.dumps(stored))
-    traces = load_uptime(tmp_path / "uptime-traces.json")
-    down = [sum(end - begin for begin, end in trace.outages) / HOUR for trace in traces]
-    assert down == [0, 72, 0, 3]  # those of less than a day are left out
-    for chosen in (traces, traces[:1], traces[1:2]):
-        rows = race_states(chosen, 3600.0, InThisProcess(), quiet)
-        assert {*POLICIES, RULES, RANDOM} <= {row.policy for row in rows}
-        assert all(row.probes > 0 for row in rows)
+    odd = [(), (always,), (outside, backwards), (twice, twice)]
+    endpoints = [uptime_of(0), uptime_of(0.01), *(uptime_of(3, *each) for each in odd)]
+    groups = grouped(load_uptime(stored(tmp_path / "uptime-traces.json", 1, *endpoints)))
+    down = sorted(sum(end - begin for begin, end in trace.outages) / HOUR for (trace,) in groups)
+    assert down == [0, 0, 3, 72]  # those of less than a day are left out
+    rows = race(groups, 3600.0, FLOOR, InThisProcess(), quiet, 1)
+    assert all(row.probes > 0 for row in rows)
 
 
-def test_odd_metrics_are_raced_all_the_same(tmp_path: Path) -> None:
+def test_another_format_is_refused_with_its_name(tmp_path: Path) -> None:
+    path = stored(tmp_path / "uptime-traces.json", 3)
+    with pytest.raises(SystemExit, match="its format is 'cadenza-uptime-trace/3', expected"):
+        load_uptime(path)
+
+
+# --- What is measured ---------------------------------------------------------------------------
+
+
+def test_ramps_are_the_same_with_and_without_their_limit() -> None:
+    bounded, unbounded = bounded_ramps(2, 1), unbounded_ramps(2, 1)
+    assert bounded[0][0].outages == unbounded[0][0].outages
+    assert bounded[0][0].limits
+    assert not unbounded[0][0].limits
+    (probes,) = lived(bounded[0], 1800.0, PlannerPolicy())
+    assert probes.count >= 96
+
+
+def test_odd_metrics_are_raced_all_the_same_and_both_controls_are_rows(tmp_path: Path) -> None:
     def at(hours: float) -> str:
         moment = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(hours=hours)
         return moment.replace(tzinfo=None).isoformat(sep=" ")
@@ -264,46 +285,27 @@ def test_odd_metrics_are_raced_all_the_same(tmp_path: Path) -> None:
         "none.csv": [],
         "one.csv": [f"{at(0)},1"],
         "gap.csv": [*hourly, *(f"{at(200 + hour)},{hour % 5}" for hour in range(30))],
-        "twice.csv": [value for value in hourly for _ in range(2)],
         "flat.csv": [f"{at(hour)},5" for hour in range(60)],
         "holes.csv": [*hourly, f"{at(60)},", f"{at(61)},nan", f"{at(62)},4", f"{at(63)},-"],
     }
     for name, lines in files.items():
         (tmp_path / name).write_text("\n".join(["timestamp,value", *lines, ""]))
-    windows = {name: [[at(-9), at(-8)], [at(40), at(45)], [at(900), at(901)]] for name in files}
-    stored = {"format": "cadenza-metric-trace/1", "windows": {**windows, "missing.csv": []}}
-    (tmp_path / "windows.json").write_text(json.dumps(stored))
+    named = {name: [[at(-9), at(-8)], [at(40), at(45)], [at(900), at(901)]] for name in files}
+    record = {"format": "cadenza-metric-trace/1", "windows": {**named, "missing.csv": []}}
+    (tmp_path / "windows.json").write_text(json.dumps(record))
     traces = load_metrics(tmp_path)
-    assert [trace.name for trace in traces] == ["gap.csv", "twice.csv", "flat.csv", "holes.csv"]
-    assert all(trace.windows == ((40 * HOUR, 45 * HOUR),) for trace in traces)
-    assert traces[-1].length == 62 * HOUR
-    rows = race_windows(traces, 3600.0, InThisProcess(), quiet)
-    assert {*POLICIES, RULES, RANDOM} <= {row.policy for row in rows}
+    assert [trace.name for trace in traces] == ["gap.csv", "flat.csv", "holes.csv"]
+    rows = windows.race(traces, InThisProcess())
+    by_name = {(row.detector, row.baseline_min): row for row in rows}
+    always = by_name[windows.ALWAYS, 30]
+    assert always.miss_share == 0
+    assert always.false_share > 0.9
+    assert f"{windows.MOVED} of Trend" in windows.table(rows)
 
 
-def test_another_format_is_refused_with_both_names(tmp_path: Path) -> None:
-    path = tmp_path / "uptime-traces.json"
-    path.write_text('{"format": "other/2", "endpoints": []}')
-    with pytest.raises(SystemExit, match=r"'other/2', expected 'cadenza-uptime-trace/1'"):
-        load_uptime(path)
-
-
-def test_a_track_is_a_table_and_a_record(rows: dict[str, Row]) -> None:
-    track = Track("season", "all", "states", 30, 3, list(rows.values()))
-    text = table(track)
-    assert all(f"| {name} |" in text for name in rows)
-    assert json.loads(json.dumps(track.record()))["rows"][0]["policy"] == "fixed"
-
-
-def test_no_more_than_half_of_many_traces_is_tuned_on() -> None:
-    tuned = sum(Trace(f"endpoint {number}", DAY).tuned_on for number in range(1000))
-    assert 450 < tuned < 550
-
-
-def test_metrics_are_raced_with_the_same_eyes() -> None:
-    track = race_windows(few("ramp")[:2], 1800.0, InThisProcess(), quiet)
-    by_name = {row.policy: row for row in track}
-    assert by_name[RULES].ratio == pytest.approx(1.0, abs=0.01)
-    assert by_name["fixed"].figures["miss_share"].value < 1
-    assert list(by_name) == [*POLICIES, RANDOM, RULES, OWN_BUDGET]
-    assert "no better detectors" in table(Track("ramp", "all", "windows", 30, 2, track))
+def test_a_false_alarm_counts_for_as_long_as_it_lasts() -> None:
+    trace = Trace("t", 1000.0, windows=((500.0, 600.0),))
+    short = windows.noticed(trace, [(100.0, 110.0), (550.0, 560.0)])
+    long = windows.noticed(trace, [(100.0, 460.0), (550.0, 560.0)])
+    assert short.delay == long.delay == 50
+    assert (short.false_share, long.false_share) == pytest.approx((10 / 900, 360 / 900))

@@ -105,14 +105,14 @@ class Store:
         self, name: str = "probe", url: str = "", target: Target | None = None, **fields: Any
     ) -> Endpoint:
         """An endpoint of the tenant and job of the factories, or of others where they are given."""
-        policy = fields.pop("planner", None)
+        policy, method = fields.pop("planner", None), fields.pop("method", "GET")
         endpoint = make_endpoint(name, **fields)
         job = Job(endpoint.job_id, endpoint.tenant_id, f"job {endpoint.job_id}", "watches things")
         await self.endpoints.add_tenant(endpoint.tenant_id)
         await self.endpoints.add_job(job)
         if policy is not None:
             await self.set_policy(endpoint, policy)
-        target = target or HttpTarget(url or f"http://{name}.example/path")
+        target = target or HttpTarget(url or f"http://{name}.example/path", method)
         return await self.endpoints.add_endpoint(endpoint, target)
 
     async def ask_for_analysis(self, endpoint: Endpoint) -> None:

@@ -175,6 +175,30 @@ async def test_the_rules_that_fired_are_remembered_with_their_time(store: Store)
     assert other.fired_at == {}
 
 
+async def test_what_a_brain_remembers_is_there_at_its_next_look_and_for_looks_at_siblings(
+    store: Store,
+) -> None:
+    first, second = await ran(store, 2)
+    memory = {"outages": [1.5, 2.25], "down_since": None}
+    await looked(store, first, memory=memory)
+    await looked(store, first)  # nothing new to remember: it stays
+    contexts = await store.analysis_queue.contexts_for([first.id, second.id], "rules")
+    assert [context.memory for context in contexts] == [memory, None]
+    assert [sibling.memory for sibling in contexts[1].siblings] == [memory]
+    (other,) = await store.analysis_queue.contexts_for([first.id], "llm")
+    assert other.memory is None
+    await looked(store, first, memory={"outages": []})
+    (context,) = await store.analysis_queue.contexts_for([first.id], "rules")
+    assert context.memory == {"outages": []}
+
+
+async def test_a_brain_is_told_what_only_reads(store: Store) -> None:
+    reads = await store.add("reads", method="HEAD")
+    writes = await store.add("writes", method="POST")
+    contexts = await store.analysis_queue.contexts_for([reads.id, writes.id], "rules")
+    assert [context.only_reads for context in contexts] == [True, False]
+
+
 async def test_a_rule_that_is_gone_from_the_job_is_forgotten_at_the_next_look(store: Store) -> None:
     (endpoint,) = await ran(store)
     await store.set_job_rules(endpoint, BUSY, CALM)

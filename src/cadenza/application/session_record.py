@@ -71,6 +71,7 @@ class SessionRecorder:
             duration=self.clock.now() - context.now,
             end=SessionEnd.UNFINISHED,
             warnings=usage.warnings,
+            memory=usage.memory,
             next_analysis_at=self._next_analysis_at(None),
             reason=context.reason,
         )

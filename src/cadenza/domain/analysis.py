@@ -76,6 +76,7 @@ class Response:
 class SiblingState:
     endpoint: Endpoint
     latest: Response | None
+    memory: Mapping[str, Any] | None = None  # what this brain remembers of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +122,8 @@ class AnalysisContext:
     waiting: tuple[Waiting, ...] = ()  # what this brain has suggested about it before
     reason: LookReason | None = None  # why it is analysed now
     failed_looks: int = 0  # sessions of this brain about it that failed, in a row
+    memory: Mapping[str, Any] | None = None  # what this brain remembers of it
+    only_reads: bool = True  # a request that changes nothing: it may be sent once more
 
 
 @dataclass(frozen=True, slots=True)

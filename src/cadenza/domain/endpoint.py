@@ -87,6 +87,8 @@ class Endpoint:
 
     def paused_until(self, now: datetime) -> datetime | None:
         """The end of the pause in force: the latest of a person's, the planner's and the job's."""
+        if not (self.person_pause or self.planner_pause or self.job_paused_until):
+            return None  # as most are: every look asks this of every sibling
         until = latest(
             self.person_pause.until_at if self.person_pause else None,
             self.planner_pause.until_at if self.planner_pause else None,

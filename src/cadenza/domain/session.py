@@ -1,5 +1,6 @@
 """Sessions: one analysis of one endpoint, stored with everything that it did and wanted."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -64,6 +65,7 @@ class Session:
     account_id: UUID | None = None  # that paid
     failed_looks: int = 0  # failing sessions in a row, with this one
     trouble: str = ""  # why it failed, or was not held
+    memory: Mapping[str, Any] | None = None  # what the brain remembers from now; None: as before
 
     @property
     def kind(self) -> str:

@@ -1,35 +1,94 @@
-"""Spending: what detectors may use of an endpoint's runs. Speeding up is paid for by relaxing."""
+"""Spending: the runs that detectors may use above a job's baseline, and the price they make.
 
+One purse per job, so that calm endpoints pay for troubled ones. Each endpoint keeps its own account
+of what it spent, fading over two days; as fading is linear, the purse is the sum of the accounts,
+and nobody has to write to a row that all share. A full purse makes looks cheap, an empty one makes
+them unaffordable. Runs by people, declared rules and models are in no account.
+"""
+
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import timedelta
-from math import inf
+from math import exp, inf
+from typing import NamedTuple
 
-DAY = timedelta(days=1)
+from cadenza.domain.hazard import DAY
+
+REACH = 2 * DAY  # how long the purse remembers
+HANDFUL = 5.0  # runs: so that a burst always has something
+FULL_PRICE = 1.5  # the price while nothing is spent
+
+
+class Account(NamedTuple):
+    """What one endpoint spent above its baseline, and goes on spending until its hint ends.
+
+    A relaxed endpoint spends less than nothing.
+    """
+
+    at: float
+    spent: float = 0.0
+    rate: float = 0.0  # runs a second above the baseline's
+    until: float = 0.0
+
+    def settled(self, now: float) -> "Account":
+        """The same, with all that has happened by now."""
+        if now <= self.at:
+            return self
+        rate = self.rate if self.until > now else 0.0
+        return Account(now, self._spent_by(now), rate, self.until)
+
+    def used(self, now: float) -> float:
+        """What is spent or promised; what is only going to be saved is no one's yet."""
+        spent = self._spent_by(now) if now > self.at else self.spent
+        promised = self.rate * (self.until - now) if self.rate > 0 else 0.0
+        return spent + promised if promised > 0 else spent
+
+    def _spent_by(self, now: float) -> float:
+        ends_at = min(now, self.until)
+        if not self.rate or ends_at <= self.at:
+            return self.spent * exp((self.at - now) / REACH)
+        fades = exp((self.at - ends_at) / REACH)
+        spent = self.spent * fades + self.rate * REACH * (1 - fades)
+        return spent * exp((ends_at - now) / REACH) if now > ends_at else spent
+
+    def spending(self, rate: float, now: float, until: float) -> "Account":
+        """From now on at this rate; what was promised before and not used is given back."""
+        return self.settled(now)._replace(rate=rate, until=until)
+
+    def with_runs(self, runs: float, now: float) -> "Account":
+        settled = self.settled(now)
+        return settled._replace(spent=settled.spent + runs)
+
+
+class Share(NamedTuple):
+    """One endpoint of a job, as its purse sees it."""
+
+    account: Account | None  # None: it has spent nothing yet
+    pace: float  # seconds between its baseline's runs
+    can_relax: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
-    """How much the owner lets detectors spend, as a multiple of what the baseline would use."""
+class Purse:
+    left: float  # runs
+    size: float
 
-    factor: float = 1.0  # at most so many times the baseline's runs within a day
-    relax: float = 1.25  # how far a calm endpoint is slowed down, which pays for bursts
-
-    def left(self, pace: timedelta, runs_of_day: int, age: timedelta) -> float:
-        """What is left of a day's runs; an endpoint younger than a day has only a part of them."""
-        return self.factor * (min(age, DAY) / pace) - runs_of_day - 1  # one is planned already
-
-    def calm(self, pace: timedelta, most: timedelta | None) -> timedelta:
-        """The interval of an endpoint that has been well for long: never past its max."""
-        wanted = self.relax * pace
-        return wanted if most is None else max(min(wanted, most), min(pace, most))
+    @property
+    def price(self) -> float:
+        """In prices at which the baseline is right for what never fails; infinite when empty."""
+        return FULL_PRICE * self.size / self.left if self.left > 0 else inf
 
 
-def affordable(
-    wanted: timedelta, left: float, pace: timedelta, most: timedelta | None, budget: Budget
-) -> timedelta:
-    """The interval that a day's budget allows: the less of it is left, the longer the wait."""
-    if left == inf:
-        return wanted
-    slowest = 2 * budget.calm(pace, most)  # where the day's runs are spent
-    allowed = pace / left if left * slowest > pace else slowest
-    return max(wanted, allowed if most is None else min(allowed, most))
+def purse_of(shares: Iterable[Share], now: float, extra_runs: float, relax: float) -> Purse:
+    """The purse of a job. Each endpoint adds what it saves, where the owner lets it be relaxed (so
+    that the job never runs more than its baseline), else its share of the extra runs."""
+    used = allowed = saved_at_most = 0.0
+    for account, pace, can_relax in shares:
+        if relax > 1 and can_relax:
+            saved_at_most += (1 - 1 / relax) * REACH / pace
+        else:
+            allowed += extra_runs * REACH / pace
+        if account is not None:
+            used += account.used(now)
+    if allowed > 0:
+        allowed = max(allowed, HANDFUL)
+    return Purse(allowed - used, allowed + saved_at_most)

@@ -70,6 +70,11 @@ class ShellTarget:
 Target = HttpTarget | ShellTarget | GraphTarget
 
 
+def only_reads(target: Target) -> bool:
+    """Whether it may be called once more, or in spite of a backoff, without doing anything."""
+    return isinstance(target, HttpTarget) and target.method.upper() in ("GET", "HEAD")
+
+
 def secrets_of(target: Target | None) -> Mapping[str, Secret]:
     return target.secret_headers if isinstance(target, HttpTarget) else {}
 

@@ -13,8 +13,8 @@ from cadenza.domain.analysis import AnalysisContext, Response, SiblingState
 from cadenza.domain.bounds import MAX_PAUSE, MAX_TOOL_CALLS, longest_ttl
 from cadenza.domain.endpoint import CronLine, Every, Job, OnDemand
 from cadenza.domain.health import WINDOWS, Health, HealthWindow
+from cadenza.domain.planner_policy import PlannerPolicy
 from cadenza.domain.run import RunStatus
-from cadenza.domain.spending import Budget
 from tests.application.bench import Bench
 from tests.factories import CRON, NOON, id_of, minutes
 
@@ -47,10 +47,17 @@ def response(body: Any, number: int, ok: bool) -> Response:
     bodies,
     st.integers(0, 3000),
     st.integers(0, 50),
-    st.floats(0, 10),
+    st.sampled_from([0.0, 0.25, 10.0]),
+    st.sampled_from([1.0, 1.5, 10.0]),
 )
 def test_no_answer_moves_an_endpoint_out_of_its_limits(
-    baseline: Any, answered: Any, of_sibling: Any, runs: int, outages: int, factor: float
+    baseline: Any,
+    answered: Any,
+    of_sibling: Any,
+    runs: int,
+    outages: int,
+    extra: float,
+    relax: float,
 ) -> None:
     async def look() -> None:
         bench = Bench()
@@ -68,12 +75,13 @@ def test_no_answer_moves_an_endpoint_out_of_its_limits(
         )
         recent = tuple(response(body, n, ok) for n, (body, ok) in enumerate(answered))
         siblings = (SiblingState(sibling, response(of_sibling, 0, ok=True)),)
-        job = Job(id_of("job"), id_of("tenant"), "watch")
+        policy = PlannerPolicy(relax=relax, extra_runs=extra)
+        job = Job(id_of("job"), id_of("tenant"), "watch", planner=policy)
         context = AnalysisContext(
             NOON, endpoint, job, health, ("sibling",), recent=recent, siblings=siblings
         )
         tools = Toolbox(context, bench.store, bench.analysis_queue, bench.clock, CRON)
-        await RulesBrain(CRON, budget=Budget(factor=factor)).analyse(context, tools)
+        await RulesBrain(CRON).analyse(context, tools)
 
         after = bench.endpoint()
         assert bench.endpoint("sibling") == before

@@ -1,6 +1,6 @@
 """Cases for detectors: an endpoint every ten minutes, with the answers that a test names."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,11 +10,11 @@ from cadenza.domain.detectors.case import Case
 from cadenza.domain.endpoint import Endpoint, Every, Job, OnDemand
 from cadenza.domain.health import Health, HealthWindow
 from cadenza.domain.run import RunStatus
-from cadenza.domain.spending import Budget
+from cadenza.domain.spending import Purse
 from tests.factories import NOON, id_of, make_endpoint, minutes
 
 PACE = minutes(10)
-FREE = Budget(factor=100.0, relax=1.25)
+FULL = Purse(1000.0, 1000.0)
 
 
 def answer(body: Any = None, *, at: datetime = NOON, ok: bool = True, code: int = 200) -> Response:
@@ -49,8 +49,11 @@ def case(
     *,
     of: Health | None = None,
     every: timedelta = PACE,
-    budget: Budget = FREE,
+    purse: Purse = FULL,
+    relax: float = 1.0,
     siblings: Sequence[SiblingState] = (),
+    memory: Mapping[str, Any] | None = None,
+    only_reads: bool = True,
     **fields: Any,
 ) -> Case:
     endpoint: Endpoint = make_endpoint(
@@ -64,9 +67,11 @@ def case(
         tuple(each.endpoint.name for each in siblings),
         recent=answers(bodies, every=every),
         siblings=tuple(siblings),
+        memory=memory,
+        only_reads=only_reads,
     )
     pace = None if isinstance(endpoint.baseline, OnDemand) else PACE
-    return Case(context, pace, budget)
+    return Case(context, pace, lambda: purse, relax)
 
 
 def down(code: int = 500) -> Response:
@@ -74,4 +79,4 @@ def down(code: int = 500) -> Response:
 
 
 def failing(count: int = 12) -> list[Response]:
-    return [replace(down(), slot_at=NOON - n * PACE) for n in range(count)]
+    return [replace(down(), slot_at=NOON - n * PACE) for n in reversed(range(count))]

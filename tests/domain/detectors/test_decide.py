@@ -1,92 +1,134 @@
-"""From findings to one decision, within the day's budget."""
+"""From findings to one decision."""
 
-from datetime import timedelta
-from math import inf
+from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from cadenza.domain.detectors.case import Want
-from cadenza.domain.detectors.decide import NOTHING, decide
-from cadenza.domain.endpoint import OnDemand
-from cadenza.domain.spending import DAY, Budget, affordable
-from tests.domain.detectors.cases import PACE, case, failing, health
-from tests.factories import minutes
+from cadenza.domain.detectors.case import Case, Want
+from cadenza.domain.detectors.decide import decide
+from cadenza.domain.detectors.memory import account_of, memory_of
+from cadenza.domain.endpoint import CronLine, OnDemand
+from cadenza.domain.hazard import DAY
+from cadenza.domain.spending import Purse
+from tests.domain.detectors.cases import PACE, case, failing
+from tests.factories import NOON, minutes
 
-WELL = [None] * 12
+WELL: list[Any] = [None] * 12
+EMPTY = Purse(0.0, 100.0)
+LIMIT = {"queue_depth": 500, "queue_max": 500}
 
 
-def test_fewer_than_ten_runs_are_no_reason_to_act_and_it_says_so() -> None:
-    decision = decide(case(failing(9), of=health(outages=1, changed_ago=minutes(1))))
+def remembered(case: Case) -> dict[str, Any]:
+    return decide(case).memory.as_json()
+
+
+def after_an_outage(ago: float, **fields: Any) -> Case:
+    """Well now; it failed once, so many seconds ago."""
+    created_at = (NOON - minutes(9 * 1440)).timestamp()
+    memory, at = memory_of(None, created_at), NOON.timestamp() - ago
+    stored = memory.as_json()
+    counted = {**stored, "outages": [created_at, at, 1, 1, 1, 1, 1], "failed_at": at}
+    return case(WELL, memory={**counted, "seen_at": at}, **fields)
+
+
+def test_with_nothing_found_nothing_is_done() -> None:
+    decision = decide(case(WELL))
     assert decision.action is None
-    assert [each.text for each in decision.findings] == [
-        "History: it has run 9 times; fewer than 10 say too little"
-    ]
+    assert decision.findings == ()
 
 
 def test_one_that_never_ran_or_waits_to_be_asked_is_left_alone() -> None:
-    assert decide(case([])) == NOTHING
-    assert decide(case(WELL, baseline=OnDemand())) == NOTHING
+    assert decide(case([])).action is None
+    assert decide(case(WELL, baseline=OnDemand())).action is None
 
 
-def test_long_stability_relaxes() -> None:
-    decision = decide(case(WELL))
-    assert decision.action is not None
-    assert decision.action.want is Want.RELAX
-    assert decision.action.interval == 1.25 * PACE
-
-
-@pytest.mark.parametrize("most", [minutes(11), PACE, minutes(5)])
-def test_relaxing_stops_at_max(most: timedelta) -> None:
-    action = decide(case(WELL, max_interval=most)).action
-    assert action is None or (action.interval is not None and action.interval <= max(most, PACE))
-
-
-def test_a_failure_among_the_last_ten_is_no_stability() -> None:
-    decision = decide(case([*WELL, failing(1)[0], None, None], of=health(outages=1)))
-    assert decision.action is None
-
-
-def test_the_most_urgent_wish_is_the_one_that_counts() -> None:
-    body = {"queue_depth": 500, "queue_max": 500}
-    of = health(outages=3, changed_ago=minutes(1))
-    decision = decide(case([body] * 12, of=of))
-    assert decision.action is not None
-    assert decision.action.detector == "State change"
-    assert {each.detector for each in decision.findings} == {"State change", "Threshold"}
-
-
-def test_a_spent_day_is_paid_back() -> None:
-    of = health(runs=144, outages=1, changed_ago=minutes(1))
-    decision = decide(case(failing(), of=of, budget=Budget()))
-    assert decision.action is not None
-    assert decision.action.detector == "Spending"
-    assert decision.action.interval == 2 * 1.25 * PACE
-    assert {each.detector for each in decision.findings} == {"State change", "Spending"}
-
-
-def test_the_owner_can_allow_more() -> None:
-    of = health(runs=144, outages=1, changed_ago=minutes(1))
-    action = decide(case(failing(), of=of, budget=Budget(factor=2.0))).action
+def test_what_is_down_is_looked_at_more_often_and_says_for_how_long() -> None:
+    action = decide(case(failing())).action
     assert action is not None
-    assert action.detector == "State change"
+    assert action.want is Want.WATCH
+    assert action.interval is not None
+    assert minutes(10) / 12 <= action.interval < PACE
+    assert "Outages: down since 2026-03-02T10:10:00Z: looked at every" in action.text
 
 
-@given(
-    st.timedeltas(timedelta(seconds=1), timedelta(days=2)),
-    st.floats(-100, 1000) | st.just(inf),
-    st.timedeltas(timedelta(seconds=10), timedelta(days=1)),
-)
-def test_the_less_is_left_the_longer_is_the_wait(
-    wanted: timedelta, left: float, pace: timedelta
+def test_with_an_empty_purse_what_reads_is_looked_at_as_its_baseline_says_not_as_its_backoff() -> (
+    None
+):
+    decision = decide(case(failing(), purse=EMPTY))
+    assert decision.action is not None
+    assert decision.action.interval == PACE
+    assert decision.memory.account.rate == 0
+
+
+def test_what_does_something_keeps_its_backoff() -> None:
+    assert decide(case(failing(), only_reads=False)).action is None
+
+
+def test_fewer_than_ten_runs_are_no_reason_to_look_more_often() -> None:
+    action = decide(case(failing(9))).action
+    assert action is not None
+    assert action.interval == PACE
+
+
+@pytest.mark.parametrize(("days", "is_watched"), [(0.01, True), (1, True), (2.9, True), (4, False)])
+def test_a_failure_within_days_is_a_reason_and_an_older_one_is_not(
+    days: float, is_watched: bool
 ) -> None:
-    now = affordable(wanted, left, pace, None, Budget())
-    after_one_more = affordable(wanted, left - 1, pace, None, Budget())
-    assert wanted <= now <= after_one_more <= max(wanted, 2 * Budget().calm(pace, None))
+    action = decide(after_an_outage(days * DAY, purse=Purse(1000.0, 1000.0))).action
+    assert (action is not None) is is_watched
 
 
-def test_a_budget_is_what_the_baseline_would_use_in_a_day() -> None:
-    assert Budget().left(minutes(30), 40, DAY) == 7
-    assert Budget(factor=1.5).left(minutes(30), 40, 9 * DAY) == 31
-    assert Budget().left(minutes(30), 10, DAY / 4) == 1
+def test_what_was_decided_stands_until_its_time_is_over_or_its_state_changes() -> None:
+    first = decide(case(failing()))
+    later = {**first.memory.as_json(), "seen_at": (NOON - minutes(1)).timestamp()}
+    again = decide(case(failing(), memory={**later, "settled_until": NOON.timestamp() + 1}))
+    assert again.action is None
+    assert not again.is_new
+    recovered = decide(case(WELL, memory={**later, "settled_until": NOON.timestamp() + 1}))
+    assert recovered.is_new
+
+
+def test_a_look_after_a_siblings_run_decides_nothing_anew() -> None:
+    memory = remembered(case(failing()))
+    assert decide(case(failing(), memory=memory)).action is None
+
+
+def test_what_is_refused_is_not_paid_for() -> None:
+    decision = decide(case(failing()))
+    assert decision.memory.account.rate > 0
+    assert decision.if_refused.account.rate == 0
+    assert decision.if_refused.settled_until > decision.if_refused.seen_at
+
+
+def test_a_limit_that_the_answer_names_is_a_reason_and_a_trend_is_only_said() -> None:
+    action = decide(case([LIMIT] * 12)).action
+    assert action is not None
+    assert action.detector == "Threshold"
+    assert action.interval is not None
+    assert action.interval < PACE
+    rising = decide(case([{"queue_depth": n} for n in range(12)]))
+    assert rising.action is None
+    assert "Trend" in [finding.detector for finding in rising.findings]
+    assert {finding.want for finding in rising.findings} == {Want.NOTHING}
+
+
+def test_a_limit_is_no_reason_once_the_purse_is_empty() -> None:
+    assert decide(case([LIMIT] * 12, purse=EMPTY)).action is None
+
+
+def test_calm_is_relaxed_where_the_owner_allows_it_by_what_the_purse_lacks() -> None:
+    assert decide(case(WELL, purse=EMPTY)).action is None
+    action = decide(case(WELL, purse=EMPTY, relax=1.5)).action
+    assert action is not None
+    assert action.want is Want.RELAX
+    assert action.interval == 1.5 * PACE
+    assert decide(case(WELL, purse=EMPTY, relax=1.5, max_interval=PACE)).action is None
+    assert decide(case(WELL, purse=EMPTY, relax=1.5, baseline=CronLine("* * * * *"))).action is None
+
+
+def test_a_memory_outlives_json_and_a_strange_one_is_a_new_one() -> None:
+    memory = decide(case(failing())).memory
+    assert memory_of(memory.as_json(), 0.0) == memory
+    assert account_of(memory.as_json()) == memory.account
+    for strange in ({}, {"outages": [1]}, {"outages": "x", "account": 3}, {"account": None}):
+        assert memory_of(strange, 5.0).outages.known_since == 5.0

@@ -24,6 +24,7 @@ from cadenza.domain.analysis import (
     reason_to_analyse,
 )
 from cadenza.domain.instants import latest
+from cadenza.domain.target import only_reads
 from cadenza.domain.track_record import Ending
 
 _NEVER = AnalysisRow()
@@ -188,11 +189,20 @@ class _ContextReader:
             fired_at=analysis.fired,
             waiting=tuple(self._waiting(endpoint.id)),
             failed_looks=analysis.failed_looks,
+            memory=analysis.memory,
+            only_reads=only_reads(row.target),
         )
 
     def _read_members(self, job_id: UUID) -> Sequence[SiblingState]:
         rows = sorted(self._tables.members_of(job_id), key=lambda row: row.endpoint.name)
-        return [SiblingState(row.endpoint, row.recent[0] if row.recent else None) for row in rows]
+        return [
+            SiblingState(
+                row.endpoint,
+                row.recent[0] if row.recent else None,
+                self._tables.analyses.get((row.endpoint.id, self._brain), _NEVER).memory,
+            )
+            for row in rows
+        ]
 
     def _waiting(self, endpoint_id: UUID) -> Iterator[Waiting]:
         """What this brain suggested about an endpoint and nobody has accepted."""

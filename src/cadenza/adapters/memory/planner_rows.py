@@ -153,6 +153,7 @@ def _after(row: AnalysisRow, session: Session, holder: str) -> AnalysisRow:
         session.reasoning,
         row.idle_count + (not session.worth_keeping),
         {rule_id: at for rule_id, at in fired.items() if rule_id not in session.forgotten},
+        row.memory if session.memory is None else session.memory,
         None if is_ours else row.leased_until,
         None if is_ours else row.leased_by,
         session.started_at if session.reason is LookReason.STREAK else row.streak_looked_at,

@@ -85,6 +85,7 @@ class AnalysisRow:
     reasoning: str = ""
     idle_count: int = 0  # analyses that came to nothing
     fired: Mapping[UUID, datetime] = field(default_factory=dict[UUID, datetime])
+    memory: Mapping[str, Any] | None = None
     leased_until: datetime | None = None
     leased_by: str | None = None
     streak_looked_at: datetime | None = None  # the last look that a failure streak made urgent

@@ -12,6 +12,7 @@ from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.rows import STATUSES, Row, endpoint_of
 from cadenza.adapters.postgres.sessions import fired_of, waiting_of
 from cadenza.adapters.postgres.storable import from_json
+from cadenza.adapters.postgres.targets import target_of
 from cadenza.application.ports.analysis_queue import AnalysisRequest
 from cadenza.domain.analysis import (
     LONGEST_RECENT_BODY,
@@ -26,6 +27,7 @@ from cadenza.domain.analysis import (
 from cadenza.domain.endpoint import MAX_SPREAD, Job
 from cadenza.domain.health import WINDOWS, Health, HealthWindow
 from cadenza.domain.planner_policy import USUAL
+from cadenza.domain.target import only_reads
 from cadenza.domain.track_record import Ending
 
 ALWAYS = datetime.min.replace(tzinfo=UTC)  # what asyncpg sends as -infinity
@@ -71,7 +73,9 @@ class PostgresAnalysisQueue:
             rows = await connection.fetch(
                 query("analysis_contexts"), ids, RECENT_RESPONSES, LONGEST_RECENT_BODY, brain
             )
-            members = await connection.fetch(query("job_members"), ids, LONGEST_RECENT_BODY, None)
+            members = await connection.fetch(
+                query("job_members"), ids, LONGEST_RECENT_BODY, None, brain
+            )
         by_job = defaultdict[UUID, list[SiblingState]](list)
         for member in members:  # read once for all, however many siblings ask for it
             by_job[member["job_id"]].append(self._state(member))
@@ -89,7 +93,7 @@ class PostgresAnalysisQueue:
         async with self._database.connection() as connection:
             page = await connection.fetch(query("sibling_page"), endpoint_id, limit, offset)
             ids = [row["id"] for row in page]
-            rows = await connection.fetch(query("job_members"), [endpoint_id], None, ids)
+            rows = await connection.fetch(query("job_members"), [endpoint_id], None, ids, None)
         return [self._state(row) for row in rows]
 
     async def endings(self, endpoint_id: UUID, limit: int) -> Sequence[Ending]:
@@ -106,7 +110,7 @@ class PostgresAnalysisQueue:
 
     def _state(self, row: Row) -> SiblingState:
         latest = _response(row, "latest_") if row["latest_slot_at"] is not None else None
-        return SiblingState(endpoint_of(row, self._spread), latest)
+        return SiblingState(endpoint_of(row, self._spread), latest, from_json(row["memory"]))
 
     def _context(self, row: Row, members: Sequence[SiblingState]) -> AnalysisContext:
         endpoint = endpoint_of(row, self._spread)
@@ -134,6 +138,8 @@ class PostgresAnalysisQueue:
             fired_at=fired_of(row["fired"]),
             waiting=waiting_of(row["waiting"]),
             failed_looks=row["failed_looks"],
+            memory=from_json(row["memory"]),
+            only_reads=only_reads(target_of(row["target"])),
         )
 
 

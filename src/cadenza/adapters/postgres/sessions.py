@@ -31,6 +31,7 @@ def state_values(session: Session) -> tuple[Any, ...]:
         session.reason,
         session.failed_looks,
         to_text(session.trouble),
+        None if session.memory is None else to_json(session.memory),
     )
 
 

@@ -1,5 +1,6 @@
 """A brain thinks in a session: it reads its context, calls tools, and submits its analysis."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 from uuid import UUID
@@ -35,6 +36,7 @@ class Usage:
     prompt_version: str | None = None
     warnings: tuple[str, ...] = ()
     fired: tuple[UUID, ...] = ()  # the declared rules that did something
+    memory: Mapping[str, Any] | None = None  # to be remembered of the endpoint; None: as before
 
 
 class Tools(Protocol):

@@ -1,83 +1,111 @@
-"""From findings to one decision: explicit requests first, then what was noticed, then rest."""
+"""From findings to one decision: explicit requests first, then where a look tells most.
 
-from dataclasses import dataclass
+With nothing found there is nothing to do, and the baseline is what its owner wrote. Detectors of
+numbers report; only a limit that the answer itself names is a reason to look more often: see the
+table in docs/concepts/adaptation.md.
+"""
+
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from cadenza.domain.detectors.case import ENOUGH_RUNS, Case, Finding, Want
 from cadenza.domain.detectors.coordination import coordination
 from cadenza.domain.detectors.level_shift import level_shift
+from cadenza.domain.detectors.memory import Memory
+from cadenza.domain.detectors.siblings import sibling_look
 from cadenza.domain.detectors.staleness import staleness
-from cadenza.domain.detectors.state_change import state_change
 from cadenza.domain.detectors.threshold import threshold
 from cadenza.domain.detectors.trend import trend
 from cadenza.domain.detectors.waiting import waiting
-from cadenza.domain.spending import affordable
+from cadenza.domain.detectors.watch import STEP, is_restless, is_settled, watch
 
-_STABLE = f"the last {ENOUGH_RUNS} runs went well, so a longer interval is enough"
-_ABOUT_NUMBERS = (threshold, level_shift, trend, staleness)
+_ONLY_REPORTED = (level_shift, trend, staleness)
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What is to be done (None: nothing), and all findings."""
+    """What is to be done (None: nothing), all findings, and what is to be remembered."""
 
-    action: Finding | None = None
-    findings: tuple[Finding, ...] = ()
-
-
-NOTHING = Decision()
+    action: Finding | None
+    findings: tuple[Finding, ...]
+    memory: Memory
+    if_refused: Memory
+    is_new: bool = False  # whether it was decided now, so that what stood before is over
 
 
 def decide(case: Case) -> Decision:
-    asked = coordination(case) or waiting(case, case.pace)
+    memory = case.memory
+    asked = coordination(case)
     if asked is not None:
-        return Decision(asked, (asked,))
+        return Decision(asked, (asked,), memory, memory)
     if case.pace is None or not case.recent:
-        return NOTHING
-    if len(case.recent) < ENOUGH_RUNS:
-        return _too_early(case)
-    return _within_budget(case, case.pace, _findings(case, case.pace))
+        return Decision(None, _waits(case), memory, memory)
+    look = sibling_look(case, case.pace)
+    if look is not None and look.finding is not None:
+        return Decision(look.finding, (look.finding,), look.written, look.not_written)
+    if not case.has_news or case.endpoint.paused_until(case.now) is not None:
+        return Decision(None, _waits(case), memory, memory)
+    return _decided(case, case.pace)
 
 
-def _too_early(case: Case) -> Decision:
-    if case.is_well:
-        return NOTHING
-    sentence = f"it has run {len(case.recent)} times; fewer than {ENOUGH_RUNS} say too little"
-    return Decision(None, (Finding("History", sentence),))
+def _decided(case: Case, pace: timedelta) -> Decision:
+    waits, memory = _waits(case), case.memory
+    if waits and waits[0].want is Want.PAUSE:
+        return Decision(waits[0], waits, memory, memory)
+    urgent, reports = _numbers(case, pace)
+    reports = (*waits, *reports)
+    stands = (is_settled(memory) and not _runs_out(case)) or _is_held(case, pace)
+    stands = stands and not _is_relaxed_against_its_owner(case, pace)
+    if stands and not _is_more_urgent(case, urgent):
+        standing = (urgent,) if urgent is not None else ()
+        return Decision(None, (*standing, *reports), memory, memory)
+    decided = watch(case, pace, urgent)
+    findings = (decided.finding, *reports) if decided.finding is not None else reports
+    return Decision(decided.finding, findings, decided.written, decided.not_written, is_new=True)
 
 
-def _findings(case: Case, pace: timedelta) -> list[Finding]:
-    findings = [state_change(case, pace)]
-    if case.body and case.is_well:
-        findings += [detector(case, pace) for detector in _ABOUT_NUMBERS]
-    return [finding for finding in findings if finding is not None]
+def _waits(case: Case) -> tuple[Finding, ...]:
+    """What the answer asks for; to wait longer than the baseline is the owner's to allow."""
+    asked = waiting(case, case.pace)
+    if asked is None:
+        return ()
+    return (asked if case.relax > 1 else replace(asked, want=Want.NOTHING),)
 
 
-def _stability(case: Case, pace: timedelta) -> Finding | None:
-    """Long stability relaxes, within max: what is saved here pays for bursts."""
-    newest, calm = case.recent[:ENOUGH_RUNS], case.calm(pace)
-    if calm == pace or not all(response.is_well for response in newest):
-        return None
-    return Finding("Stability", _STABLE, Want.RELAX, calm)
+def _numbers(case: Case, pace: timedelta) -> tuple[Finding | None, tuple[Finding, ...]]:
+    if not case.body or not case.is_well or len(case.recent) < ENOUGH_RUNS:
+        return None, ()
+    findings = (detector(case, pace) for detector in _ONLY_REPORTED)
+    reports = [replace(finding, want=Want.NOTHING) for finding in findings if finding is not None]
+    return threshold(case, pace), tuple(reports)
 
 
-def _within_budget(case: Case, pace: timedelta, findings: list[Finding]) -> Decision:
-    """The most urgent finding, as far as the day's runs allow; with none, rest."""
-    urgent = [finding for finding in findings if finding.want is Want.WATCH]
-    action = min(urgent, key=_interval, default=None) or _stability(case, pace)
-    wanted = pace if action is None else _interval(action)
-    endpoint = case.endpoint
-    age = case.now - endpoint.created_at
-    left = case.budget.left(pace, case.context.health.runs_of_day, age)
-    allowed = affordable(wanted, left, pace, endpoint.max_interval, case.budget)
-    if allowed > wanted:
-        sentence = "the day's budget of runs allows no more than this"
-        action = Finding("Spending", sentence, Want.RELAX, allowed)
-    if action is not None and action.want is Want.RELAX:
-        findings = [*findings, action]
-    return Decision(action, tuple(findings))
+def _runs_out(case: Case) -> bool:
+    """Before its next run: an extra look in between moves the runs that a hint was meant for."""
+    hint = case.endpoint.interval_hint
+    if hint is None:
+        return False
+    return hint.expires_at.timestamp() < case.memory.seen_at + hint.interval.total_seconds()
 
 
-def _interval(finding: Finding) -> timedelta:
-    assert finding.interval is not None
-    return finding.interval
+def _is_held(case: Case, pace: timedelta) -> bool:
+    """Restless, and a hint in force that is good enough whether it is down or not."""
+    hint = case.endpoint.interval_hint
+    if hint is None or hint.interval > pace or not is_restless(case):
+        return False
+    return hint.expires_at - case.now > 1.5 * hint.interval
+
+
+def _is_relaxed_against_its_owner(case: Case, pace: timedelta) -> bool:
+    """By a detector, while it was allowed; now it is not any more."""
+    hint = case.endpoint.interval_hint
+    return hint is not None and hint.interval > pace and not case.can_relax
+
+
+def _is_more_urgent(case: Case, urgent: Finding | None) -> bool:
+    hint = case.endpoint.interval_hint
+    if urgent is None or urgent.interval is None:
+        return False
+    return (
+        hint is None or hint.expires_at <= case.now or hint.interval > 1.01 * STEP * urgent.interval
+    )

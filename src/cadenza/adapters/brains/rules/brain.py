@@ -1,10 +1,11 @@
 """The default brain: it analyses after every run, and acts through the same tools as every other.
 
-It has no state between analyses. When a burst began, how much was spent and what is in force are in
-the context: two planners, or one that was restarted, decide alike.
+It has no state of its own between analyses. What it remembers of an endpoint (its outages, and what
+it spent) is kept with the analysis: two planners, or one that was restarted, decide alike.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -17,12 +18,13 @@ from cadenza.domain.authority import Authority, may_overwrite
 from cadenza.domain.cron import Cron
 from cadenza.domain.detectors.case import Case, Finding, Want
 from cadenza.domain.detectors.decide import Decision, decide
-from cadenza.domain.endpoint import CronLine, Job, fresh_hints
+from cadenza.domain.detectors.memory import account_of
+from cadenza.domain.endpoint import Every, Job, fresh_hints
 from cadenza.domain.instants import iso, milliseconds
 from cadenza.domain.rule import Mode
-from cadenza.domain.spending import Budget
+from cadenza.domain.spending import Purse, Share, purse_of
 
-_STEP = 1.15  # an interval that is nearly the one in force is left as it is
+NAME = "rules"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,8 @@ class _Thought:
     proposals: tuple[Proposal, ...] = ()
     findings: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    memory: Mapping[str, Any] | None = None
+    if_refused: Mapping[str, Any] | None = None
 
     @property
     def wants_tools(self) -> bool:
@@ -39,16 +43,13 @@ class _Thought:
 
 
 class RulesBrain:
-    name = "rules"
+    name = NAME
     attention = Attention.EVERY_RUN
     reserved_tokens = 0
 
-    def __init__(
-        self, cron: Cron, declared: DeclaredRules | None = None, budget: Budget | None = None
-    ) -> None:
+    def __init__(self, cron: Cron, declared: DeclaredRules | None = None) -> None:
         self._pace = Pace(cron)
         self._declared = declared
-        self._budget = budget or Budget()
 
     def model_for(self, _job: Job) -> None:
         """It asks none."""
@@ -56,42 +57,56 @@ class RulesBrain:
     def pre_check(self, context: AnalysisContext) -> Usage | None:
         """Most analyses need no tool, and without one nothing has to be waited for."""
         thought = self._think(context)
-        return None if thought.wants_tools else Usage(warnings=thought.warnings)
+        if thought.wants_tools:
+            return None
+        return Usage(warnings=thought.warnings, memory=thought.memory)
 
     async def analyse(self, context: AnalysisContext, tools: Tools) -> Usage:
         thought = self._think(context)
         if not thought.wants_tools:
-            return Usage(warnings=thought.warnings)
+            return Usage(warnings=thought.warnings, memory=thought.memory)
         carried_out = await carry_out(thought.proposals, thought.findings, tools)
-        return Usage(warnings=thought.warnings, fired=carried_out.fired)
+        memory = thought.memory if carried_out.took_effect else thought.if_refused
+        return Usage(warnings=thought.warnings, fired=carried_out.fired, memory=memory)
 
     def _think(self, context: AnalysisContext) -> _Thought:
         """Declared rules and detectors each obey their own mode: off is not proposed at all."""
         declared = self._declared if context.modes.rules is not Mode.OFF else None
         ruling = declared.ruling(context) if declared is not None else Ruling()
+        pace, policy = self._pace.of(context.endpoint, context.now), context.job.planner
+        case = Case(context, pace, lambda: self._purse(case), policy.relax)
         if ruling.proposals or context.modes.detectors is Mode.OFF:
-            return _Thought(ruling.proposals, (), ruling.warnings)
-        pace = self._pace.of(context.endpoint, context.now)
-        factor = self._budget.factor * (1 + context.job.planner.extra_runs)
-        budget = replace(self._budget, factor=factor)
-        decision = decide(Case(context, pace, budget))
-        proposals = _proposals(decision, context, pace)
+            seen = case.memory.as_json()
+            return _Thought(ruling.proposals, (), ruling.warnings, seen, seen)
+        decision = decide(case)
+        memory = if_refused = decision.memory.as_json()
+        if decision.if_refused is not decision.memory:
+            if_refused = decision.if_refused.as_json()
+        proposals = _proposals(decision, context)
         if proposals and declared is not None and declared.speak_for(context):
-            return _Thought(warnings=ruling.warnings)
-        # Reported where something goes on, also where the hint in force is all that it needs.
-        findings = decision.findings
-        if proposals or any(finding.want is not Want.RELAX for finding in findings):
-            texts = tuple(finding.text for finding in findings)
-            return _Thought(proposals, texts, ruling.warnings)
-        return _Thought(warnings=ruling.warnings)
+            return _Thought(warnings=ruling.warnings, memory=if_refused)
+        findings = tuple(finding.text for finding in decision.findings)
+        return _Thought(proposals, findings, ruling.warnings, memory, if_refused)
+
+    def _purse(self, case: Case) -> Purse:
+        """What the endpoints of a job have spent, and may spend, together."""
+        policy, now = case.context.job.planner, case.now.timestamp()
+        return purse_of(self._shares(case), now, policy.extra_runs, policy.relax)
+
+    def _shares(self, case: Case) -> Iterator[Share]:
+        now = case.now
+        members = [(case.endpoint, case.memory.account)]
+        members += [(state.endpoint, account_of(state.memory)) for state in case.context.siblings]
+        for endpoint, account in members:
+            pace = self._pace.of(endpoint, now)
+            if pace is not None and endpoint.paused_until(now) is None:
+                yield Share(account, pace.total_seconds(), isinstance(endpoint.baseline, Every))
 
 
-def _proposals(
-    decision: Decision, context: AnalysisContext, pace: timedelta | None
-) -> tuple[Proposal, ...]:
+def _proposals(decision: Decision, context: AnalysisContext) -> tuple[Proposal, ...]:
     action, endpoint = decision.action, context.endpoint
     if action is None:
-        return _let_go(context, pace)
+        return _let_go(context) if decision.is_new else ()
     if action.want is Want.PAUSE:
         assert action.until_at is not None
         present = endpoint.planner_pause
@@ -99,16 +114,26 @@ def _proposals(
             return ()
         return _proposal("pause_until", {"until_iso": iso(action.until_at)}, action)
     if action.want is Want.RUN:
-        return _proposal("propose_next_time", {"next_run_in_ms": 0}, action)
+        return _proposal("propose_next_time", _when(action, context), action)
     assert action.interval is not None
-    if action.want is Want.RELAX and isinstance(endpoint.baseline, CronLine):
-        return ()  # a calm cron stays on its grid
-    if _is_in_force(action.interval, context):
-        return ()
-    lasts = 6 * action.interval  # so many runs, should no analysis follow
-    ttl = -(-lasts // timedelta(minutes=1))
-    arguments = {"interval_ms": milliseconds(action.interval), "ttl_minutes": ttl}
+    assert action.lasts is not None
+    # Measured from the run's slot, and half an interval more, so that its last run is in it. One
+    # that relaxes outlives its renewal: no hint puts a run off that the baseline has planned.
+    begun_at = endpoint.last_run_at or context.now
+    more = 1.5 if action.want is Want.RELAX else 0.5
+    ttl = action.lasts + more * action.interval - (context.now - begun_at)
+    arguments = {
+        "interval_ms": milliseconds(action.interval),
+        "ttl_minutes": ttl / timedelta(minutes=1),
+    }
     return _proposal("propose_interval", arguments, action)
+
+
+def _when(action: Finding, context: AnalysisContext) -> dict[str, Any]:
+    if action.run_at is None:
+        return {"next_run_in_ms": 0}
+    ttl = action.run_at - context.now + timedelta(minutes=5)
+    return {"next_run_at_iso": iso(action.run_at), "ttl_minutes": ttl / timedelta(minutes=1)}
 
 
 def _proposal(tool: str, arguments: dict[str, Any], action: Finding) -> tuple[Proposal, ...]:
@@ -116,22 +141,10 @@ def _proposal(tool: str, arguments: dict[str, Any], action: Finding) -> tuple[Pr
     return (Proposal(tool, arguments, action.text, action.confidence),)
 
 
-def _is_in_force(interval: timedelta, context: AnalysisContext) -> bool:
-    """Whether a detector's hint for nearly this is in force, and outlasts the next run. What
-    others wrote is for the tool to leave alone, so that the record has it."""
-    hint, _ = fresh_hints(context.endpoint, context.now)
+def _let_go(context: AnalysisContext) -> tuple[Proposal, ...]:
+    """Where the baseline is enough again, what a detector wrote before is dropped."""
+    hint = fresh_hints(context.endpoint, context.now)[0]
     if hint is None or not may_overwrite(Authority.DETECTOR, hint):
-        return False
-    is_near = interval / _STEP < hint.interval < interval * _STEP
-    return is_near and hint.expires_at - context.now > 2 * hint.interval
-
-
-def _let_go(context: AnalysisContext, pace: timedelta | None) -> tuple[Proposal, ...]:
-    """Without any finding, an own hint that is faster than the baseline is dropped."""
-    hint, _ = fresh_hints(context.endpoint, context.now)
-    if hint is None or pace is None or hint.interval >= pace:
         return ()
-    if not may_overwrite(Authority.DETECTOR, hint):
-        return ()
-    sentence = "Rest: nothing calls for more than the baseline any more"
+    sentence = "Rest: nothing calls for anything but the baseline any more"
     return (Proposal("clear_hints", {"reason": sentence}, sentence),)

@@ -6,7 +6,8 @@ from functools import lru_cache
 from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import CronLine, Endpoint, Every
 from cadenza.domain.errors import InvalidCron
-from cadenza.domain.spending import DAY
+
+DAY = timedelta(days=1)
 
 
 class Pace:

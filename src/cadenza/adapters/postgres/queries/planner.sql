@@ -114,7 +114,7 @@ WHERE endpoint_id = ANY ($1::uuid[]) AND brain = $2 AND leased_by = $3
 --   $1 endpoints  $2 how many responses  $3 the longest body  $4 the brain
 SELECT
     cadenza_now() AS now, e.*,
-    look.looked_at, look.reasoning AS last_reasoning, look.fired,
+    look.looked_at, look.reasoning AS last_reasoning, look.fired, look.memory,
     tenant.rules_mode, tenant.llm_mode, tenant.detectors_mode,
     coalesce(look.failed_looks, 0) AS failed_looks,
     waiting.calls AS waiting,
@@ -158,8 +158,8 @@ ORDER BY wanted.position
 -- name: job_members
 -- The endpoints of every job that these endpoints belong to, each once, with its latest answer.
 --   $1 endpoints  $2 of answers longer than this, if that is given, the body is left out
---   $3 only these of them, or NULL for all
-SELECT e.*,
+--   $3 only these of them, or NULL for all  $4 the brain whose memory of them is wanted
+SELECT e.*, look.memory,
        latest.slot_at AS latest_slot_at, latest.started_at AS latest_started_at,
        latest.finished_at AS latest_finished_at, latest.status AS latest_status,
        latest.status_code AS latest_status_code, latest.error_kind AS latest_error_kind,
@@ -173,6 +173,7 @@ LEFT JOIN LATERAL (
     ORDER BY r.slot_at DESC
     LIMIT 1
 ) AS latest ON true
+LEFT JOIN looks AS look ON look.endpoint_id = e.id AND look.brain = $4
 WHERE e.archived_at IS NULL
   AND e.job_id IN (SELECT own.job_id FROM endpoints AS own WHERE own.id = ANY($1::uuid[]))
   AND ($3::uuid[] IS NULL OR e.id = ANY($3))
@@ -200,18 +201,18 @@ LIMIT $2
 -- Remember what analyses came to, and end the leases of the planner that made them.
 INSERT INTO looks AS state (
     endpoint_id, brain, looked_at, next_analysis_at, reasoning, idle_looks, fired,
-    streak_looked_at, failed_looks, trouble
+    streak_looked_at, failed_looks, trouble, memory
 )
 SELECT new.endpoint_id, new.brain, new.looked_at, new.next_analysis_at, new.reasoning,
        new.idle_looks, new.fired,
        CASE WHEN new.reason = 'failure-streak' THEN new.looked_at END,
-       new.failed_looks, new.trouble
+       new.failed_looks, new.trouble, new.memory
 FROM unnest(
     $1::uuid[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::text[], $6::bigint[],
-    $7::jsonb[], $9::text[], $10::integer[], $11::text[]
+    $7::jsonb[], $9::text[], $10::integer[], $11::text[], $12::jsonb[]
 ) AS new (
     endpoint_id, brain, looked_at, next_analysis_at, reasoning, idle_looks, fired, reason,
-    failed_looks, trouble
+    failed_looks, trouble, memory
 )
 JOIN endpoints AS e ON e.id = new.endpoint_id  -- its owner may have deleted it meanwhile
 ORDER BY new.endpoint_id
@@ -231,8 +232,9 @@ SET looked_at = excluded.looked_at,
     streak_looked_at = coalesce(excluded.streak_looked_at, state.streak_looked_at),
     failed_looks = excluded.failed_looks,
     trouble = excluded.trouble,
-    leased_until = CASE WHEN state.leased_by = $12 THEN NULL ELSE state.leased_until END,
-    leased_by = CASE WHEN state.leased_by = $12 THEN NULL ELSE state.leased_by END
+    memory = coalesce(excluded.memory, state.memory),
+    leased_until = CASE WHEN state.leased_by = $13 THEN NULL ELSE state.leased_until END,
+    leased_by = CASE WHEN state.leased_by = $13 THEN NULL ELSE state.leased_by END
 RETURNING endpoint_id
 
 -- name: analyses_of
@@ -249,7 +251,6 @@ INSERT INTO looks AS state (endpoint_id, brain, trouble)
 SELECT e.id, $2, $3 FROM endpoints AS e WHERE e.id = $1
 ON CONFLICT (endpoint_id, brain) DO UPDATE SET trouble = excluded.trouble
 WHERE state.trouble <> excluded.trouble
-RETURNING endpoint_id
 
 -- name: insert_session
 -- Keep a session that did or wanted something.

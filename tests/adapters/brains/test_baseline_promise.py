@@ -1,0 +1,72 @@
+"""The baseline is a promise: with nothing wrong, every gap is what the owner wrote."""
+
+import asyncio
+from datetime import timedelta
+from itertools import pairwise
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from cadenza.adapters.brains.rules.brain import RulesBrain
+from cadenza.adapters.simulated.time import run_simulated
+from cadenza.domain.endpoint import CronLine, Every, OnDemand
+from cadenza.domain.plan import Source
+from cadenza.domain.run import Claim, Outcome, RunStatus
+from tests.application.bench import Bench
+from tests.factories import CRON, minutes, seconds
+
+LENGTH = minutes(240)
+baselines = st.one_of(
+    st.integers(20, 3600).map(lambda each: Every(seconds(each))),
+    st.sampled_from(["* * * * *", "*/7 * * * *", "3,10 * * * *"]).map(CronLine),
+    st.just(OnDemand()),
+)
+# Whatever is measured; a limit that an answer names would be a finding, a signal a request.
+names = st.sampled_from(["load", "queue_depth", "retry_after", "cooldown_until", "last_success_at"])
+values = st.one_of(
+    st.integers(-1000, 10**6), st.floats(), st.text(max_size=5), st.none(),
+    st.sampled_from(["2026-03-02T20:00:00Z", "2026-03-02T11:00:00Z"]),
+)  # fmt: skip
+bodies = st.lists(st.dictionaries(names, values, max_size=4), min_size=1, max_size=30)
+methods = st.sampled_from(["GET", "HEAD", "POST"])
+members = st.lists(st.tuples(baselines, bodies, methods, st.integers(0, 5)), min_size=1, max_size=3)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(members)
+def test_with_nothing_wrong_every_gap_is_the_baselines(job: list[Any]) -> None:
+    async def live() -> Bench:
+        bench = Bench()
+        for number, (baseline, _, method, _) in enumerate(job):
+            await bench.add(str(number), baseline=baseline, method=method)
+        planner = bench.planner(RulesBrain(CRON))
+
+        async def reply(claim: Claim) -> Outcome:
+            _, said, _, takes = job[int(claim.endpoint_name)]
+            await bench.sleep(takes)
+            turn = len(bench.runs(claim.endpoint_name)) % len(said)
+            return Outcome(RunStatus.SUCCESS, body=said[turn], status_code=200)
+
+        looking = asyncio.create_task(planner.run())
+        async with bench.worker(reply):
+            await bench.sleep(LENGTH.total_seconds())
+        planner.stop()
+        await looking
+        return bench
+
+    bench = run_simulated(live())
+    for number, (baseline, *_) in enumerate(job):
+        runs = bench.runs(str(number))
+        assert {run.source for run in runs} <= {Source.BASELINE_INTERVAL, Source.BASELINE_CRON}
+        gaps = [b.slot_at - a.slot_at for a, b in pairwise(runs)]
+        assert gaps == [expected(baseline, run.slot_at) for run in runs[:-1]]
+        assert bench.endpoint(str(number)).interval_hint is None
+        assert bench.endpoint(str(number)).planner_pause is None
+    assert bench.sessions == []
+
+
+def expected(baseline: Any, at: Any) -> timedelta:
+    if isinstance(baseline, Every):
+        return baseline.interval
+    return CRON.next_after(baseline.expression, baseline.timezone, at) - at
