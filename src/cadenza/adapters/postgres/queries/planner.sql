@@ -158,7 +158,7 @@ ORDER BY wanted.position
 -- name: job_members
 -- The endpoints of every job that these endpoints belong to, each once, with its latest answer.
 --   $1 endpoints  $2 of answers longer than this, if that is given, the body is left out
---   $3 only these of them, or NULL for all  $4 whose memory of them
+--   $3 only these of them, or NULL for all  $4 the brain whose memory of them is wanted
 SELECT e.*, look.memory,
        latest.slot_at AS latest_slot_at, latest.started_at AS latest_started_at,
        latest.finished_at AS latest_finished_at, latest.status AS latest_status,
@@ -229,10 +229,10 @@ SET looked_at = excluded.looked_at,
             WHERE gone.endpoint_id = state.endpoint_id AND gone.brain = state.brain
         ), '{}')
     END,
-    memory = coalesce(excluded.memory, state.memory),
     streak_looked_at = coalesce(excluded.streak_looked_at, state.streak_looked_at),
     failed_looks = excluded.failed_looks,
     trouble = excluded.trouble,
+    memory = coalesce(excluded.memory, state.memory),
     leased_until = CASE WHEN state.leased_by = $13 THEN NULL ELSE state.leased_until END,
     leased_by = CASE WHEN state.leased_by = $13 THEN NULL ELSE state.leased_by END
 RETURNING endpoint_id
@@ -251,7 +251,6 @@ INSERT INTO looks AS state (endpoint_id, brain, trouble)
 SELECT e.id, $2, $3 FROM endpoints AS e WHERE e.id = $1
 ON CONFLICT (endpoint_id, brain) DO UPDATE SET trouble = excluded.trouble
 WHERE state.trouble <> excluded.trouble
-RETURNING endpoint_id
 
 -- name: insert_session
 -- Keep a session that did or wanted something.
