@@ -18,6 +18,7 @@ from cadenza.web.api import (
     records,
     runs,
     schedules,
+    sign_in_links,
     steering,
     tenants,
 )
@@ -25,6 +26,7 @@ from cadenza.web.api.dependencies import Dependencies
 from cadenza.web.api.middleware import RequestMiddleware
 from cadenza.web.api.problems import handle_problems
 from cadenza.web.api.routes import with_problem_schema
+from cadenza.web.dashboard.app import BesideApi, create_dashboard
 
 # A request is matched against one route after the other: what is asked for most comes first.
 RESOURCES = (
@@ -40,6 +42,7 @@ RESOURCES = (
     keys.routes,
     manifest.routes,
     keys.signing_routes,
+    sign_in_links.routes,
     billing.routes,
     grants.routes,
     graphs.routes,
@@ -66,6 +69,7 @@ def create_app(dependencies: Dependencies) -> FastAPI:
         sorted(routes, key=lambda route: isinstance(route, Route) and route.methods != {"GET"})
     )
     handle_problems(app)
+    app.add_middleware(BesideApi, dashboard=create_dashboard(dependencies))
     app.add_middleware(RequestMiddleware, new_id=dependencies.around.new_id)
     generate = app.openapi
     app.openapi = lambda: app.openapi_schema or with_problem_schema(generate())  # type: ignore[method-assign]
