@@ -33,6 +33,7 @@ RESOURCES = (
     runs.routes,
     endpoints.routes,
     endpoints.outlook_routes,
+    endpoints.draft_routes,
     jobs.routes,
     records.routes,
     tenants.routes,

@@ -16,7 +16,6 @@ from cadenza.domain.endpoint import EndpointState
 from cadenza.domain.instants import FOREVER
 from cadenza.web.dashboard import words
 from cadenza.web.dashboard.assets import asset_url
-from cadenza.web.dashboard.forms import Problems
 from cadenza.web.dashboard.policy import HEADERS
 from cadenza.web.dashboard.query import RANGES, with_query
 from cadenza.web.dashboard.visitor import (
@@ -51,14 +50,14 @@ def templates() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(words.FILTERS)
-    environment.globals.update(  # pyright: ignore[reportUnknownMemberType]: it says nothing of them
-        asset=asset_url,
-        entries=ENTRIES,
-        plural=words.plural,
-        FOREVER=FOREVER,
-        RANGES=list(RANGES),
-        no_problems=Problems(),
-    )
+    known: dict[str, Any] = {
+        "asset": asset_url,
+        "entries": ENTRIES,
+        "plural": words.plural,
+        "FOREVER": FOREVER,
+        "RANGES": list(RANGES),
+    }
+    environment.globals.update(known)
     return environment
 
 
@@ -112,11 +111,15 @@ async def _render(request: Request, template: str, visitor: Visitor | None, **co
 
 def _clock(now: datetime, zone: ZoneInfo) -> dict[str, Any]:
     """How templates tell the time."""
+
+    def absolute(at: datetime, other: ZoneInfo | None = None) -> str:
+        return words.absolute(at, other or zone, now)
+
     return {
         "now": now,
         "zone": zone,
         "relative": partial(words.relative, now=now),
-        "absolute": lambda at, other=None: words.absolute(at, other or zone, now),
+        "absolute": absolute,
         "sentence": partial(words.in_sentence, zone=zone, now=now),
         "zone_of_name": ZoneInfo,
     }

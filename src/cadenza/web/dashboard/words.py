@@ -222,7 +222,7 @@ def action_words(action: str) -> str:
     return f"{subject.replace('-', ' ')}: {what.replace('.', ' ').replace('-', ' ')}"
 
 
-FILTERS = {
+FILTERS: dict[str, Any] = {
     "span": span,
     "humanize": humanize,
     "iso": iso,

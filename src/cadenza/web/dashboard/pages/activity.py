@@ -3,7 +3,7 @@
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from cadenza.application.ports.records import AuditSearch
+from cadenza.application.ports.records import AuditRecord, AuditSearch
 from cadenza.web.api.parsing.cursors import read_time_cursor
 from cadenza.web.dashboard.pages.jobs import word_or_none
 from cadenza.web.dashboard.pages.lists import Rows, rows_by_time
@@ -26,7 +26,7 @@ async def show_activity(
         action=word(request, "action"),
         subjects=tuple(filter(None, [word(request, "subject")])),
     )
-    rows = Rows([])
+    rows = Rows[AuditRecord]([])
     if visitor.may_admin:  # the log names keys, which are the admins' matter
         reads = dependencies.reads.records
         rows = rows_by_time(request, await reads.search_audit(visitor.caller.tenant_id, search))

@@ -4,9 +4,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from cadenza.domain.errors import InvalidFields, InvalidInput
-from cadenza.manifest.models import EndpointDocument
-from cadenza.manifest.reading import read_endpoint
-from cadenza.web.api.parsing.bodies import validated
+from cadenza.web.api.parsing.bodies import DraftBody, validated
 from cadenza.web.dashboard.forms import Problems, problems_of
 from cadenza.web.dashboard.pages.endpoint_forms import FIELDS, schedule_document
 from cadenza.web.dashboard.rendering import fragment
@@ -14,7 +12,6 @@ from cadenza.web.dashboard.visitor import PageDependencies, Reader, Sent
 
 routes = APIRouter()
 AHEAD = 5
-NOWHERE = {"name": "draft", "url": "http://draft.invalid/"}  # only its schedule is looked at
 
 
 @routes.post("/drafts/preview")
@@ -23,9 +20,7 @@ async def preview_draft(
 ) -> Response:
     upcoming, warnings, problems = [], [], Problems()
     try:
-        definition = read_endpoint(
-            validated(EndpointDocument, {**NOWHERE, **schedule_document(form)})
-        )
+        definition = validated(DraftBody, schedule_document(form)).parsed()
         now = dependencies.around.clock.now()
         upcoming, warnings = await dependencies.outlook.preview_draft(definition, now, AHEAD)
     except (InvalidInput, InvalidFields) as error:

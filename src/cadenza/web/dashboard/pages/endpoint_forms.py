@@ -51,7 +51,8 @@ def patch_of(form: Form, present: EndpointDefinition) -> dict[str, Any]:
     gone = {name: None for name in before if name not in wanted}
     for name in ("headers", "secret_headers"):
         left = wanted.get(name, {})
-        gone_headers = {header: None for header in before.get(name) or {} if header not in left}
+        present_headers: dict[str, str] = before.get(name) or {}
+        gone_headers = {header: None for header in present_headers if header not in left}
         if left or gone_headers:
             wanted[name] = {**gone_headers, **left}
             gone.pop(name, None)
@@ -65,7 +66,7 @@ def form_of(definition: EndpointDefinition, revision: int) -> Form:
         name: str(document[name]) for name in document if isinstance(document[name], str | int)
     }
     for name in ("headers", "secret_headers"):
-        headers = document.get(name) or {}
+        headers: dict[str, str] = document.get(name) or {}
         values[name] = "\n".join(f"{header}: {value}" for header, value in headers.items())
     values["success_statuses"] = " ".join(map(str, document.get("success_statuses") or ()))
     values["command"] = "\n".join(document.get("command") or ())

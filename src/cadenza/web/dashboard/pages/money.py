@@ -42,8 +42,9 @@ async def show_grant(
     reads, tenant_id = dependencies.reads, visitor.caller.tenant_id
     grant, uses = await reads.grants.get_grant(tenant_id, grant_id, USES)
     account = await reads.billing.get_account(tenant_id, grant.account_id)
-    context = {"grant": grant, "uses": uses, "account": account}
-    return await page(request, "graphs/grant.html", entry=ENTRY, **context)
+    return await page(
+        request, "graphs/grant.html", entry=ENTRY, grant=grant, uses=uses, account=account
+    )
 
 
 @routes.post("/graphs/grants/{grant_id}/revoke")

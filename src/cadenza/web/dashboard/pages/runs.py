@@ -5,7 +5,7 @@ from uuid import UUID
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from cadenza.application.ports.run_search import RunSearch
+from cadenza.application.ports.run_search import ListedRun, RunSearch
 from cadenza.application.ports.search_result import SearchResult
 from cadenza.domain.plan import Plan, Source
 from cadenza.domain.run import RunStatus
@@ -43,8 +43,8 @@ async def list_runs(request: Request, visitor: Reader, dependencies: PageDepende
         rows=rows_by_time(request, runs),
         names=await endpoint_names(dependencies, visitor, ids),
         search=search,
-        status=status or "",
-        source=source or "",
+        chosen_status=status,
+        chosen_source=source,
         range=request.query_params.get("range", ""),
         statuses=list(RunStatus),
         sources=SOURCES,
@@ -52,7 +52,7 @@ async def list_runs(request: Request, visitor: Reader, dependencies: PageDepende
     )
 
 
-def _ends_early(runs: SearchResult[object], search: RunSearch) -> bool:
+def _ends_early(runs: SearchResult[ListedRun], search: RunSearch) -> bool:
     """Only so many rows are looked at: with filters that match rarely, a page may be short."""
     return runs.reached is not None and len(runs.items) < search.limit
 

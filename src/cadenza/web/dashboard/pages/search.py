@@ -23,8 +23,9 @@ SHOWN = 10
 async def search_all(request: Request, visitor: Reader, dependencies: PageDependencies) -> Response:
     text, tenant_id, reads = word(request, "q"), visitor.caller.tenant_id, dependencies.reads
     if text is None:
-        nothing = {"jobs": [], "endpoints": [], "sessions": [], "names": {}}
-        return await page(request, "search.html", text="", **nothing)
+        return await page(
+            request, "search.html", text="", jobs=(), endpoints=(), sessions=(), names={}
+        )
     if (path := await _path_of_id(dependencies, tenant_id, text)) is not None:
         return RedirectResponse(path, 303, HEADERS)
     sessions = await reads.records.search_sessions(

@@ -70,7 +70,7 @@ async def create_key(
     except MENDABLE as error:
         problems = problems_of(error, KEY_FIELDS)
         return await _settings(request, visitor, dependencies, form, problems)
-    return await _new_key(request, key.name, token)
+    return await _new_secret(request, "key", key.name, token)
 
 
 @routes.post("/settings/keys/{key_id}/rotate")
@@ -78,7 +78,7 @@ async def rotate_key(
     key_id: UUID, request: Request, _form: Sent, visitor: Admin, dependencies: PageDependencies
 ) -> Response:
     key, token = await dependencies.keys.rotate(visitor.caller, key_id, timedelta(0))
-    return await _new_key(request, key.name, token)
+    return await _new_secret(request, "key", key.name, token)
 
 
 @routes.post("/settings/keys/{key_id}/revoke")
@@ -89,9 +89,9 @@ async def revoke_key(
     return done(ENTRY, f"The key {key.name} opens nothing any more.")
 
 
-async def _new_key(request: Request, name: str, token: str) -> Response:
+async def _new_secret(request: Request, kind: str, name: str, secret: str) -> Response:
     """In the answer itself, and nowhere else: it is never shown again."""
-    return await page(request, "new_secret.html", entry=ENTRY, name=name, secret=token, kind="key")
+    return await page(request, "new_secret.html", entry=ENTRY, kind=kind, name=name, secret=secret)
 
 
 # --- Signing keys, limits ---------------------------------------------------------------------
@@ -106,8 +106,7 @@ async def create_signing_key(
     key = await dependencies.signing_keys.rotate(
         caller.actor, caller.tenant_id, secret, body.parsed()
     )
-    shown = {"name": f"{key.id}", "secret": key.secret.value, "kind": "signing key"}
-    return await page(request, "new_secret.html", entry=ENTRY, **shown)
+    return await _new_secret(request, "signing key", str(key.id), key.secret.value)
 
 
 @routes.post("/settings/retention")

@@ -8,6 +8,8 @@ from zoneinfo import ZoneInfo
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
+from cadenza.application.steering import Steering
+from cadenza.domain.access import Caller
 from cadenza.domain.errors import InvalidInput
 from cadenza.domain.instants import humanize
 from cadenza.manifest.durations import parse_duration
@@ -25,43 +27,38 @@ PAUSE_FIELDS = ("until", "for", "reason")
 # --- One click --------------------------------------------------------------------------------
 
 
-def _button(action: str, message: str, act: Callable[..., Awaitable[object]]) -> None:
-    """A route for a button that needs nothing but the endpoint."""
+async def _pause(steering: Steering, caller: Caller, endpoint_id: UUID) -> None:
+    await steering.pause(caller, endpoint_id, None, "")
 
-    @routes.post(f"/endpoints/{{endpoint_id}}/{action}", name=action)
-    async def press(  # pyright: ignore[reportUnusedFunction]: the route has it
+
+Act = Callable[[Steering, Caller, UUID], Awaitable[object]]
+_BUTTONS: dict[str, tuple[Act, str]] = {
+    "pause": (_pause, "Paused until somebody resumes it."),
+    "resume": (Steering.resume, "It goes on."),
+    "clear-hints": (Steering.clear_hints, "The hints are gone; the baseline is back."),
+    "reset-failures": (
+        Steering.reset_failures,
+        "The failures are forgotten, and with them the back-off.",
+    ),
+    "run": (Steering.run_now, "A run is asked for: it starts as soon as a worker is free."),
+    "analyse": (Steering.ask_for_analysis, "The planner will look at it as soon as it can."),
+}
+
+
+def _press(act: Act, message: str) -> Callable[..., Awaitable[Response]]:
+    """What a button does that needs nothing but the endpoint."""
+
+    async def press(
         endpoint_id: UUID, _form: Sent, visitor: Operator, dependencies: PageDependencies
     ) -> Response:
         await act(dependencies.steering, visitor.caller, endpoint_id)
         return done(f"/endpoints/{endpoint_id}", message)
 
+    return press
 
-_button(
-    "pause",
-    "Paused until somebody resumes it.",
-    lambda steering, *ids: steering.pause(*ids, None, ""),
-)
-_button("resume", "It goes on.", lambda steering, *ids: steering.resume(*ids))
-_button(
-    "clear-hints",
-    "The hints are gone; the baseline is back.",
-    lambda steering, *ids: steering.clear_hints(*ids),
-)
-_button(
-    "reset-failures",
-    "The failures are forgotten, and with them the back-off.",
-    lambda steering, *ids: steering.reset_failures(*ids),
-)
-_button(
-    "run",
-    "A run is asked for: it starts as soon as a worker is free.",
-    lambda steering, *ids: steering.run_now(*ids),
-)
-_button(
-    "analyse",
-    "The planner will look at it as soon as it can.",
-    lambda steering, *ids: steering.ask_for_analysis(*ids),
-)
+
+for action, button in _BUTTONS.items():
+    routes.add_api_route(f"/endpoints/{{endpoint_id}}/{action}", _press(*button), methods=["POST"])
 
 
 @routes.post("/endpoints/{endpoint_id}/archive")
@@ -86,8 +83,15 @@ async def call_once(
     outcome, took = await dependencies.endpoint_test.call(visitor.caller, endpoint_id)
     reads = dependencies.reads.endpoints
     stored = await reads.get_endpoint(visitor.caller.tenant_id, endpoint_id)
-    context = {"stored": stored, "endpoint": stored.endpoint, "outcome": outcome, "took": took}
-    return await page(request, "endpoints/test.html", entry=ENTRY, **context)
+    return await page(
+        request,
+        "endpoints/test.html",
+        entry=ENTRY,
+        stored=stored,
+        endpoint=stored.endpoint,
+        outcome=outcome,
+        took=took,
+    )
 
 
 # --- With a form ------------------------------------------------------------------------------
