@@ -1,6 +1,6 @@
 """Who looks at the dashboard: a browser with our cookie, which may do what its key may."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 from urllib.parse import quote
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -32,7 +32,7 @@ class ForeignForm(NotAllowed):
 @dataclass(frozen=True, slots=True)
 class Visitor:
     caller: Caller
-    token: str
+    token: str = field(repr=False)  # it opens what the key opens, and belongs in no log
 
     @property
     def form_token(self) -> str:

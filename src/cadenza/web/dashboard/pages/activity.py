@@ -26,7 +26,7 @@ async def show_activity(
         action=word(request, "action"),
         subjects=tuple(filter(None, [word(request, "subject")])),
     )
-    rows = Rows[AuditRecord]([])
+    rows: Rows[AuditRecord] = Rows(())
     if visitor.may_admin:  # the log names keys, which are the admins' matter
         reads = dependencies.reads.records
         rows = rows_by_time(request, await reads.search_audit(visitor.caller.tenant_id, search))

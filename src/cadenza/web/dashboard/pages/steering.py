@@ -1,7 +1,7 @@
 """What a person does to an endpoint between its runs: pause, hint, run now, and the like."""
 
 from collections.abc import Awaitable, Callable
-from datetime import datetime
+from datetime import UTC, datetime
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -214,8 +214,8 @@ def _end_of_pause(form: Form, now: datetime, zone: ZoneInfo) -> datetime | None:
 def local_instant(field: str, text: str, zone: ZoneInfo) -> datetime:
     """As a browser's field for day and time has it, where the person is."""
     try:
-        return datetime.fromisoformat(text).replace(tzinfo=zone)
-    except ValueError as error:
+        return datetime.fromisoformat(text).replace(tzinfo=zone).astimezone(UTC)
+    except (ValueError, OverflowError) as error:
         raise InvalidInput(field, text, "a day and a time, like 2026-03-01T12:00") from error
 
 
