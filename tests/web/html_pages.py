@@ -10,7 +10,6 @@ import httpx2 as httpx
 from tests.web.support import House, Scope, Site
 
 ADMIN = Scope.ADMIN
-_VOID = {"input", "link", "meta", "br", "path", "circle", "rect", "img", "hr"}
 
 
 @dataclass(slots=True)
@@ -32,6 +31,9 @@ class _Reader(HTMLParser):
         self.tags: list[tuple[str, dict[str, str | None]]] = []
         self._form: Sheet | None = None
         self._area: str | None = None
+        self._select: str | None = None
+        self._option: str | None = None
+        self._takes_text = False  # of an option whose text is its value
         self._silent = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -45,6 +47,12 @@ class _Reader(HTMLParser):
             action = attributes.get("action") or ""
             self._form = Sheet(action, (attributes.get("method") or "get").lower())
             self.forms.append(self._form)
+        if tag == "option" and self._form is not None and self._select is not None:
+            self._option = attributes.get("value")
+            is_first = self._select not in self._form.fields
+            if self._option is not None and (is_first or "selected" in attributes):
+                self._form.fields[self._select] = self._option
+            self._takes_text = self._option is None and (is_first or "selected" in attributes)
         name = attributes.get("name")
         if self._form is None or name is None:
             return
@@ -53,8 +61,7 @@ class _Reader(HTMLParser):
             if not is_choice or "checked" in attributes:
                 self._form.fields[name] = attributes.get("value") or ""
         elif tag == "select":
-            self._area = None
-            self._form.fields.setdefault(name, "")
+            self._select = name
         elif tag == "textarea":
             self._area = name
             self._form.fields[name] = ""
@@ -64,6 +71,8 @@ class _Reader(HTMLParser):
             self._form = None
         if tag == "textarea":
             self._area = None
+        if tag == "select":
+            self._select = None
         if tag in ("script", "style"):
             self._silent -= 1
 
@@ -72,6 +81,9 @@ class _Reader(HTMLParser):
             return
         if self._form is not None and self._area is not None:
             self._form.fields[self._area] += data.removeprefix("\n")
+        if self._form is not None and self._select is not None and self._takes_text:
+            self._form.fields[self._select] = data.strip()
+            self._takes_text = False
         self.texts.append(data)
         if self._form is not None:
             self._form.text += data

@@ -23,7 +23,7 @@ EMPTY_PAGES = {
     "/settings": "No signing key yet",
     "/search": "Type a piece of a name",
 }
-HOSTILE = '<script>alert("x")</script><img src=x onerror=alert(1)>\'"{{ 7 * 7 }}'
+HOSTILE = '<script>alert("x")</script><img src=x onerror=alert(1)>\'"{{ 733 * 7 }}'
 
 
 def _pages(house: House) -> list[str]:
@@ -141,7 +141,7 @@ async def test_hostile_text_is_inert_wherever_it_is_shown(site: Site) -> None:
         assert not [tag for tag, _ in tags if tag == "img"], address
         handlers = [name for _, attributes in tags for name in attributes if name.startswith("on")]
         assert not handlers, address
-        assert "49" not in page.text.replace("{{ 7 * 7 }}", ""), address
+        assert "5131" not in page.text, address
 
 
 async def test_no_page_has_a_script_or_a_style_inside(site: Site) -> None:
