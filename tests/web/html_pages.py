@@ -32,7 +32,6 @@ class _Reader(HTMLParser):
         self._form: Sheet | None = None
         self._area: str | None = None
         self._select: str | None = None
-        self._option: str | None = None
         self._takes_text = False  # of an option whose text is its value
         self._silent = 0
 
@@ -47,24 +46,26 @@ class _Reader(HTMLParser):
             action = attributes.get("action") or ""
             self._form = Sheet(action, (attributes.get("method") or "get").lower())
             self.forms.append(self._form)
-        if tag == "option" and self._form is not None and self._select is not None:
-            self._option = attributes.get("value")
-            is_first = self._select not in self._form.fields
-            if self._option is not None and (is_first or "selected" in attributes):
-                self._form.fields[self._select] = self._option
-            self._takes_text = self._option is None and (is_first or "selected" in attributes)
-        name = attributes.get("name")
-        if self._form is None or name is None:
-            return
-        if tag == "input":
+        if self._form is not None:
+            self._take_field(self._form, tag, attributes)
+
+    def _take_field(self, form: Sheet, tag: str, attributes: dict[str, str | None]) -> None:
+        name = attributes.get("name") or ""
+        if tag == "input" and name:
             is_choice = attributes.get("type") in ("radio", "checkbox")
             if not is_choice or "checked" in attributes:
-                self._form.fields[name] = attributes.get("value") or ""
+                form.fields[name] = attributes.get("value") or ""
         elif tag == "select":
             self._select = name
         elif tag == "textarea":
             self._area = name
-            self._form.fields[name] = ""
+            form.fields[name] = ""
+        elif tag == "option" and self._select is not None:
+            is_chosen = self._select not in form.fields or "selected" in attributes
+            value = attributes.get("value")
+            if is_chosen and value is not None:
+                form.fields[self._select] = value
+            self._takes_text = is_chosen and value is None
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "form":

@@ -68,6 +68,10 @@ class Streams:
         self._woken: set[asyncio.Event] = set()
         self._ended = False
 
+    @property
+    def open_count(self) -> int:
+        return self._open.total()
+
     def wake(self) -> None:
         for woken in self._woken:
             woken.set()
@@ -83,7 +87,7 @@ class Streams:
         pace, headers = self.pace, {"Retry-After": "10"}
         if self._open[key_id] >= pace.per_key:
             raise TooManyRequests(f"a key may hold {pace.per_key} event streams open", headers)
-        if self._open.total() >= pace.per_process:
+        if self.open_count >= pace.per_process:
             raise TooManyRequests("too many event streams are open here; try again", headers)
         self._open[key_id] += 1
         try:
