@@ -6,6 +6,7 @@ import { keepZone, startTheme } from "./preferences.js";
 import { startActivity } from "./activity.js";
 
 startTheme();
+showCurrentEntry();
 startClock();
 startMenus();
 startCopying();
@@ -15,6 +16,11 @@ if (document.getElementById("live")) {
   startActivity();
 }
 keepZone();
+
+/** On a phone the menu scrolls: the entry one is at comes into view. */
+function showCurrentEntry() {
+  document.querySelector("#menu [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+}
 
 /** One menu at a time, and none that stays open behind a click elsewhere or Escape. */
 function startMenus() {
