@@ -77,11 +77,14 @@ CREATE TABLE public.endpoints (
     planner_pause_brain text,
     planner_pause_rule_id uuid,
     person_ran_at timestamp with time zone,
+    runs_on text DEFAULT ''::text NOT NULL,
+    running_started_at timestamp with time zone,
     CONSTRAINT a_hint_expires CHECK (((num_nulls(hint_interval_ms, hint_interval_expires_at, hint_interval_author) = ANY (ARRAY[0, 3])) AND (num_nulls(hint_run_at, hint_run_expires_at, hint_run_author) = ANY (ARRAY[0, 3])))),
     CONSTRAINT a_lease_has_a_run CHECK (((lease_until IS NULL) OR (running_run_id IS NOT NULL))),
     CONSTRAINT a_lease_has_an_epoch CHECK (((lease_until IS NULL) OR (lease_epoch > 0))),
     CONSTRAINT a_next_run_has_a_source CHECK (((next_run_at IS NULL) OR (next_source IS NOT NULL))),
     CONSTRAINT a_run_in_flight_is_whole CHECK ((num_nulls(running_run_id, running_slot_at, running_attempt, running_claimed_at) = ANY (ARRAY[0, 4]))),
+    CONSTRAINT a_start_has_a_run CHECK (((running_started_at IS NULL) OR (running_run_id IS NOT NULL))),
     CONSTRAINT cron_has_a_zone CHECK (((baseline_cron IS NULL) = (timezone IS NULL))),
     CONSTRAINT endpoints_baseline_interval_ms_check CHECK (((baseline_interval_ms >= 1) AND (baseline_interval_ms <= '31622400000'::bigint))),
     CONSTRAINT endpoints_failure_count_check CHECK ((failure_count >= 0)),
@@ -258,6 +261,7 @@ CREATE TABLE public.charges (
     credits bigint NOT NULL,
     basis text NOT NULL,
     at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    endpoint_id uuid,
     CONSTRAINT charges_basis_check CHECK ((basis = ANY (ARRAY['counted'::text, 'estimated'::text]))),
     CONSTRAINT charges_cache_read_tokens_check CHECK ((cache_read_tokens >= 0)),
     CONSTRAINT charges_cache_write_tokens_check CHECK ((cache_write_tokens >= 0)),
@@ -374,6 +378,7 @@ CREATE TABLE public.execution_grants (
     schedule_id uuid,
     expiry_notice_at timestamp with time zone,
     expiry_told_at timestamp with time zone,
+    endpoint_id uuid,
     CONSTRAINT execution_grants_scopes_check CHECK ((cardinality(scopes) > 0))
 );
 
@@ -825,11 +830,19 @@ CREATE TABLE public.virtual_keys (
     CONSTRAINT virtual_keys_api_check CHECK ((api = ANY (ARRAY['openai'::text, 'anthropic'::text])))
 );
 
+CREATE TABLE public.worker_graphs (
+    worker text NOT NULL,
+    graph_id text NOT NULL COLLATE pg_catalog."C",
+    problem text,
+    input_schema jsonb
+);
+
 CREATE TABLE public.workers (
     name text NOT NULL,
     kind text NOT NULL,
     started_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
-    seen_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL
+    seen_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    labels text[] DEFAULT '{}'::text[] NOT NULL
 );
 
 ALTER TABLE ONLY public.runs ATTACH PARTITION public.runs_default DEFAULT;
@@ -945,6 +958,9 @@ ALTER TABLE ONLY public.users
 ALTER TABLE ONLY public.virtual_keys
     ADD CONSTRAINT virtual_keys_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.worker_graphs
+    ADD CONSTRAINT worker_graphs_pkey PRIMARY KEY (worker, graph_id);
+
 ALTER TABLE ONLY public.workers
     ADD CONSTRAINT workers_pkey PRIMARY KEY (name);
 
@@ -966,7 +982,7 @@ CREATE INDEX endpoints_asked ON public.endpoints USING btree (asked_at) WHERE (a
 
 CREATE INDEX endpoints_asked_for_now ON public.endpoints USING btree (manual_slot_at) WHERE (manual_slot_at IS NOT NULL);
 
-CREATE INDEX endpoints_due ON public.endpoints USING btree (next_run_at) WHERE (next_run_at IS NOT NULL);
+CREATE INDEX endpoints_due ON public.endpoints USING btree (runs_on, next_run_at) WHERE (next_run_at IS NOT NULL);
 
 CREATE INDEX endpoints_due_by_tenant ON public.endpoints USING btree (tenant_id, next_run_at) WHERE (next_run_at IS NOT NULL);
 
@@ -989,6 +1005,8 @@ CREATE INDEX failed_runs_of_tenant ON public.failed_runs USING btree (tenant_id,
 CREATE INDEX grant_uses_of_grant ON public.grant_uses USING btree (grant_id, at);
 
 CREATE INDEX grants_of_account ON public.execution_grants USING btree (account_id);
+
+CREATE INDEX grants_of_endpoint ON public.execution_grants USING btree (endpoint_id) WHERE (endpoint_id IS NOT NULL);
 
 CREATE INDEX grants_of_tenant ON public.execution_grants USING btree (tenant_id, created_at);
 
@@ -1081,6 +1099,8 @@ CREATE INDEX suggestions_of_endpoint ON public.analysis_sessions USING btree (en
 CREATE INDEX tenants_watched ON public.tenants USING btree (watched_until) WHERE (watched_until IS NOT NULL);
 
 CREATE INDEX virtual_keys_of_account ON public.virtual_keys USING btree (account_id);
+
+CREATE INDEX worker_graphs_by_id ON public.worker_graphs USING btree (graph_id);
 
 ALTER INDEX public.runs_by_id ATTACH PARTITION public.runs_default_id_idx;
 
@@ -1185,3 +1205,6 @@ ALTER TABLE ONLY public.users
 
 ALTER TABLE ONLY public.virtual_keys
     ADD CONSTRAINT virtual_keys_tenant_id_account_id_fkey FOREIGN KEY (tenant_id, account_id) REFERENCES public.accounts(tenant_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.worker_graphs
+    ADD CONSTRAINT worker_graphs_worker_fkey FOREIGN KEY (worker) REFERENCES public.workers(name) ON DELETE CASCADE;

@@ -20,7 +20,7 @@ async def _endpoint(site: Site, endpoint: dict[str, Any]) -> dict[str, Any]:
 async def test_a_job_is_created_changed_paused_resumed_and_archived(site: Site) -> None:
     visitor = await signed_in(site, site.ours)
     form = await visitor.open("/jobs/new")
-    page = await visitor.send(form, name="shop", description="Watch it.", mode="advise")
+    page = await visitor.send(form, name="shop", description="Watch it.", llm="off")
     assert "The job is there" in page.text
     path = page.path
     page = await visitor.send(await visitor.open(f"{path}/edit"), name="store")
@@ -28,10 +28,10 @@ async def test_a_job_is_created_changed_paused_resumed_and_archived(site: Site) 
     page = await visitor.send(page, f"{path}/pause")
     assert "paused" in page.text
     job = await site.ours.done("GET", f"/jobs/{path.rsplit('/', 1)[1]}")
-    assert (job["name"], job["description"], job["planner_mode"]) == (
+    assert (job["name"], job["description"], job["planner"]["llm"]) == (
         "store",
         "Watch it.",
-        "advise",
+        "off",
     )
     page = await visitor.send(page, f"{path}/resume")
     page = await visitor.send(page, f"{path}/archive")
@@ -42,7 +42,7 @@ async def test_a_job_is_created_changed_paused_resumed_and_archived(site: Site) 
 async def test_what_is_wrong_is_told_at_its_field_and_what_was_typed_stays(site: Site) -> None:
     visitor = await signed_in(site, site.ours)
     job = await site.ours.job("taken")
-    page = await visitor.send(await visitor.open("/jobs/new"), name="taken", budget="lots")
+    page = await visitor.send(await visitor.open("/jobs/new"), name="taken", extra_runs="lots")
     assert page.status == 422
     assert page.form().fields["name"] == "taken"
     assert "number" in page.text.lower()
@@ -171,7 +171,7 @@ async def test_the_planner_is_stopped_everywhere_with_one_click(site: Site) -> N
     visitor = await signed_in(site, site.ours)
     page = await visitor.send(await visitor.open("/planner"), "/planner/stop")
     tenant = await site.ours.done("GET", "/tenant")
-    assert {tenant["rules_mode"], tenant["llm_mode"]} == {"off"}
+    assert {tenant["rules_mode"], tenant["llm_mode"], tenant["detectors_mode"]} == {"off"}
     assert not [form for form in page.forms if form.action == "/planner/stop"]
 
 

@@ -87,8 +87,8 @@ _SAME = {"every_ms": "every", "min_interval_ms": "min_interval", "max_interval_m
 
 
 def field_of(path: str) -> str:
-    """`headers` of `headers.Accept`, and `every` of `every_ms`."""
-    name = path.split(".", maxsplit=1)[0].split("[", maxsplit=1)[0]
+    """`headers` of `headers.Accept`, `every` of `every_ms`, and `relax` of `planner.relax`."""
+    name = path.removeprefix("planner.").split(".", maxsplit=1)[0].split("[", maxsplit=1)[0]
     return _SAME.get(name, name)
 
 

@@ -46,9 +46,10 @@ def document_of(form: Form) -> dict[str, Any]:
 
 
 def patch_of(form: Form, present: EndpointDefinition) -> dict[str, Any]:
-    """What the form says of every field that it has: what it leaves empty is taken away."""
+    """What the form says of every field that it has: what it leaves empty is taken away. What it
+    does not have, like the graph of an endpoint, stays."""
     wanted, before = document_of(form), endpoint_document(present)
-    gone = {name: None for name in before if name not in wanted}
+    gone = {name: None for name in before if name in (*FIELDS, "on_demand") and name not in wanted}
     for name in ("headers", "secret_headers"):
         left = wanted.get(name, {})
         present_headers: dict[str, str] = before.get(name) or {}

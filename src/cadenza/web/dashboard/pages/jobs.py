@@ -15,6 +15,7 @@ from cadenza.application.ports.catalogue import (
 from cadenza.application.ports.run_search import RunSearch
 from cadenza.domain.definition import declared
 from cadenza.manifest.models import JobFields
+from cadenza.manifest.planner import MODES, full_document
 from cadenza.manifest.reading import read_job_fields
 from cadenza.manifest.writing import job_document
 from cadenza.web.api.parsing.bodies import JobMergePatch, validated
@@ -33,7 +34,7 @@ from cadenza.web.dashboard.visitor import Operator, PageDependencies, Reader, Se
 
 routes = APIRouter()
 ENTRY = "/jobs"
-FIELDS = ("name", "description", "mode", "budget")
+FIELDS = ("name", "description", *MODES, "extra_runs", "relax")
 LAST_RUNS = 12
 
 
@@ -95,7 +96,7 @@ async def show_job(
         ),
         upcoming=await coming_up(dependencies, visitor, job_id, LAST_RUNS),
         rules=job_document(declared(stored.job)).get("rules", []),
-        tenant=await reads.tenants.get_tenant(tenant_id),
+        modes=stored.job.planner.modes((await reads.tenants.get_tenant(tenant_id)).modes),
     )
 
 
@@ -104,12 +105,13 @@ async def show_edit_job(
     job_id: UUID, request: Request, visitor: Operator, dependencies: PageDependencies
 ) -> Response:
     stored = await dependencies.reads.jobs.get_job(visitor.caller.tenant_id, job_id)
-    job = stored.job
+    job, planner = stored.job, full_document(stored.job.planner)
     values = {
         "name": job.name,
         "description": job.description,
-        "mode": job.planner_mode or "",
-        "budget": f"{job.probe_budget:g}",
+        **{name: planner[name] or "" for name in MODES},
+        "extra_runs": f"{planner['extra_runs']:g}",
+        "relax": "" if planner["relax"] is False else f"{job.planner.relax:g}",
         "revision": str(stored.revision),
     }
     return await _form(request, Form(values), Problems(), stored)
@@ -169,12 +171,13 @@ async def _form(
 
 
 def _document(form: Form) -> dict[str, Any]:
-    planner = {"mode": form.optional("mode"), "budget": _number(form.optional("budget"))}
-    present = {name: value for name, value in planner.items() if value is not None}
+    """What is left empty of the planner is as usual; what the form does not have stays."""
+    planner: dict[str, Any] = {name: form.optional(name) for name in MODES}
+    planner |= {name: _number(form.optional(name)) for name in ("extra_runs", "relax")}
     return {
         "name": form.text("name"),
         "description": form.values.get("description", ""),
-        "planner": present or None,
+        "planner": planner,
     }
 
 

@@ -1,5 +1,6 @@
 """What the planner did, wants and costs."""
 
+from collections.abc import Mapping
 from uuid import UUID
 
 from fastapi import APIRouter, Request
@@ -9,16 +10,25 @@ from cadenza.application.accounts import TenantChange
 from cadenza.application.ports.records import SessionSearch
 from cadenza.domain.errors import InvalidInput
 from cadenza.domain.rule import Mode
+from cadenza.web.api.dependencies import Dependencies
 from cadenza.web.api.parsing.cursors import read_time_cursor
 from cadenza.web.dashboard.pages.jobs import word_or_none
 from cadenza.web.dashboard.pages.lists import endpoint_names, rows_by_time
 from cadenza.web.dashboard.query import identifier, since, word
 from cadenza.web.dashboard.rendering import done, page
-from cadenza.web.dashboard.visitor import Admin, Operator, PageDependencies, Reader, Sent
+from cadenza.web.dashboard.visitor import (
+    Admin,
+    Operator,
+    PageDependencies,
+    Reader,
+    Sent,
+    Visitor,
+)
 
 routes = APIRouter()
 ENTRY = "/planner"
 SUGGESTIONS, RUNS = 50, 50
+MODES = ("rules_mode", "detectors_mode", "llm_mode")  # of the tenant
 
 
 @routes.get("/planner")
@@ -55,22 +65,23 @@ async def show_planner(
 
 @routes.post("/planner/modes")
 async def change_modes(form: Sent, visitor: Admin, dependencies: PageDependencies) -> Response:
-    rules, llm = (
-        _mode("rules_mode", form.text("rules_mode")),
-        _mode("llm_mode", form.text("llm_mode")),
-    )
-    change = TenantChange({"rules_mode": rules, "llm_mode": llm}, rules, llm)
-    await dependencies.tenants.change(visitor.caller, change)
-    return done(ENTRY, "The planner's modes are changed. A job's own mode comes before them.")
+    await _set_modes(visitor, dependencies, {name: _mode(name, form.text(name)) for name in MODES})
+    return done(ENTRY, "The planner's modes are changed. A job's own modes come before them.")
 
 
 @routes.post("/planner/stop")
 async def stop_planner(_form: Sent, visitor: Admin, dependencies: PageDependencies) -> Response:
     """Everywhere, at once: no brain acts or advises where a job has no mode of its own."""
-    change = TenantChange({"rules_mode": Mode.OFF, "llm_mode": Mode.OFF}, Mode.OFF, Mode.OFF)
-    await dependencies.tenants.change(visitor.caller, change)
+    await _set_modes(visitor, dependencies, dict.fromkeys(MODES, Mode.OFF))
     message = "The planner is off. Hints in force expire by themselves, or clear them by hand."
     return done(ENTRY, message)
+
+
+async def _set_modes(
+    visitor: Visitor, dependencies: Dependencies, modes: Mapping[str, Mode]
+) -> None:
+    change = TenantChange(dict(modes), **modes)
+    await dependencies.tenants.change(visitor.caller, change)
 
 
 @routes.get("/planner/{session_id}")
