@@ -3,6 +3,7 @@
 from playwright.sync_api import Browser
 
 from tests.browser.watching import Person, World, person_of
+from tests.web.suggesting import suggest_interval
 
 
 def test_a_link_signs_in_once(world: World, chromium: Browser) -> None:
@@ -76,10 +77,12 @@ def test_a_hint_is_set_and_cleared(world: World, person: Person) -> None:
 
 
 def test_a_suggestion_is_accepted(world: World, person: Person) -> None:
-    world.furnish()
+    endpoint, site = world.endpoint(), world.server.site
+    world.server.wait_for(suggest_interval(site, site.ours, endpoint))
     page = person.go("/planner")
     page.get_by_role("button", name="Accept").click()
     page.get_by_text("Accepted: it has taken effect.").wait_for()
+    assert world.done("GET", f"/endpoints/{endpoint['id']}")["hints"][0]["interval_ms"] == 60_000
 
 
 def test_a_key_is_revoked_after_a_question(world: World, person: Person) -> None:

@@ -8,8 +8,8 @@ import pytest
 
 from cadenza.application.ports.claims import ClaimRequest
 from tests.factories import seconds
-from tests.web.furniture import furnish
 from tests.web.html_pages import Browser, browser, signed_in
+from tests.web.suggesting import suggest_interval
 from tests.web.support import Site
 
 
@@ -156,12 +156,14 @@ async def test_a_pause_ends_when_the_form_says(site: Site) -> None:
 
 
 async def test_a_suggestion_is_accepted_once(site: Site) -> None:
-    await furnish(site, site.ours)
+    endpoint = await site.ours.endpoint()
+    session = await suggest_interval(site, site.ours, endpoint)
     visitor = await signed_in(site, site.ours)
     page = await visitor.open("/planner")
-    path = f"/planner/{site.ours.ids['sessions']}/accept"
+    path = f"/planner/{session.id}/accept"
     accepted = await visitor.send(page, path)
     assert "Accepted" in accepted.text
+    assert (await _endpoint(site, endpoint))["hints"][0]["interval_ms"] == 60_000
     assert "Nothing is suggested" in accepted.text
     again = await visitor.send(page, path)
     assert "it was accepted by" in again.text
