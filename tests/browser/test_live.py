@@ -73,11 +73,11 @@ def test_ten_tabs_share_one_stream_and_an_eleventh_loads_at_once(
     tabs = [person.tab("/endpoints") for _ in range(10)]
     for tab in tabs:
         person.wait_until_live(tab)
-    assert world.watchers() == 1
+    person.wait_for_streams(1)
     world.run(endpoint, FAILED)
     for tab in tabs:
         tab.locator(f"#endpoint-{endpoint['id']}").get_by_text("failed").wait_for()
-    assert world.watchers() == 1
+    person.wait_for_streams(1)
 
 
 def test_without_shared_workers_one_tab_leads(world: World, person: Person) -> None:
@@ -90,16 +90,16 @@ def test_without_shared_workers_one_tab_leads(world: World, person: Person) -> N
     world.run(endpoint, FAILED)
     for page in (first, second):
         page.locator(f"#endpoint-{endpoint['id']}").get_by_text("failed").wait_for()
-    assert world.watchers() == 1
+    person.wait_for_streams(1)
 
 
 def test_a_page_that_is_left_holds_no_stream(world: World, person: Person) -> None:
     person.go("/")
     person.wait_until_live()
-    assert world.watchers() == 1
+    person.wait_for_streams(1)
     person.go("/sign-in/again")  # signed in: on to the overview
     person.wait_until_live()
-    assert world.watchers() == 1
+    person.wait_for_streams(1)
 
 
 def test_being_cut_off_is_shown(world: World, person: Person) -> None:

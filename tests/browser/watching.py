@@ -85,6 +85,14 @@ class Person:
     def violations(self) -> list[str]:
         return [text for page in self.context.pages for text in page.evaluate("window.violations")]
 
+    def wait_for_streams(self, count: int) -> None:
+        """Until the server has so many; one that a page let go of ends a moment later."""
+        for _ in range(200):
+            if self.world.watchers() == count:
+                return
+            self.page.wait_for_timeout(50)
+        raise AssertionError(f"{self.world.watchers()} streams, not {count}")
+
     def check_nothing_went_wrong(self) -> None:
         assert self.violations() == []
         assert self.messages == []

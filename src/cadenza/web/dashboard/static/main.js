@@ -19,7 +19,9 @@ keepZone();
 
 /** On a phone the menu scrolls: the entry one is at comes into view. */
 function showCurrentEntry() {
-  document.querySelector("#menu [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  const menu = document.getElementById("menu");
+  const entry = menu?.querySelector("[aria-current]");
+  if (entry) menu.scrollLeft = entry.offsetLeft - (menu.clientWidth - entry.offsetWidth) / 2;
 }
 
 /** One menu at a time, and none that stays open behind a click elsewhere or Escape. */
