@@ -32,8 +32,22 @@ up: $(READY) ## Run Cadenza on this machine: database, API, workers and a sample
 sim: $(READY) ## Live through a flash sale in simulated time
 	@$(BIN)/cadenza sim flash-sale
 
+# The tests in a browser drive Debian's Chromium; Playwright's own is never downloaded.
+.PHONY: browser
+browser:
+	@command -v chromium chromium-browser google-chrome >/dev/null || \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "Installing Chromium for the tests in a browser …"; \
+		apt-get install -y -qq chromium >/dev/null 2>&1 || \
+		(apt-get update -qq && apt-get install -y -qq chromium) >/dev/null 2>&1 || \
+		echo "Chromium could not be installed: the tests in tests/browser will fail."; \
+	else \
+		echo "There is no Chromium, and only root may install it: apt-get install chromium."; \
+		echo "The tests in tests/browser will fail until then."; \
+	fi
+
 .PHONY: test
-test: $(READY) ## Run every test
+test: $(READY) browser ## Run every test
 	$(BIN)/python -m pytest -n 2
 
 .PHONY: test-fast

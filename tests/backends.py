@@ -238,6 +238,7 @@ def _memory_stores(memory: MemoryStores) -> Stores:
         grants=memory.grants,
         schedules=memory.schedules,
         graphs=memory.workers,
+        sign_ins=memory.sign_ins,
     )
 
 

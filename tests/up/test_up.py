@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
 from urllib.error import URLError
-from urllib.request import urlopen
+from urllib.request import HTTPCookieProcessor, build_opener, urlopen
 
 import pytest
 
@@ -105,6 +105,9 @@ def test_a_newcomer_has_the_first_runs_by_three_lines(tmp_path: Path) -> None:
         assert len(lines) == 3
         key = program.wait_for("cdz_")
         assert "loopback,private" in program.wait_for("networks may be called")
+        link = program.wait_for("/sign-in/").split()[-1]
+        assert "<h1>Overview</h1>" in _opened(link)
+        assert "has been used" in _opened(link)
         for line in lines:
             done = _run(line, tmp_path)
             assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
@@ -122,6 +125,13 @@ def test_a_newcomer_has_the_first_runs_by_three_lines(tmp_path: Path) -> None:
         program.process.send_signal(signal.SIGINT)
         assert program.process.wait(60) == 0
     _second_start_finds_the_same(tmp_path)
+
+
+def _opened(link: str) -> str:
+    """By a browser that has never been there."""
+    cookies = HTTPCookieProcessor()
+    with build_opener(cookies).open(link, timeout=30) as page:
+        return page.read().decode()
 
 
 def _second_start_finds_the_same(folder: Path) -> None:

@@ -5,6 +5,7 @@ from uuid import UUID, uuid4
 
 from cadenza.application.ports.planning import Reservation
 from cadenza.application.sessions import record_analyses
+from cadenza.domain.access import Scope
 from cadenza.domain.billing import Charge, TokenUsage
 from cadenza.domain.endpoint import Job
 from cadenza.domain.grant import GrantUse
@@ -39,6 +40,8 @@ async def furnish(site: Site, house: House) -> dict[str, Any]:
     session = await _analyse(site, house, endpoint)
     money = await _account(site, house)
     scheduled = await _schedule(site, house, money["accounts"])
+    await site.app.state.dependencies.sign_ins.with_key(house.keys[Scope.READ])
+    await house.done("POST", "/sign-in-links")
     await site.backend.stores.event_log.watch(house.tenant_id)
     quotas = site.backend.quotas()
     owner = Job(UUID(job["id"]), house.tenant_id, job["name"])

@@ -2,16 +2,18 @@
 
 import asyncio
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from cadenza.application.ports.catalogue import EndpointReads, StoredEndpoint
 from cadenza.domain.cron import Cron
-from cadenza.domain.definition import warnings_of
-from cadenza.domain.endpoint import CronLine
+from cadenza.domain.definition import EndpointDefinition, check_schedule_part, warnings_of
+from cadenza.domain.endpoint import CronLine, Endpoint
 from cadenza.domain.explanation import Explanation, explain
 from cadenza.domain.preview import Upcoming, next_runs, next_runs_by_baseline
 
 NEXT_RUNS = 5
+DRAFT = UUID(int=0)  # no endpoint has this id
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,30 @@ class Outlook:
         is_cron = isinstance(endpoint.baseline, CronLine)
         planned, baseline = await asyncio.to_thread(walk) if is_cron else walk()
         return stored, planned, baseline
+
+    async def preview_draft(
+        self, definition: EndpointDefinition, now: datetime, count: int
+    ) -> tuple[list[Upcoming], list[str]]:
+        """The next runs of what is not saved yet, and where baseline and guardrails fight each
+        other; InvalidInput where they cannot be."""
+        check_schedule_part(definition, now, self.cron)
+        endpoint = Endpoint(
+            id=DRAFT,
+            tenant_id=DRAFT,
+            job_id=DRAFT,
+            name=definition.name,
+            baseline=definition.baseline,
+            created_at=now,
+            min_interval=definition.min_interval,
+            max_interval=definition.max_interval,
+            spread=timedelta(0),  # its phase depends on the id that it will have
+        )
+
+        def walk() -> tuple[list[Upcoming], list[str]]:
+            upcoming = next_runs_by_baseline(endpoint, now, self.cron, count)
+            return upcoming, warnings_of(definition, now, self.cron)
+
+        return await asyncio.to_thread(walk)
 
     def next_runs(self, stored: StoredEndpoint) -> tuple[list[Upcoming], list[str]]:
         """The first runs ahead, and where baseline and guardrails fight each other."""

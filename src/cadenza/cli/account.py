@@ -1,4 +1,4 @@
-"""`cadenza whoami`, `usage`, `quota` and `audit`: the tenant behind the key."""
+"""`cadenza whoami`, `dashboard`, `usage`, `quota` and `audit`: the tenant behind the key."""
 
 from typing import Annotated
 
@@ -31,6 +31,17 @@ def whoami(api: Api, out: Output) -> None:
         ("key from", api.server.key_from),
     ]
     out.one({**me, "server": api.server.url}, lines)
+
+
+@command(cli, "dashboard")
+def dashboard(api: Api, out: Output) -> None:
+    """Print a link that opens the dashboard, signed in; it works once, for a minute.
+
+    Example: cadenza dashboard
+    """
+    link = api.post("/sign-in-links")
+    url = f"{api.server.url}{link['path']}"
+    out.one({**link, "url": url}, [("open within a minute", url)])
 
 
 @command(cli, "usage")

@@ -145,6 +145,12 @@ def errors_in(
             yield error
 
 
+def check_schedule_part(definition: EndpointDefinition, now: datetime, cron: Cron) -> None:
+    """Baseline and guardrails alone."""
+    _check_baseline(definition.baseline, now, cron)
+    _check_guardrails(definition.min_interval, definition.max_interval)
+
+
 def check_name(field: str, name: str) -> None:
     """A name is part of addresses, tables and commands."""
     _check_text(field, name, MAX_NAME)

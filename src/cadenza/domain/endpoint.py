@@ -13,6 +13,7 @@ from cadenza.domain.rule import Rule
 
 PLATFORM_MIN_INTERVAL = timedelta(seconds=1)
 MAX_SPREAD = timedelta(seconds=3)
+LATE_AFTER = timedelta(seconds=10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +113,8 @@ class EndpointState(StrEnum):
     ACTIVE = "active"
     PAUSED = "paused"
     FAILING = "failing"
+    LATE = "late"  # due for a while, and nobody has begun
+    HINTED = "hinted"  # a hint bends its baseline now
     ARCHIVED = "archived"
 
 
@@ -122,13 +125,23 @@ class EndpointOrder(StrEnum):
 
 
 def is_in_state(endpoint: Endpoint, state: EndpointState | None, now: datetime) -> bool:
-    """None: whatever is not archived. A failing one may be active or paused."""
+    """None: whatever is not archived. One that fails, is late or hinted may be active or paused."""
     if state is EndpointState.ARCHIVED or endpoint.archived_at is not None:
         return state is EndpointState.ARCHIVED and endpoint.archived_at is not None
     if state is EndpointState.FAILING:
         return endpoint.failure_count > 0
+    if state is EndpointState.LATE:
+        return is_late(endpoint.next_run_at, endpoint, now)
+    if state is EndpointState.HINTED:
+        return any(fresh_hints(endpoint, now))
     is_paused = endpoint.paused_until(now) is not None
     return state is None or is_paused == (state is EndpointState.PAUSED)
+
+
+def is_late(next_run_at: datetime | None, endpoint: Endpoint, now: datetime) -> bool:
+    """`next_run_at` apart, for an endpoint in a list has no plan."""
+    is_due = next_run_at is not None and next_run_at < now - LATE_AFTER
+    return is_due and not endpoint.in_flight and endpoint.archived_at is None
 
 
 @dataclass(frozen=True, slots=True)

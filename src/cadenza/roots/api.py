@@ -36,6 +36,7 @@ from cadenza.web.api.app import create_app
 from cadenza.web.api.dependencies import Dependencies, Stores, Surroundings
 from cadenza.web.api.rate_limit import RateLimit
 
+FAILED_SIGN_INS = 10  # a minute, from one address
 log = structlog.get_logger()
 cli = typer.Typer()
 
@@ -95,6 +96,7 @@ async def app_over(
             planner_limits=planner_limits(settings),
             clock=clock,
             rate_limit=RateLimit(settings.rate_limit),
+            failed_sign_ins=RateLimit(FAILED_SIGN_INS),
             new_id=new_id,
             new_secret=lambda: secrets.token_urlsafe(32),
             new_signing_secret=new_signing_secret,

@@ -63,6 +63,10 @@ _PANELS = {
         ),
     },
     "People and keys": {
+        "dashboard": (
+            "cli.account",
+            "Print a link that opens the dashboard, signed in; it works once, for a minute.",
+        ),
         "whoami": ("cli.account", "Say which server, tenant and user the key belongs to."),
         "keys": ("cli.keys", "API keys: create (shown once), list, rotate, revoke."),
         "signing-keys": (

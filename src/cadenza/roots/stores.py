@@ -15,6 +15,7 @@ from cadenza.adapters.postgres.planner_rows import PostgresSuggestions
 from cadenza.adapters.postgres.records import PostgresEventLog, PostgresRecords
 from cadenza.adapters.postgres.run_reads import PostgresLatestAnswers, PostgresRunReads
 from cadenza.adapters.postgres.schedules import PostgresScheduleReads
+from cadenza.adapters.postgres.sign_ins import PostgresSignIns
 from cadenza.adapters.postgres.store import PostgresStore
 from cadenza.adapters.postgres.usage import PostgresReadiness, PostgresUsage
 from cadenza.adapters.postgres.workers import PostgresWorkers
@@ -48,6 +49,7 @@ def api_stores(
         grants=PostgresGrants(database),
         schedules=PostgresScheduleReads(database),
         graphs=PostgresWorkers(database),
+        sign_ins=PostgresSignIns(database),
     )
 
 

@@ -13,7 +13,12 @@ import typer
 
 from cadenza.adapters.postgres.maintenance import Maintenance
 from cadenza.adapters.postgres.migrate import migrate
-from cadenza.adapters.system.client_file import ADMIN_KEY_FILE, CLIENT_FILE, write_private
+from cadenza.adapters.system.client_file import (
+    ADMIN_KEY_FILE,
+    CLIENT_FILE,
+    read_client,
+    write_private,
+)
 from cadenza.adapters.system.listening import address_of, check_can_listen
 from cadenza.adapters.system.worker_program import stop_on_signals
 from cadenza.application.ports.secret_box import SecretBox
@@ -70,12 +75,18 @@ async def _up(settings: Settings, box: SecretBox, url: str, host: str, port: int
             _networks(settings),
             settings.data_folder / CLIENT_FILE,
             new_key,
+            _key_of_client(settings),
         )
         showing = asyncio.create_task(welcome.show_when_ready(lambda: supervisor.stopping))
         try:
             await supervisor.run()
         finally:
             showing.cancel()
+
+
+def _key_of_client(settings: Settings) -> str:
+    client = read_client(settings.data_folder)
+    return client.key if client is not None else ""
 
 
 def _environment(settings: Settings, url: str) -> dict[str, str]:

@@ -23,6 +23,7 @@ class Welcome:
     networks: str
     client_file: Path
     new_key: str | None
+    key: str  # with which a link to the dashboard is asked for
 
     async def show_when_ready(self, is_stopping: Callable[[], bool]) -> None:
         async with aiohttp.ClientSession() as session:
@@ -30,14 +31,17 @@ class Welcome:
                 if is_stopping():
                     return
                 if await _is_ready(session, self.address):
-                    self._show()
+                    self._show(await _sign_in_link(session, self.address, self.key))
                     return
                 await asyncio.sleep(LOOK_SECONDS)
         log.error(f"not everything is ready after {READY_SECONDS:g} s; see {self.address}/readyz")
 
-    def _show(self) -> None:
+    def _show(self, link: str | None) -> None:
         out = Console(highlight=False, soft_wrap=True)
         out.print(f"\n[bold]Cadenza is up[/] at {self.address}  (Ctrl-C ends it)\n")
+        if link is not None:
+            out.print(f"  The dashboard, signed in (works once, for a minute):  [bold]{link}[/]")
+            out.print(f"  Another such link:  {self.command} dashboard\n")
         if self.new_key is not None:
             out.print(f"  Your admin key, shown this once:  [bold]{self.new_key}[/]")
             out.print(f"  The command line finds it in {self.client_file}\n")
@@ -59,6 +63,16 @@ async def _is_ready(session: aiohttp.ClientSession, address: str) -> bool:
             return answer.status == 200
     except (aiohttp.ClientError, OSError):
         return False
+
+
+async def _sign_in_link(session: aiohttp.ClientSession, address: str, key: str) -> str | None:
+    """None where it cannot be had: the page to sign in with a key is there all the same."""
+    headers = {"Authorization": f"Bearer {key}"}
+    try:
+        async with session.post(f"{address}/api/v1/sign-in-links", headers=headers) as answer:
+            return f"{address}{(await answer.json())['path']}" if answer.ok else None
+    except (aiohttp.ClientError, OSError):
+        return None
 
 
 def typed_command(program: Path, search_path: str) -> str:

@@ -97,7 +97,9 @@ class MemoryAccountRows(Writes):
     async def delete_user(self, tenant_id: UUID, user_id: UUID) -> None:
         self._tables.user(tenant_id, user_id)
         self._delete(self._tables.users, user_id)
-        self._delete_where(self._tables.keys, lambda _, key: key.user_id == user_id)
+        self._delete_where(self._tables.keys, lambda _, row: row.user_id == user_id)
+        self._delete_where(self._tables.sign_ins, lambda _, row: row.user_id == user_id)
+        self._delete_where(self._tables.sign_in_links, lambda _, row: row.user_id == user_id)
 
     async def insert_key(self, key: ApiKey) -> None:
         self._tables.user(key.tenant_id, key.user_id)

@@ -1,6 +1,6 @@
 """Jobs and endpoints, as their owners look for them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
@@ -9,6 +9,7 @@ from cadenza.adapters.memory.rows import EndpointRow, JobRow
 from cadenza.adapters.memory.searching import contains
 from cadenza.adapters.memory.tables import OverTables, Tables
 from cadenza.application.ports.catalogue import (
+    EndpointName,
     EndpointSearch,
     JobSearch,
     StoredEndpoint,
@@ -55,6 +56,19 @@ class MemoryCatalogue(OverTables):
     ) -> StoredEndpoint:
         row = self._tables.endpoint(tenant_id, endpoint_id)
         return stored_endpoint(self._tables, row, with_secrets=with_secrets)
+
+    async def endpoint_names(
+        self, tenant_id: UUID, endpoint_ids: Collection[UUID]
+    ) -> Mapping[UUID, EndpointName]:
+        tables = self._tables
+        rows = (tables.endpoints[id_] for id_ in endpoint_ids if id_ in tables.endpoints)
+        return {
+            row.endpoint.id: EndpointName(
+                row.endpoint.name, row.endpoint.job_id, tables.jobs[row.endpoint.job_id].job.name
+            )
+            for row in rows
+            if row.tenant_id == tenant_id
+        }
 
 
 def _is_job_wanted(row: JobRow, search: JobSearch) -> bool:

@@ -10,6 +10,7 @@ from cadenza.adapters.memory.planner_rows import MemoryPlannerRows
 from cadenza.adapters.memory.records import MemoryRecordRows
 from cadenza.adapters.memory.run_rows import MemoryRunRows
 from cadenza.adapters.memory.schedule_rows import MemorySlotRows
+from cadenza.adapters.memory.sign_ins import MemorySignInRows
 from cadenza.adapters.memory.tables import OverTables
 from cadenza.application.ports.store import Transaction
 
@@ -23,6 +24,7 @@ class MemoryTransaction(
     MemorySlotRows,
     MemoryBillingRows,
     MemoryGrantRows,
+    MemorySignInRows,
 ):
     """Every verb of the port, by subject."""
 

@@ -10,6 +10,7 @@ from cadenza.adapters.memory.planner_rows import MemorySuggestions
 from cadenza.adapters.memory.records import MemoryEventLog, MemoryRecords
 from cadenza.adapters.memory.run_reads import MemoryLatestAnswers, MemoryRunReads
 from cadenza.adapters.memory.schedules import MemoryScheduleReads
+from cadenza.adapters.memory.sign_ins import MemorySignIns
 from cadenza.adapters.memory.store import MemoryStore
 from cadenza.adapters.memory.tables import Tables
 from cadenza.adapters.memory.usage import MemoryReadiness, MemoryUsage
@@ -36,3 +37,4 @@ class MemoryStores:
         self.billing = MemoryBilling(tables)
         self.grants = MemoryGrants(tables)
         self.workers = MemoryWorkers(tables)
+        self.sign_ins = MemorySignIns(tables)

@@ -38,6 +38,7 @@ from cadenza.domain.rule import Modes
 from cadenza.domain.run import LateResult, LostAttempt, Run
 from cadenza.domain.schedule import Schedule
 from cadenza.domain.session import Session
+from cadenza.domain.sign_in import SignIn, SignInLink
 from cadenza.domain.signing import SigningKey
 from cadenza.domain.slot import RunEvent
 
@@ -53,6 +54,8 @@ class Tables:
         self.users: dict[UUID, User] = {}
         self.keys: dict[UUID, ApiKey] = {}
         self.signing_keys: dict[UUID, SigningKey] = {}
+        self.sign_ins: dict[bytes, SignIn] = {}  # by the hash of their token
+        self.sign_in_links: dict[bytes, SignInLink] = {}
         self.watched_until: dict[UUID, datetime] = {}  # by tenant
 
         self.jobs: dict[UUID, JobRow] = {}
@@ -94,6 +97,7 @@ class Tables:
             *(self.sessions, self.reservations, self.audit),
             *(self.accounts, self.virtual_keys, self.charges, self.ledger),
             *(self.grants, self.grant_uses, self.schedules, self.slots),
+            *(self.sign_ins, self.sign_in_links),
         )
         self.keyed_by_tenant: tuple[dict[Any, Any], ...] = (
             self.allowances,

@@ -1,6 +1,6 @@
 """Jobs and endpoints, as their owners look for them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 from uuid import UUID
 
@@ -10,6 +10,7 @@ from cadenza.adapters.postgres.queries import one_row, query
 from cadenza.adapters.postgres.storable import like
 from cadenza.adapters.postgres.targets import open_headers, stored_endpoint
 from cadenza.application.ports.catalogue import (
+    EndpointName,
     EndpointSearch,
     JobSearch,
     StoredEndpoint,
@@ -66,3 +67,11 @@ class PostgresCatalogue:
         sealed = row["secret_headers"] if with_secrets else None
         secrets = open_headers(self._box, sealed, tenant_id=tenant_id, endpoint_id=endpoint_id)
         return stored_endpoint(row, self._spread, secrets)
+
+    async def endpoint_names(
+        self, tenant_id: UUID, endpoint_ids: Collection[UUID]
+    ) -> Mapping[UUID, EndpointName]:
+        rows = await self._database.fetch(query("endpoint_names"), tenant_id, list(endpoint_ids))
+        return {
+            row["id"]: EndpointName(row["name"], row["job_id"], row["job_name"]) for row in rows
+        }

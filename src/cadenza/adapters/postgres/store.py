@@ -14,6 +14,7 @@ from cadenza.adapters.postgres.planner_rows import PostgresPlannerRows
 from cadenza.adapters.postgres.record_rows import PostgresRecordRows
 from cadenza.adapters.postgres.run_rows import PostgresRunRows
 from cadenza.adapters.postgres.schedule_rows import PostgresSlotRows
+from cadenza.adapters.postgres.sign_ins import PostgresSignInRows
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.domain.endpoint import MAX_SPREAD
 
@@ -28,6 +29,7 @@ class PostgresTransaction(
     PostgresSlotRows,
     PostgresBillingRows,
     PostgresGrantRows,
+    PostgresSignInRows,
 ):
     def __init__(self, connection: Connection, box: SecretBox, spread: timedelta) -> None:
         self.connection = connection

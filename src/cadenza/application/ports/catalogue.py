@@ -1,6 +1,6 @@
 """Jobs and endpoints as they are stored, and how their owners look for them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Protocol
@@ -81,6 +81,13 @@ class EndpointSearch:
     limit: int = 50
 
 
+@dataclass(frozen=True, slots=True)
+class EndpointName:
+    name: str
+    job_id: UUID
+    job_name: str
+
+
 class JobReads(Protocol):
     async def list_jobs(self, tenant_id: UUID, search: JobSearch) -> Sequence[StoredJob]: ...
 
@@ -96,4 +103,10 @@ class EndpointReads(Protocol):
         self, tenant_id: UUID, endpoint_id: UUID, *, with_secrets: bool = False
     ) -> StoredEndpoint:
         """SecretUnreadable where a secret that is asked for does not open."""
+        ...
+
+    async def endpoint_names(
+        self, tenant_id: UUID, endpoint_ids: Collection[UUID]
+    ) -> Mapping[UUID, EndpointName]:
+        """Of those that are there, archived ones among them."""
         ...

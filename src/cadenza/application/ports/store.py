@@ -20,6 +20,7 @@ from cadenza.application.ports.catalogue import StoredEndpoint, StoredJob
 from cadenza.application.ports.grants import GrantRows, Starting
 from cadenza.application.ports.planning import PlannerRows
 from cadenza.application.ports.schedules import ScheduleRows, SlotRows
+from cadenza.application.ports.sign_ins import SignInRows
 from cadenza.domain.audit import AuditEntry, IdempotencyRecord, PendingEvent
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.run import Claim, Finish, FinishedRun
@@ -178,6 +179,7 @@ class Transaction(
     SlotRows,
     BillingRows,
     GrantRows,
+    SignInRows,
     Protocol,
 ): ...
 

@@ -18,6 +18,7 @@ from cadenza.web.api import (
     records,
     runs,
     schedules,
+    sign_in_links,
     steering,
     tenants,
 )
@@ -25,12 +26,14 @@ from cadenza.web.api.dependencies import Dependencies
 from cadenza.web.api.middleware import RequestMiddleware
 from cadenza.web.api.problems import handle_problems
 from cadenza.web.api.routes import with_problem_schema
+from cadenza.web.dashboard.app import BesideApi, create_dashboard
 
 # A request is matched against one route after the other: what is asked for most comes first.
 RESOURCES = (
     runs.routes,
     endpoints.routes,
     endpoints.outlook_routes,
+    endpoints.draft_routes,
     jobs.routes,
     records.routes,
     tenants.routes,
@@ -40,6 +43,7 @@ RESOURCES = (
     keys.routes,
     manifest.routes,
     keys.signing_routes,
+    sign_in_links.routes,
     billing.routes,
     grants.routes,
     graphs.routes,
@@ -66,6 +70,7 @@ def create_app(dependencies: Dependencies) -> FastAPI:
         sorted(routes, key=lambda route: isinstance(route, Route) and route.methods != {"GET"})
     )
     handle_problems(app)
+    app.add_middleware(BesideApi, dashboard=create_dashboard(dependencies))
     app.add_middleware(RequestMiddleware, new_id=dependencies.around.new_id)
     generate = app.openapi
     app.openapi = lambda: app.openapi_schema or with_problem_schema(generate())  # type: ignore[method-assign]

@@ -32,6 +32,7 @@ from cadenza.application.ports.grants import GrantReads
 from cadenza.application.ports.records import Records
 from cadenza.application.ports.run_search import LatestAnswers, RunReads
 from cadenza.application.ports.schedules import ScheduleReads
+from cadenza.application.ports.sign_ins import SignInReads
 from cadenza.application.ports.signing_keys import SigningKeys
 from cadenza.application.ports.store import Store
 from cadenza.application.ports.suggestions import SuggestionReads
@@ -43,6 +44,7 @@ from cadenza.application.schedule_changes import ScheduleChanges
 from cadenza.application.schedule_manifests import ScheduleManifests
 from cadenza.application.schedules import Schedules
 from cadenza.application.session_metering import Payers
+from cadenza.application.sign_ins import SignIns
 from cadenza.application.steering import Steering
 from cadenza.application.suggestions import Suggestions
 from cadenza.domain.cron import Cron
@@ -75,6 +77,7 @@ class Stores:
     grants: GrantReads
     schedules: ScheduleReads
     graphs: GraphReads
+    sign_ins: SignInReads
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,7 @@ class Surroundings:
     planner_limits: PlannerLimits
     clock: Clock
     rate_limit: RateLimit
+    failed_sign_ins: RateLimit  # to the dashboard, by address
     new_id: Callable[[], UUID]
     new_secret: Callable[[], str]  # 43 characters of chance
     new_signing_secret: Callable[[], Secret]
@@ -105,6 +109,7 @@ class Dependencies:
         self.around = around
         self.authentication = Authentication(stores.keys, around.monotonic)
         forget_keys = self.authentication.forget
+        self.sign_ins = SignIns(store, stores.sign_ins, self.authentication, around.new_secret)
         self.tenants = Tenants(store, new_id, forget_keys)
         self.keys = Keys(store, new_id, around.new_secret, forget_keys)
         self.jobs = Jobs(store, cron, policy, new_id)

@@ -12,12 +12,18 @@ from cadenza.domain.instants import milliseconds
 from cadenza.manifest.reading import read_endpoint
 from cadenza.web.api.access import ApiDependencies, Operator, Reader
 from cadenza.web.api.dependencies import Dependencies
-from cadenza.web.api.parsing.bodies import EndpointMergePatch, EndpointPatch, NewEndpoint
+from cadenza.web.api.parsing.bodies import (
+    EndpointMergePatch,
+    EndpointPatch,
+    NewDraft,
+    NewEndpoint,
+)
 from cadenza.web.api.parsing.cursors import read_endpoint_cursor, write_endpoint_cursor
 from cadenza.web.api.parsing.headers import Idempotency, IfMatch, tag
 from cadenza.web.api.parsing.query import Count, Cursor, Limit, Named, Order, Searched, State
 from cadenza.web.api.routes import router
 from cadenza.web.api.schemas.endpoints import (
+    DraftPreviewResponse,
     EndpointDetailResponse,
     EndpointResponse,
     ExplanationResponse,
@@ -32,6 +38,7 @@ from cadenza.web.api.schemas.pages import Page, page_response
 
 routes = router("Endpoints")
 outlook_routes = router("Outlook", "/endpoints/{endpoint_id}")
+draft_routes = router("Outlook", "/preview")
 
 
 @routes.post("/jobs/{job_id}/endpoints", status_code=201)
@@ -142,3 +149,15 @@ async def preview(
         planned=[UpcomingRunResponse.model_validate(run) for run in planned],
         baseline=[UpcomingRunResponse.model_validate(run) for run in baseline],
     )
+
+
+@draft_routes.post("")
+async def preview_draft(
+    body: NewDraft, _caller: Reader, dependencies: ApiDependencies, count: Count = 10
+) -> DraftPreviewResponse:
+    """The next runs of a schedule that is not saved; nothing is kept of it."""
+    now = dependencies.around.clock.now()
+    outlook = dependencies.outlook
+    upcoming, warnings = await outlook.preview_draft(body.parsed(), now, count)
+    runs = [UpcomingRunResponse.model_validate(run) for run in upcoming]
+    return DraftPreviewResponse(at=now, next_runs=runs, warnings=warnings)

@@ -41,16 +41,22 @@ async def follow_events(
 ) -> Response:
     """What happens now: failed and recovered runs, actions of people and of the planner; and while
     somebody follows, every finished run. From `Last-Event-ID` on, nothing is left out."""
-    streams = dependencies.around.streams
-    with streams.open_for(caller.key_id):
-        position = await _begin(streams, caller, last_event_id)
-        await streams.log.watch(caller.tenant_id)
+    wanted = EventFilter(caller.tenant_id, frozenset(kind or ()), job_id, endpoint_id)
 
     async def key_in_force() -> bool:
         return await dependencies.authentication.is_open(caller.key_id)
 
-    wanted = EventFilter(caller.tenant_id, frozenset(kind or ()), job_id, endpoint_id)
+    streams = dependencies.around.streams
+    position = await begin(streams, caller, last_event_id)
     return EventStream(streams, caller.key_id, streams.follow(wanted, position, key_in_force))
+
+
+async def begin(streams: Streams, caller: Caller, last_event_id: str | None) -> Position:
+    """Where a stream goes on from; TooManyRequests where the caller has too many."""
+    with streams.open_for(caller.key_id):
+        position = await _begin(streams, caller, last_event_id)
+        await streams.log.watch(caller.tenant_id)
+    return position
 
 
 async def _begin(streams: Streams, caller: Caller, last_event_id: str | None) -> Position:

@@ -131,21 +131,29 @@ def _field_problem(error: InvalidInput) -> FieldProblem:
     return FieldProblem(field=field, value=storable(value), fix=storable(error.fix))
 
 
-async def _on_our_error(request: Request, error: Exception) -> Response:
+def kind_of_problem(error: CadenzaError) -> tuple[int, str, str]:
+    """Status, name and title; 503 for what only the installation's admin can mend."""
     for kind, status, name, title in _KINDS:
         if isinstance(error, kind):
-            alone = [error] if isinstance(error, InvalidInput) else []
-            fields = error.problems if isinstance(error, InvalidFields) else alone
-            headers = getattr(error, "headers", None)
-            return problem_response(request, status, name, title, str(error), fields, headers)
+            return status, name, title
+    return 503, "unavailable", "Something is wrong on our side"
+
+
+async def _on_our_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, CadenzaError)
+    status, name, title = kind_of_problem(error)
+    if status < 500:
+        alone = [error] if isinstance(error, InvalidInput) else []
+        fields = error.problems if isinstance(error, InvalidFields) else alone
+        headers = getattr(error, "headers", None)
+        return problem_response(request, status, name, title, str(error), fields, headers)
     # What only the installation's admin can mend (a lost key, a database that is away) is logged.
     _log.error("api.trouble", error=str(error), path=request.url.path)
-    title, detail = "Something is wrong on our side", "the installation's admin finds it in the log"
-    headers = None
+    detail, headers = "the installation's admin finds it in the log", None
     if isinstance(error, StoreUnavailable):
         title, detail = "The database does not answer", "try again in a moment"
         headers = {"Retry-After": "1"}
-    return problem_response(request, 503, "unavailable", title, detail, headers=headers)
+    return problem_response(request, status, name, title, detail, headers=headers)
 
 
 async def _on_invalid_request(request: Request, error: Exception) -> Response:

@@ -7,7 +7,7 @@ a slow client delays nobody else. NOTIFY only wakes; a stream reads every other 
 import asyncio
 import json
 from collections import Counter
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -23,6 +23,7 @@ from cadenza.domain.instants import iso
 from cadenza.web.api.problems import TooManyRequests
 
 BATCH = 200
+IN_SUMMARY = 20  # events that a summary has in full
 RETRY_MS = 2000
 STILL_HERE = ServerSentEvent(comment="still here", sep="\n").encode()
 
@@ -31,6 +32,7 @@ STILL_HERE = ServerSentEvent(comment="still here", sep="\n").encode()
 class Pace:
     poll: timedelta = timedelta(seconds=2)
     at_least: timedelta = timedelta(milliseconds=100)  # between two reads, however often woken
+    summary: timedelta = timedelta(seconds=1)  # the same, for a stream in summary
     again: timedelta = timedelta(milliseconds=200)
     keep_alive: timedelta = timedelta(seconds=15)
     check_key: timedelta = timedelta(seconds=60)
@@ -66,6 +68,10 @@ class Streams:
         self._woken: set[asyncio.Event] = set()
         self._ended = False
 
+    @property
+    def open_count(self) -> int:
+        return self._open.total()
+
     def wake(self) -> None:
         for woken in self._woken:
             woken.set()
@@ -81,7 +87,7 @@ class Streams:
         pace, headers = self.pace, {"Retry-After": "10"}
         if self._open[key_id] >= pace.per_key:
             raise TooManyRequests(f"a key may hold {pace.per_key} event streams open", headers)
-        if self._open.total() >= pace.per_process:
+        if self.open_count >= pace.per_process:
             raise TooManyRequests("too many event streams are open here; try again", headers)
         self._open[key_id] += 1
         try:
@@ -92,9 +98,16 @@ class Streams:
                 del self._open[key_id]
 
     async def follow(
-        self, wanted: EventFilter, position: Position, key_in_force: Callable[[], Awaitable[bool]]
+        self,
+        wanted: EventFilter,
+        position: Position,
+        key_in_force: Callable[[], Awaitable[bool]],
+        *,
+        in_summary: bool = False,
     ) -> AsyncGenerator[bytes]:
-        """The stream as bytes, until the key is revoked or the process stops."""
+        """The stream as bytes, until the key is revoked or the process stops. In summary, it has
+        one event a second at most, whatever happens, so that a browser is not flooded."""
+        at_least = self.pace.summary if in_summary else self.pace.at_least
         woken = asyncio.Event()
         self._woken.add(woken)
         try:
@@ -115,7 +128,7 @@ class Streams:
                 matches = [event for event in events if wanted.matches(event)]
                 if matches:
                     sent_at, sent = now, matches[-1].position
-                    yield b"".join(map(_stored_event, matches))
+                    yield _summary(matches) if in_summary else b"".join(map(_stored_event, matches))
                 elif now - sent_at >= self.pace.keep_alive.total_seconds():
                     # With the position, so that a client whose filter matches rarely does not
                     # resume from far behind.
@@ -123,7 +136,7 @@ class Streams:
                     yield STILL_HERE if sent == position else _event("passed", {}, position)
                     sent = position
                 if len(events) < BATCH and not self._ended:
-                    await asyncio.sleep(self.pace.at_least.total_seconds())
+                    await asyncio.sleep(at_least.total_seconds())
                     # Woken for nothing: what it was may wait for an older transaction to end.
                     early = self.pace.again if was_woken and not events else self.pace.poll
                     await until_set(woken, at_most=early)
@@ -148,14 +161,27 @@ class Streams:
 
 
 def _stored_event(event: StoredEvent) -> bytes:
+    return _event(event.kind, _fields(event), event.position)
+
+
+def _summary(events: Sequence[StoredEvent]) -> bytes:
+    """How many of each kind there were, and the last few of them."""
     data = {
+        "count": len(events),
+        "kinds": Counter(event.kind for event in events),
+        "last": [_fields(event) for event in events[-IN_SUMMARY:]],
+    }
+    return _event("summary", data, events[-1].position)
+
+
+def _fields(event: StoredEvent) -> dict[str, Any]:
+    return {
         "at": iso(event.at),
         "kind": event.kind,
         "job_id": str(event.job_id) if event.job_id else None,
         "endpoint_id": str(event.endpoint_id) if event.endpoint_id else None,
         "data": event.data,
     }
-    return _event(event.kind, data, event.position)
 
 
 def _event(

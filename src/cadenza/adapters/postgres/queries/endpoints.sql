@@ -129,6 +129,10 @@ WHERE e.tenant_id = $1
           WHEN 'paused' THEN e.paused_until > cadenza_now()
           WHEN 'active' THEN (e.paused_until > cadenza_now()) IS NOT TRUE
           WHEN 'failing' THEN e.failure_count > 0
+          WHEN 'late' THEN e.next_run_at < cadenza_now() - interval '10 seconds'
+              AND e.running_slot_at IS NULL
+          WHEN 'hinted' THEN greatest(e.hint_interval_expires_at, e.hint_run_expires_at)
+              > cadenza_now()
           ELSE true
       END
   AND ($7::uuid IS NULL OR (e.created_at, e.id) > ($6::text::timestamptz, $7))
@@ -148,6 +152,10 @@ WHERE e.tenant_id = $1
           WHEN 'paused' THEN e.paused_until > cadenza_now()
           WHEN 'active' THEN (e.paused_until > cadenza_now()) IS NOT TRUE
           WHEN 'failing' THEN e.failure_count > 0
+          WHEN 'late' THEN e.next_run_at < cadenza_now() - interval '10 seconds'
+              AND e.running_slot_at IS NULL
+          WHEN 'hinted' THEN greatest(e.hint_interval_expires_at, e.hint_run_expires_at)
+              > cadenza_now()
           ELSE true
       END
   AND ($7::uuid IS NULL OR (e.name, e.id) > ($6::text, $7))
@@ -167,9 +175,20 @@ WHERE e.tenant_id = $1
           WHEN 'paused' THEN e.paused_until > cadenza_now()
           WHEN 'active' THEN (e.paused_until > cadenza_now()) IS NOT TRUE
           WHEN 'failing' THEN e.failure_count > 0
+          WHEN 'late' THEN e.next_run_at < cadenza_now() - interval '10 seconds'
+              AND e.running_slot_at IS NULL
+          WHEN 'hinted' THEN greatest(e.hint_interval_expires_at, e.hint_run_expires_at)
+              > cadenza_now()
           ELSE true
       END
   AND e.next_run_at IS NOT NULL
   AND ($7::uuid IS NULL OR (e.next_run_at, e.id) > ($6::text::timestamptz, $7))
 ORDER BY e.next_run_at, e.id
 LIMIT $8
+
+-- name: endpoint_names
+-- What endpoints are called, and their jobs; also of those that are archived.
+SELECT e.id, e.name, e.job_id, job.name AS job_name
+FROM endpoints AS e
+JOIN jobs AS job ON job.id = e.job_id
+WHERE e.tenant_id = $1 AND e.id = ANY ($2::uuid[])

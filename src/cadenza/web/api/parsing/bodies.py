@@ -24,6 +24,7 @@ from cadenza.manifest.writing import endpoint_document, job_document
 from cadenza.web.api.parsing.query import Instant
 
 Model = TypeVar("Model", bound=BaseModel)
+NOWHERE = "http://draft.invalid/"  # of a draft, only the schedule is looked at
 Reason = Annotated[str, Field(max_length=500)]
 RetentionDays = Annotated[int, Field(ge=1, le=3650)]
 ModeWord = Annotated[Mode, Field(strict=False)]  # a word in JSON
@@ -113,6 +114,24 @@ class EndpointMergePatch(_MergePatch):
     def applied_to(self, definition: EndpointDefinition) -> EndpointDefinition:
         document = merged(endpoint_document(definition), self.patch)
         return read_endpoint(validated(EndpointDocument, document))
+
+
+class DraftBody(Document):
+    """The schedule of an endpoint that is not saved: one of every, cron, on_demand; guardrails."""
+
+    every: Duration | None = None
+    cron: Annotated[str, Field(min_length=1, max_length=128)] | None = None
+    timezone: Annotated[str, Field(min_length=1, max_length=64)] | None = None
+    on_demand: bool | None = None
+    min_interval: Duration | None = None
+    max_interval: Duration | None = None
+
+    def parsed(self) -> EndpointDefinition:
+        written = self.model_dump(exclude_none=True)
+        return read_endpoint(EndpointDocument(name="draft", url=NOWHERE, **written))
+
+
+NewDraft = Annotated[DraftBody, Body(examples=[{"cron": "0 9 * * mon-fri", "timezone": "UTC"}])]
 
 
 # --- Steering ---------------------------------------------------------------------------------

@@ -120,6 +120,14 @@ class PreviewResponse(ResponseSchema):
     )
 
 
+class DraftPreviewResponse(ResponseSchema):
+    at: datetime
+    next_runs: list[UpcomingRunResponse] = Field(
+        description="If each goes well; the first of an interval is spread by up to 3 s."
+    )
+    warnings: list[str] = Field(description="Where baseline and guardrails fight each other.")
+
+
 class TestCallResponse(ResponseSchema):
     status: str
     status_code: int | None

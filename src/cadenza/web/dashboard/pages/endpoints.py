@@ -1,0 +1,162 @@
+"""Endpoints: find one of many; how one is, what comes next and why; created and changed."""
+
+from uuid import UUID
+from zoneinfo import available_timezones
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from cadenza.application.ports.catalogue import EndpointSearch, StoredEndpoint, StoredJob
+from cadenza.application.ports.records import SessionSearch
+from cadenza.application.ports.run_search import RunSearch
+from cadenza.domain.endpoint import EndpointOrder, EndpointState, fresh_hints
+from cadenza.manifest.models import EndpointDocument
+from cadenza.manifest.reading import read_endpoint
+from cadenza.web.api.parsing.bodies import EndpointMergePatch, validated
+from cadenza.web.api.parsing.cursors import read_endpoint_cursor
+from cadenza.web.dashboard.forms import MENDABLE, Form, Problems, problems_of
+from cadenza.web.dashboard.pages.endpoint_forms import FIELDS, document_of, form_of, patch_of
+from cadenza.web.dashboard.pages.jobs import revisions, word_or_none
+from cadenza.web.dashboard.pages.lists import endpoint_rows
+from cadenza.web.dashboard.query import PAGE, choice, identifier, word
+from cadenza.web.dashboard.rendering import done, page
+from cadenza.web.dashboard.visitor import Operator, PageDependencies, Reader, Sent
+
+routes = APIRouter()
+ENTRY = "/jobs"
+AHEAD, LAST_RUNS, LAST_SESSIONS = 8, 10, 5
+ZONES = sorted(available_timezones())
+
+
+@routes.get("/endpoints")
+async def list_endpoints(
+    request: Request, visitor: Reader, dependencies: PageDependencies
+) -> Response:
+    order = choice(request, "sort", EndpointOrder) or EndpointOrder.NAME
+    search = EndpointSearch(
+        job_id=identifier(request, "job"),
+        search=word(request, "search"),
+        state=choice(request, "state", EndpointState),
+        order=order,
+        after=read_endpoint_cursor(word_or_none(request, "cursor"), order),
+        limit=PAGE + 1,
+    )
+    rows = await dependencies.reads.endpoints.list_endpoints(visitor.caller.tenant_id, search)
+    return await page(
+        request,
+        "endpoints/list.html",
+        entry=ENTRY,
+        rows=endpoint_rows(request, rows, order),
+        search=search,
+        states=list(EndpointState),
+        orders={"name": "name", "next_run_at": "next run", "created_at": "oldest first"},
+    )
+
+
+@routes.get("/endpoints/{endpoint_id}")
+async def show_endpoint(
+    endpoint_id: UUID, request: Request, visitor: Reader, dependencies: PageDependencies
+) -> Response:
+    tenant_id, reads = visitor.caller.tenant_id, dependencies.reads
+    stored, explanation = await dependencies.outlook.explain(tenant_id, endpoint_id)
+    _, planned, baseline = await dependencies.outlook.preview(tenant_id, endpoint_id, AHEAD)
+    runs = await reads.runs.search_runs(
+        tenant_id, RunSearch(endpoint_id=endpoint_id, limit=LAST_RUNS)
+    )
+    sessions = await reads.records.search_sessions(
+        tenant_id, SessionSearch(endpoint_id=endpoint_id, limit=LAST_SESSIONS)
+    )
+    endpoint = stored.endpoint
+    return await page(
+        request,
+        "endpoints/show.html",
+        entry=ENTRY,
+        stored=stored,
+        endpoint=endpoint,
+        explanation=explanation,
+        planned=planned,
+        baseline_alone=baseline,
+        hints=[hint for hint in fresh_hints(endpoint, stored.read_at) if hint],
+        paused_until=endpoint.paused_until(stored.read_at),
+        runs=runs.items,
+        sessions=sessions.items,
+        health=await reads.runs.health_of(tenant_id, endpoint_id),
+        warnings=dependencies.outlook.next_runs(stored)[1],
+    )
+
+
+# --- Created and changed ----------------------------------------------------------------------
+
+
+@routes.get("/jobs/{job_id}/endpoints/new")
+async def show_new_endpoint(
+    job_id: UUID, request: Request, visitor: Operator, dependencies: PageDependencies
+) -> Response:
+    job = await dependencies.reads.jobs.get_job(visitor.caller.tenant_id, job_id)
+    form = Form({"baseline": "every", "every": "5m", "method": "GET", "timezone": "UTC"})
+    return await _form(request, dependencies, form, Problems(), job=job)
+
+
+@routes.post("/jobs/{job_id}/endpoints/new")
+async def create_endpoint(
+    job_id: UUID, request: Request, form: Sent, visitor: Operator, dependencies: PageDependencies
+) -> Response:
+    try:
+        definition = read_endpoint(validated(EndpointDocument, document_of(form)))
+        stored, _ = await dependencies.endpoints.create(visitor.caller, job_id, definition)
+    except MENDABLE as error:
+        job = await dependencies.reads.jobs.get_job(visitor.caller.tenant_id, job_id)
+        return await _form(request, dependencies, form, problems_of(error, FIELDS), job=job)
+    return done(f"/endpoints/{stored.endpoint.id}", "The endpoint is there.")
+
+
+@routes.get("/endpoints/{endpoint_id}/edit")
+async def show_edit_endpoint(
+    endpoint_id: UUID, request: Request, visitor: Operator, dependencies: PageDependencies
+) -> Response:
+    reads = dependencies.reads.endpoints
+    stored = await reads.get_endpoint(visitor.caller.tenant_id, endpoint_id)
+    form = form_of(stored.definition, stored.revision)
+    return await _form(request, dependencies, form, Problems(), stored=stored)
+
+
+@routes.post("/endpoints/{endpoint_id}/edit")
+async def change_endpoint(
+    endpoint_id: UUID,
+    request: Request,
+    form: Sent,
+    visitor: Operator,
+    dependencies: PageDependencies,
+) -> Response:
+    reads = dependencies.reads.endpoints
+    stored = await reads.get_endpoint(visitor.caller.tenant_id, endpoint_id)
+    try:
+        patch = EndpointMergePatch(patch_of(form, stored.definition))
+        seen = revisions(form)
+        await dependencies.endpoints.redefine(visitor.caller, endpoint_id, patch, seen)
+    except MENDABLE as error:
+        return await _form(request, dependencies, form, problems_of(error, FIELDS), stored=stored)
+    return done(f"/endpoints/{endpoint_id}", "The endpoint is changed.")
+
+
+async def _form(
+    request: Request,
+    dependencies: PageDependencies,
+    form: Form,
+    problems: Problems,
+    *,
+    job: StoredJob | None = None,
+    stored: StoredEndpoint | None = None,
+) -> Response:
+    return await page(
+        request,
+        "endpoints/form.html",
+        status=422 if problems.fields or problems.general else 200,
+        entry=ENTRY,
+        form=form,
+        problems=problems,
+        job=job,
+        stored=stored,
+        zones=ZONES,
+        shell_allowed=dependencies.around.validation_policy.shell_allowed,
+    )

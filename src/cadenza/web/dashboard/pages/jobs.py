@@ -1,0 +1,194 @@
+"""Jobs: all of them, one with its endpoints and rules, and what a person does to it."""
+
+from typing import Any
+from uuid import UUID
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from cadenza.application.ports.catalogue import (
+    EndpointOrder,
+    EndpointSearch,
+    JobSearch,
+    StoredJob,
+)
+from cadenza.application.ports.run_search import RunSearch
+from cadenza.domain.definition import declared
+from cadenza.manifest.models import JobFields
+from cadenza.manifest.planner import MODES, full_document
+from cadenza.manifest.reading import read_job_fields
+from cadenza.manifest.writing import job_document
+from cadenza.web.api.parsing.bodies import JobMergePatch, validated
+from cadenza.web.api.parsing.cursors import read_cursor, read_endpoint_cursor, write_cursor
+from cadenza.web.dashboard.forms import MENDABLE, Form, Problems, problems_of
+from cadenza.web.dashboard.pages.lists import (
+    coming_up,
+    endpoint_names,
+    endpoint_rows,
+    is_paused,
+    rows_of,
+)
+from cadenza.web.dashboard.query import PAGE, word
+from cadenza.web.dashboard.rendering import done, page
+from cadenza.web.dashboard.visitor import Operator, PageDependencies, Reader, Sent
+
+routes = APIRouter()
+ENTRY = "/jobs"
+FIELDS = ("name", "description", *MODES, "extra_runs", "relax")
+LAST_RUNS = 12
+
+
+@routes.get("/jobs")
+async def list_jobs(request: Request, visitor: Reader, dependencies: PageDependencies) -> Response:
+    archived = word(request, "archived") is not None
+    after = read_cursor(word_or_none(request, "cursor"))
+    search = JobSearch(None, word(request, "search"), archived, after, PAGE + 1)
+    jobs = await dependencies.reads.jobs.list_jobs(visitor.caller.tenant_id, search)
+    rows = rows_of(request, jobs, lambda row: write_cursor(row.job.name, row.job.id))
+    return await page(
+        request, "jobs/list.html", entry=ENTRY, rows=rows, search=search, archived=archived
+    )
+
+
+def word_or_none(request: Request, name: str) -> str | None:
+    """A cursor as it was written, however long."""
+    return request.query_params.get(name) or None
+
+
+@routes.get("/jobs/new")
+async def show_new_job(request: Request, _visitor: Operator) -> Response:
+    return await _form(request, Form(), Problems(), None)
+
+
+@routes.post("/jobs/new")
+async def create_job(
+    request: Request, form: Sent, visitor: Operator, dependencies: PageDependencies
+) -> Response:
+    try:
+        fields = read_job_fields(validated(JobFields, _document(form)))
+        stored, _ = await dependencies.jobs.create(visitor.caller, fields)
+    except MENDABLE as error:
+        return await _form(request, form, problems_of(error, FIELDS), None)
+    return done(f"/jobs/{stored.job.id}", "The job is there. Give it an endpoint to call.")
+
+
+@routes.get("/jobs/{job_id}")
+async def show_job(
+    job_id: UUID, request: Request, visitor: Reader, dependencies: PageDependencies
+) -> Response:
+    tenant_id, reads = visitor.caller.tenant_id, dependencies.reads
+    stored, order = await reads.jobs.get_job(tenant_id, job_id), EndpointOrder.NAME
+    after = read_endpoint_cursor(word_or_none(request, "cursor"), order)
+    search = EndpointSearch(job_id, order=order, after=after, limit=PAGE + 1)
+    endpoints = await reads.endpoints.list_endpoints(tenant_id, search)
+    recent = await reads.runs.search_runs(tenant_id, RunSearch(job_id=job_id, limit=LAST_RUNS))
+    return await page(
+        request,
+        "jobs/show.html",
+        entry=ENTRY,
+        stored=stored,
+        job=stored.job,
+        is_paused=is_paused(stored),
+        endpoints=endpoint_rows(request, endpoints, order),
+        runs=recent.items,
+        names=await endpoint_names(
+            dependencies, visitor, (run.endpoint_id for run in recent.items)
+        ),
+        upcoming=await coming_up(dependencies, visitor, job_id, LAST_RUNS),
+        rules=job_document(declared(stored.job)).get("rules", []),
+        modes=stored.job.planner.modes((await reads.tenants.get_tenant(tenant_id)).modes),
+    )
+
+
+@routes.get("/jobs/{job_id}/edit")
+async def show_edit_job(
+    job_id: UUID, request: Request, visitor: Operator, dependencies: PageDependencies
+) -> Response:
+    stored = await dependencies.reads.jobs.get_job(visitor.caller.tenant_id, job_id)
+    job, planner = stored.job, full_document(stored.job.planner)
+    values = {
+        "name": job.name,
+        "description": job.description,
+        **{name: planner[name] or "" for name in MODES},
+        "extra_runs": f"{planner['extra_runs']:g}",
+        "relax": "" if planner["relax"] is False else f"{job.planner.relax:g}",
+        "revision": str(stored.revision),
+    }
+    return await _form(request, Form(values), Problems(), stored)
+
+
+@routes.post("/jobs/{job_id}/edit")
+async def change_job(
+    job_id: UUID, request: Request, form: Sent, visitor: Operator, dependencies: PageDependencies
+) -> Response:
+    try:
+        patch = JobMergePatch(_document(form))
+        seen = revisions(form)
+        await dependencies.jobs.change(visitor.caller, job_id, patch, seen)
+    except MENDABLE as error:
+        stored = await dependencies.reads.jobs.get_job(visitor.caller.tenant_id, job_id)
+        return await _form(request, form, problems_of(error, FIELDS), stored)
+    return done(f"/jobs/{job_id}", "The job is changed.")
+
+
+@routes.post("/jobs/{job_id}/pause")
+async def pause_job(
+    job_id: UUID, _form: Sent, visitor: Operator, dependencies: PageDependencies
+) -> Response:
+    await dependencies.jobs.pause(visitor.caller, job_id, None, "")
+    return done(f"/jobs/{job_id}", "The job is paused until somebody resumes it.")
+
+
+@routes.post("/jobs/{job_id}/resume")
+async def resume_job(
+    job_id: UUID, _form: Sent, visitor: Operator, dependencies: PageDependencies
+) -> Response:
+    await dependencies.jobs.resume(visitor.caller, job_id)
+    return done(f"/jobs/{job_id}", "The job goes on.")
+
+
+@routes.post("/jobs/{job_id}/archive")
+async def archive_job(
+    job_id: UUID, _form: Sent, visitor: Operator, dependencies: PageDependencies
+) -> Response:
+    await dependencies.jobs.archive(visitor.caller, job_id)
+    return done(f"/jobs/{job_id}", "The job is archived, with its endpoints. Their history stays.")
+
+
+async def _form(
+    request: Request, form: Form, problems: Problems, stored: StoredJob | None
+) -> Response:
+    status = 422 if problems.fields or problems.general else 200
+    return await page(
+        request,
+        "jobs/form.html",
+        status=status,
+        entry=ENTRY,
+        form=form,
+        problems=problems,
+        stored=stored,
+    )
+
+
+def _document(form: Form) -> dict[str, Any]:
+    """What is left empty of the planner is as usual; what the form does not have stays."""
+    planner: dict[str, Any] = {name: form.optional(name) for name in MODES}
+    planner |= {name: _number(form.optional(name)) for name in ("extra_runs", "relax")}
+    return {
+        "name": form.text("name"),
+        "description": form.values.get("description", ""),
+        "planner": planner,
+    }
+
+
+def _number(text: str | None) -> float | str | None:
+    """As the document wants it; what is no number is judged there, at its field."""
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return text
+
+
+def revisions(form: Form) -> frozenset[int] | None:
+    revision = form.text("revision")
+    return frozenset({int(revision)}) if revision.isdecimal() and len(revision) < 10 else None

@@ -1,0 +1,81 @@
+"""What needs a person, and whether the rest is calm."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from cadenza.application.ports.catalogue import EndpointSearch, StoredEndpoint
+from cadenza.application.ports.run_search import RunSearch
+from cadenza.domain.endpoint import EndpointState
+from cadenza.web.api.dependencies import Dependencies
+from cadenza.web.dashboard.pages.lists import coming_up, endpoint_names
+from cadenza.web.dashboard.rendering import page
+from cadenza.web.dashboard.visitor import PageDependencies, Reader, Visitor
+
+routes = APIRouter()
+SHOWN = 5
+LAST_RUNS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Concern:
+    """A kind of thing that may need a person, with the first few of it."""
+
+    state: EndpointState
+    title: str
+    calm: str  # what is said where there is none
+    endpoints: Sequence[StoredEndpoint]
+
+    @property
+    def has_more(self) -> bool:
+        return len(self.endpoints) > SHOWN
+
+    @property
+    def count(self) -> str:
+        return f"{SHOWN}+" if self.has_more else str(len(self.endpoints))
+
+
+_CONCERNS = (
+    (EndpointState.FAILING, "Failing", "Nothing fails."),
+    (EndpointState.LATE, "Late", "Everything that was due has begun."),
+    (EndpointState.PAUSED, "Paused", "Nothing is paused."),
+    (EndpointState.HINTED, "Off the baseline", "Everything runs on its baseline."),
+)
+
+
+@routes.get("/")
+async def show_overview(
+    request: Request, visitor: Reader, dependencies: PageDependencies
+) -> Response:
+    tenant_id, reads = visitor.caller.tenant_id, dependencies.reads
+    concerns = [await _concern(dependencies, visitor, *concern) for concern in _CONCERNS]
+    recent = await reads.runs.search_runs(tenant_id, RunSearch(limit=LAST_RUNS))
+    month, allowance = await reads.usage.quota(tenant_id)
+    return await page(
+        request,
+        "overview.html",
+        entry="/",
+        concerns=concerns,
+        usage=await reads.usage.usage(tenant_id),
+        upcoming=await coming_up(dependencies, visitor),
+        runs=recent.items,
+        names=await endpoint_names(
+            dependencies, visitor, (run.endpoint_id for run in recent.items)
+        ),
+        suggestions=await reads.suggestions.open_suggestions(tenant_id, SHOWN),
+        month=month,
+        allowance=allowance,
+        tenant=await reads.tenants.get_tenant(tenant_id),
+        shown=SHOWN,
+    )
+
+
+async def _concern(
+    dependencies: Dependencies, visitor: Visitor, state: EndpointState, title: str, calm: str
+) -> Concern:
+    search = EndpointSearch(state=state, limit=SHOWN + 1)
+    reads = dependencies.reads.endpoints
+    endpoints = await reads.list_endpoints(visitor.caller.tenant_id, search)
+    return Concern(state, title, calm, endpoints)

@@ -1,0 +1,122 @@
+"""What the planner did, wants and costs."""
+
+from collections.abc import Mapping
+from uuid import UUID
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from cadenza.application.accounts import TenantChange
+from cadenza.application.ports.records import SessionSearch
+from cadenza.domain.errors import InvalidInput
+from cadenza.domain.rule import Mode
+from cadenza.web.api.dependencies import Dependencies
+from cadenza.web.api.parsing.cursors import read_time_cursor
+from cadenza.web.dashboard.pages.jobs import word_or_none
+from cadenza.web.dashboard.pages.lists import endpoint_names, rows_by_time
+from cadenza.web.dashboard.query import identifier, since, word
+from cadenza.web.dashboard.rendering import done, page
+from cadenza.web.dashboard.visitor import (
+    Admin,
+    Operator,
+    PageDependencies,
+    Reader,
+    Sent,
+    Visitor,
+)
+
+routes = APIRouter()
+ENTRY = "/planner"
+SUGGESTIONS, RUNS = 50, 50
+MODES = ("rules_mode", "detectors_mode", "llm_mode")  # of the tenant
+
+
+@routes.get("/planner")
+async def show_planner(
+    request: Request, visitor: Reader, dependencies: PageDependencies
+) -> Response:
+    tenant_id, reads = visitor.caller.tenant_id, dependencies.reads
+    search = SessionSearch(
+        from_at=since(request, dependencies.around.clock.now()),
+        after=read_time_cursor(word_or_none(request, "cursor")),
+        endpoint_id=identifier(request, "endpoint"),
+        job_id=identifier(request, "job"),
+        brain=word(request, "brain"),
+        search=word(request, "search"),
+    )
+    sessions = await reads.records.search_sessions(tenant_id, search)
+    month, allowance = await reads.usage.quota(tenant_id)
+    ids = (session.endpoint_id for session in sessions.items)
+    return await page(
+        request,
+        "planner/list.html",
+        entry=ENTRY,
+        rows=rows_by_time(request, sessions),
+        names=await endpoint_names(dependencies, visitor, ids),
+        search=search,
+        range=request.query_params.get("range", ""),
+        suggestions=await reads.suggestions.open_suggestions(tenant_id, SUGGESTIONS),
+        month=month,
+        allowance=allowance,
+        tenant=await reads.tenants.get_tenant(tenant_id),
+        modes=list(Mode),
+    )
+
+
+@routes.post("/planner/modes")
+async def change_modes(form: Sent, visitor: Admin, dependencies: PageDependencies) -> Response:
+    await _set_modes(visitor, dependencies, {name: _mode(name, form.text(name)) for name in MODES})
+    return done(ENTRY, "The planner's modes are changed. A job's own modes come before them.")
+
+
+@routes.post("/planner/stop")
+async def stop_planner(_form: Sent, visitor: Admin, dependencies: PageDependencies) -> Response:
+    """Everywhere, at once: no brain acts or advises where a job has no mode of its own."""
+    await _set_modes(visitor, dependencies, dict.fromkeys(MODES, Mode.OFF))
+    message = "The planner is off. Hints in force expire by themselves, or clear them by hand."
+    return done(ENTRY, message)
+
+
+async def _set_modes(
+    visitor: Visitor, dependencies: Dependencies, modes: Mapping[str, Mode]
+) -> None:
+    change = TenantChange(dict(modes), **modes)
+    await dependencies.tenants.change(visitor.caller, change)
+
+
+@routes.get("/planner/{session_id}")
+async def show_session(
+    session_id: UUID, request: Request, visitor: Reader, dependencies: PageDependencies
+) -> Response:
+    tenant_id, reads = visitor.caller.tenant_id, dependencies.reads
+    session = await reads.records.get_session(tenant_id, session_id)
+    names = await endpoint_names(dependencies, visitor, [session.endpoint_id])
+    job = await reads.jobs.get_job(tenant_id, session.job_id)
+    return await page(
+        request,
+        "planner/show.html",
+        entry=ENTRY,
+        session=session,
+        name=names.get(session.endpoint_id),
+        rules={rule.id: rule.name for rule in job.job.rules},
+        runs=await reads.suggestions.runs_of_session(tenant_id, session_id, RUNS),
+    )
+
+
+@routes.post("/planner/{session_id}/accept")
+async def accept(
+    session_id: UUID, form: Sent, visitor: Operator, dependencies: PageDependencies
+) -> Response:
+    call = form.text("call")
+    if not call.isdecimal() or len(call) > 3:
+        raise InvalidInput("call", call, "the number of the call")
+    await dependencies.suggestions.accept(visitor.caller, session_id, int(call))
+    back = ENTRY if form.text("back") == ENTRY else f"{ENTRY}/{session_id}"
+    return done(back, "Accepted: it has taken effect.")
+
+
+def _mode(field: str, text: str) -> Mode:
+    try:
+        return Mode(text)
+    except ValueError as error:
+        raise InvalidInput(field, text, f"one of {', '.join(Mode)}") from error

@@ -1,0 +1,80 @@
+"""Runs: what happened, and for each what was sent, what came back, and why then."""
+
+from uuid import UUID
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from cadenza.application.ports.run_search import ListedRun, RunSearch
+from cadenza.application.ports.search_result import SearchResult
+from cadenza.domain.plan import Plan, Source
+from cadenza.domain.run import RunStatus
+from cadenza.web.api.parsing.cursors import read_time_cursor
+from cadenza.web.dashboard.pages.jobs import word_or_none
+from cadenza.web.dashboard.pages.lists import endpoint_names, rows_by_time
+from cadenza.web.dashboard.query import choice, identifier, since
+from cadenza.web.dashboard.rendering import page
+from cadenza.web.dashboard.visitor import PageDependencies, Reader
+from cadenza.web.dashboard.words import SOURCES
+
+routes = APIRouter()
+ENTRY = "/runs"
+
+
+@routes.get("/runs")
+async def list_runs(request: Request, visitor: Reader, dependencies: PageDependencies) -> Response:
+    status, source = choice(request, "status", RunStatus), choice(request, "source", Source)
+    search = RunSearch(
+        from_at=since(request, dependencies.around.clock.now()),
+        after=read_time_cursor(word_or_none(request, "cursor")),
+        endpoint_id=identifier(request, "endpoint"),
+        job_id=identifier(request, "job"),
+        statuses=(status,) if status else (),
+        sources=(source,) if source else (),
+    )
+    runs = await dependencies.reads.runs.search_runs(visitor.caller.tenant_id, search)
+    ids = {run.endpoint_id for run in runs.items}
+    if search.endpoint_id is not None:
+        ids.add(search.endpoint_id)
+    return await page(
+        request,
+        "runs/list.html",
+        entry=ENTRY,
+        rows=rows_by_time(request, runs),
+        names=await endpoint_names(dependencies, visitor, ids),
+        search=search,
+        chosen_status=status,
+        chosen_source=source,
+        range=request.query_params.get("range", ""),
+        statuses=list(RunStatus),
+        sources=SOURCES,
+        ends_early=_ends_early(runs, search),
+    )
+
+
+def _ends_early(runs: SearchResult[ListedRun], search: RunSearch) -> bool:
+    """Only so many rows are looked at: with filters that match rarely, a page may be short."""
+    return runs.reached is not None and len(runs.items) < search.limit
+
+
+@routes.get("/runs/{run_id}")
+async def show_run(
+    run_id: UUID, request: Request, visitor: Reader, dependencies: PageDependencies
+) -> Response:
+    tenant_id, reads = visitor.caller.tenant_id, dependencies.reads
+    stored = await reads.runs.get_run(tenant_id, run_id)
+    run = stored.run
+    before = RunSearch(
+        endpoint_id=run.endpoint_id, after=(run.slot_at, run.id), limit=1, to_at=None
+    )
+    earlier = await reads.runs.search_runs(tenant_id, before)
+    return await page(
+        request,
+        "runs/show.html",
+        entry=ENTRY,
+        run=run,
+        in_full=stored,
+        plan=Plan.from_record(run.plan) if run.plan else None,
+        stored=await reads.endpoints.get_endpoint(tenant_id, run.endpoint_id),
+        earlier=earlier.items[0] if earlier.items else None,
+    )

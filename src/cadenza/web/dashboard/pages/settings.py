@@ -1,0 +1,137 @@
+"""Keys, signing keys, people, limits, and where one is signed in."""
+
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from cadenza.application.accounts import NewKey, TenantChange
+from cadenza.domain.access import Scope
+from cadenza.domain.errors import InvalidInput
+from cadenza.web.api.parsing.bodies import SigningKeyBody, validated
+from cadenza.web.dashboard.forms import MENDABLE, Form, Problems, problems_of
+from cadenza.web.dashboard.rendering import done, page
+from cadenza.web.dashboard.visitor import Admin, PageDependencies, Reader, Sent, Visitor
+
+routes = APIRouter()
+ENTRY = "/settings"
+KEY_FIELDS = ("name", "scope", "days")
+SCOPES = {
+    Scope.READ: "look, and change nothing",
+    Scope.OPERATE: "also run, pause, hint, create and change",
+    Scope.ADMIN: "also keys, people and limits",
+}
+
+
+@routes.get("/settings")
+async def show_settings(
+    request: Request, visitor: Reader, dependencies: PageDependencies
+) -> Response:
+    return await _settings(request, visitor, dependencies)
+
+
+async def _settings(
+    request: Request,
+    visitor: Visitor,
+    dependencies: PageDependencies,
+    form: Form | None = None,
+    problems: Problems | None = None,
+) -> Response:
+    tenant_id, reads = visitor.caller.tenant_id, dependencies.reads
+    is_admin = visitor.may_admin
+    return await page(
+        request,
+        "settings.html",
+        status=200 if problems is None else 422,
+        entry=ENTRY,
+        tenant=await reads.tenants.get_tenant(tenant_id),
+        users=await reads.tenants.list_users(tenant_id),
+        usage=await reads.usage.usage(tenant_id),
+        keys=await reads.keys.list_keys(tenant_id) if is_admin else (),
+        signing_keys=await reads.signing_keys.keys_of(tenant_id) if is_admin else (),
+        scopes=SCOPES,
+        form=form or Form({"scope": Scope.READ}),
+        problems=problems or Problems(),
+    )
+
+
+# --- Keys -------------------------------------------------------------------------------------
+
+
+@routes.post("/settings/keys")
+async def create_key(
+    request: Request, form: Sent, visitor: Admin, dependencies: PageDependencies
+) -> Response:
+    try:
+        expires_at = _end(form, dependencies.around.clock.now())
+        wanted = NewKey(form.text("name"), (_scope(form),), visitor.caller.user_id, expires_at)
+        key, token = await dependencies.keys.create(visitor.caller, wanted)
+    except MENDABLE as error:
+        problems = problems_of(error, KEY_FIELDS)
+        return await _settings(request, visitor, dependencies, form, problems)
+    return await _new_secret(request, "key", key.name, token)
+
+
+@routes.post("/settings/keys/{key_id}/rotate")
+async def rotate_key(
+    key_id: UUID, request: Request, _form: Sent, visitor: Admin, dependencies: PageDependencies
+) -> Response:
+    key, token = await dependencies.keys.rotate(visitor.caller, key_id, timedelta(0))
+    return await _new_secret(request, "key", key.name, token)
+
+
+@routes.post("/settings/keys/{key_id}/revoke")
+async def revoke_key(
+    key_id: UUID, _form: Sent, visitor: Admin, dependencies: PageDependencies
+) -> Response:
+    key = await dependencies.keys.revoke(visitor.caller, key_id)
+    return done(ENTRY, f"The key {key.name} opens nothing any more.")
+
+
+async def _new_secret(request: Request, kind: str, name: str, secret: str) -> Response:
+    """In the answer itself, and nowhere else: it is never shown again."""
+    return await page(request, "new_secret.html", entry=ENTRY, kind=kind, name=name, secret=secret)
+
+
+# --- Signing keys, limits ---------------------------------------------------------------------
+
+
+@routes.post("/settings/signing-keys")
+async def create_signing_key(
+    request: Request, form: Sent, visitor: Admin, dependencies: PageDependencies
+) -> Response:
+    body = validated(SigningKeyBody, {"no_overlap": form.optional("no_overlap") is not None})
+    caller, secret = visitor.caller, dependencies.around.new_signing_secret()
+    key = await dependencies.signing_keys.rotate(
+        caller.actor, caller.tenant_id, secret, body.parsed()
+    )
+    return await _new_secret(request, "signing key", str(key.id), key.secret.value)
+
+
+@routes.post("/settings/retention")
+async def change_retention(form: Sent, visitor: Admin, dependencies: PageDependencies) -> Response:
+    days = _days(form, "retention_days", 3650)
+    await dependencies.tenants.change(visitor.caller, TenantChange({"retention_days": days}))
+    return done(ENTRY, "How long runs are kept is changed.")
+
+
+def _scope(form: Form) -> Scope:
+    try:
+        return Scope(form.text("scope"))
+    except ValueError as error:
+        raise InvalidInput("scope", form.text("scope"), f"one of {', '.join(Scope)}") from error
+
+
+def _end(form: Form, now: datetime) -> datetime | None:
+    days = _days(form, "days", 3650)
+    return None if days is None else now + timedelta(days=days)
+
+
+def _days(form: Form, name: str, most: int) -> int | None:
+    text = form.optional(name)
+    if text is None:
+        return None
+    if not text.isdecimal() or len(text) > 6 or not 1 <= int(text) <= most:
+        raise InvalidInput(name, text, f"a whole number of days, from 1 to {most}")
+    return int(text)

@@ -1,0 +1,226 @@
+"""What a person does to an endpoint between its runs: pause, hint, run now, and the like."""
+
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from cadenza.application.steering import Steering
+from cadenza.domain.access import Caller
+from cadenza.domain.errors import InvalidInput
+from cadenza.domain.instants import humanize
+from cadenza.manifest.durations import parse_duration
+from cadenza.web.api.parsing.bodies import IntervalHintBody, OneShotHintBody, validated
+from cadenza.web.dashboard.forms import MENDABLE, Form, Problems, problems_of
+from cadenza.web.dashboard.rendering import done, page
+from cadenza.web.dashboard.visitor import Operator, PageDependencies, Sent, zone_of
+
+routes = APIRouter()
+ENTRY = "/jobs"
+HINT_FIELDS = ("interval", "ttl", "reason", "at", "in", "kind")
+PAUSE_FIELDS = ("until", "for", "reason")
+
+
+# --- One click --------------------------------------------------------------------------------
+
+
+async def _pause(steering: Steering, caller: Caller, endpoint_id: UUID) -> None:
+    await steering.pause(caller, endpoint_id, None, "")
+
+
+Act = Callable[[Steering, Caller, UUID], Awaitable[object]]
+_BUTTONS: dict[str, tuple[Act, str]] = {
+    "pause": (_pause, "Paused until somebody resumes it."),
+    "resume": (Steering.resume, "It goes on."),
+    "clear-hints": (Steering.clear_hints, "The hints are gone; the baseline is back."),
+    "reset-failures": (
+        Steering.reset_failures,
+        "The failures are forgotten, and with them the back-off.",
+    ),
+    "run": (Steering.run_now, "A run is asked for: it starts as soon as a worker is free."),
+    "analyse": (Steering.ask_for_analysis, "The planner will look at it as soon as it can."),
+}
+
+
+def _press(act: Act, message: str) -> Callable[..., Awaitable[Response]]:
+    """What a button does that needs nothing but the endpoint."""
+
+    async def press(
+        endpoint_id: UUID, _form: Sent, visitor: Operator, dependencies: PageDependencies
+    ) -> Response:
+        await act(dependencies.steering, visitor.caller, endpoint_id)
+        return done(f"/endpoints/{endpoint_id}", message)
+
+    return press
+
+
+for action, button in _BUTTONS.items():
+    routes.add_api_route(f"/endpoints/{{endpoint_id}}/{action}", _press(*button), methods=["POST"])
+
+
+@routes.post("/endpoints/{endpoint_id}/archive")
+async def archive_endpoint(
+    endpoint_id: UUID, _form: Sent, visitor: Operator, dependencies: PageDependencies
+) -> Response:
+    await dependencies.endpoints.archive(visitor.caller, endpoint_id)
+    return done(
+        f"/endpoints/{endpoint_id}", "It is archived and never runs again. Its history stays."
+    )
+
+
+@routes.post("/endpoints/{endpoint_id}/test")
+async def call_once(
+    endpoint_id: UUID,
+    request: Request,
+    _form: Sent,
+    visitor: Operator,
+    dependencies: PageDependencies,
+) -> Response:
+    """It is no run and counts for nothing; a reload would call again, and the browser asks."""
+    outcome, took = await dependencies.endpoint_test.call(visitor.caller, endpoint_id)
+    reads = dependencies.reads.endpoints
+    stored = await reads.get_endpoint(visitor.caller.tenant_id, endpoint_id)
+    return await page(
+        request,
+        "endpoints/test.html",
+        entry=ENTRY,
+        stored=stored,
+        endpoint=stored.endpoint,
+        outcome=outcome,
+        took=took,
+    )
+
+
+# --- With a form ------------------------------------------------------------------------------
+
+
+@routes.get("/endpoints/{endpoint_id}/pause-until")
+async def show_pause(
+    endpoint_id: UUID, request: Request, visitor: Operator, dependencies: PageDependencies
+) -> Response:
+    form = Form({"for": "1h"})
+    return await _steering_form(request, "pause", endpoint_id, visitor, dependencies, form)
+
+
+@routes.post("/endpoints/{endpoint_id}/pause-until")
+async def pause_until(
+    endpoint_id: UUID,
+    request: Request,
+    form: Sent,
+    visitor: Operator,
+    dependencies: PageDependencies,
+) -> Response:
+    try:
+        until_at = _end_of_pause(form, dependencies.around.clock.now(), zone_of(request))
+        reason = _reason(form)
+        await dependencies.steering.pause(visitor.caller, endpoint_id, until_at, reason)
+    except MENDABLE as error:
+        problems = problems_of(error, PAUSE_FIELDS)
+        return await _steering_form(
+            request, "pause", endpoint_id, visitor, dependencies, form, problems
+        )
+    return done(f"/endpoints/{endpoint_id}", "It is paused.")
+
+
+@routes.get("/endpoints/{endpoint_id}/hint")
+async def show_hint(
+    endpoint_id: UUID, request: Request, visitor: Operator, dependencies: PageDependencies
+) -> Response:
+    form = Form({"kind": "interval", "ttl": "1h"})
+    return await _steering_form(request, "hint", endpoint_id, visitor, dependencies, form)
+
+
+@routes.post("/endpoints/{endpoint_id}/hint")
+async def hint(
+    endpoint_id: UUID,
+    request: Request,
+    form: Sent,
+    visitor: Operator,
+    dependencies: PageDependencies,
+) -> Response:
+    steering, caller = dependencies.steering, visitor.caller
+    try:
+        if form.text("kind") == "once":
+            body = validated(OneShotHintBody, _one_shot(form, zone_of(request)))
+            run_at, ttl = body.parsed()
+            await steering.hint_run(caller, endpoint_id, run_at, ttl, body.reason, body.written)
+            message = "One run is asked for."
+        else:
+            asked = validated(IntervalHintBody, _interval(form))
+            interval, ttl = asked.parsed()
+            await steering.hint_interval(caller, endpoint_id, interval, ttl, asked.reason)
+            message = f"It runs every {humanize(interval)} for {humanize(ttl)}, within its limits."
+    except MENDABLE as error:
+        problems = problems_of(error, HINT_FIELDS)
+        return await _steering_form(
+            request, "hint", endpoint_id, visitor, dependencies, form, problems
+        )
+    return done(f"/endpoints/{endpoint_id}", message)
+
+
+async def _steering_form(
+    request: Request,
+    name: str,
+    endpoint_id: UUID,
+    visitor: Operator,
+    dependencies: PageDependencies,
+    form: Form,
+    problems: Problems | None = None,
+) -> Response:
+    reads = dependencies.reads.endpoints
+    stored = await reads.get_endpoint(visitor.caller.tenant_id, endpoint_id)
+    return await page(
+        request,
+        f"endpoints/{name}.html",
+        status=200 if problems is None else 422,
+        entry=ENTRY,
+        stored=stored,
+        endpoint=stored.endpoint,
+        form=form,
+        problems=problems or Problems(),
+    )
+
+
+# --- What was typed ---------------------------------------------------------------------------
+
+
+def _interval(form: Form) -> dict[str, str]:
+    fields = {"interval": form.text("interval"), "ttl": form.text("ttl") or "1h"}
+    return {**fields, "reason": form.text("reason")}
+
+
+def _one_shot(form: Form, zone: ZoneInfo) -> dict[str, str]:
+    fields = {"ttl": form.text("ttl") or "30m", "reason": form.text("reason")}
+    if form.optional("at") is not None:
+        return {**fields, "at": local_instant("at", form.text("at"), zone).isoformat()}
+    return {**fields, "in": form.text("in")}
+
+
+def _end_of_pause(form: Form, now: datetime, zone: ZoneInfo) -> datetime | None:
+    """None: until it is resumed."""
+    if form.optional("until") is not None:
+        return local_instant("until", form.text("until"), zone)
+    if form.optional("for") is None:
+        return None
+    try:
+        return now + parse_duration(form.text("for"))
+    except (ValueError, OverflowError) as error:
+        raise InvalidInput("for", form.text("for"), str(error)) from error
+
+
+def local_instant(field: str, text: str, zone: ZoneInfo) -> datetime:
+    """As a browser's field for day and time has it, where the person is."""
+    try:
+        return datetime.fromisoformat(text).replace(tzinfo=zone).astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise InvalidInput(field, text, "a day and a time, like 2026-03-01T12:00") from error
+
+
+def _reason(form: Form) -> str:
+    reason = form.text("reason")
+    if len(reason) > 500:
+        raise InvalidInput("reason", reason, "at most 500 characters")
+    return reason

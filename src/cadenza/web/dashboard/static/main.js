@@ -1,0 +1,54 @@
+// What every page does: theme, zone, shortcuts, menus, times that count on, live updates.
+import { startClock } from "./clock.js";
+import { startLive } from "./live.js";
+import { startShortcuts } from "./shortcuts.js";
+import { keepZone, startTheme } from "./preferences.js";
+import { startActivity } from "./activity.js";
+
+startTheme();
+showCurrentEntry();
+startClock();
+startMenus();
+startCopying();
+if (document.getElementById("live")) {
+  startShortcuts();
+  startLive();
+  startActivity();
+}
+keepZone();
+
+/** On a phone the menu scrolls: the entry one is at comes into view. */
+function showCurrentEntry() {
+  const menu = document.getElementById("menu");
+  const entry = menu?.querySelector("[aria-current]");
+  if (entry) menu.scrollLeft = entry.offsetLeft - (menu.clientWidth - entry.offsetWidth) / 2;
+}
+
+/** One menu at a time, and none that stays open behind a click elsewhere or Escape. */
+function startMenus() {
+  const close = (except) => {
+    for (const menu of document.querySelectorAll("details.menu[open]")) if (menu !== except) menu.open = false;
+  };
+  document.addEventListener("click", (event) => close(event.target.closest("details.menu")));
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    const open = document.querySelector("details.menu[open]");
+    close();
+    open?.querySelector("summary").focus();
+  });
+  document.addEventListener("click", (event) => {
+    const id = event.target.closest("[data-open]")?.dataset.open;
+    if (id) document.getElementById(id).showModal();
+  });
+}
+
+function startCopying() {
+  for (const button of document.querySelectorAll("[data-copy]")) {
+    if (!navigator.clipboard) continue;
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+      button.textContent = "Copied";
+    });
+  }
+}

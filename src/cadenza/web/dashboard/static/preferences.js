@@ -1,0 +1,27 @@
+// What a person prefers, kept in cookies so that the server draws the page that way at once.
+const YEAR = 31536000;
+
+function keep(name, value) {
+  const secure = location.protocol === "https:" ? "; secure" : "";
+  document.cookie = `${name}=${encodeURIComponent(value)}; path=/; max-age=${value ? YEAR : 0}; samesite=strict${secure}`;
+}
+
+export function startTheme() {
+  document.getElementById("theme")?.addEventListener("click", changeTheme);
+}
+
+export function changeTheme() {
+  const root = document.documentElement;
+  const isDark = getComputedStyle(root).colorScheme === "dark";
+  root.dataset.theme = isDark ? "light" : "dark";
+  keep("cadenza_theme", root.dataset.theme);
+  document.body.dispatchEvent(new Event("cadenza:theme"));
+}
+
+/** Tell the server where the person is; the page is drawn anew where it did not know yet. */
+export function keepZone() {
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const shown = document.getElementById("zone")?.dataset.zone;
+  keep("cadenza_zone", zone);
+  if (shown && zone && shown !== zone) document.body.dispatchEvent(new Event("cadenza:changed"));
+}

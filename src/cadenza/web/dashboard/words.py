@@ -1,0 +1,241 @@
+"""How the dashboard says things: times, durations, sources, states, in plain words."""
+
+import json
+import re
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Any
+
+from markupsafe import Markup
+
+from cadenza.application.ports.catalogue import StoredEndpoint, StoredJob
+from cadenza.domain.endpoint import Baseline, CronLine, Every, fresh_hints, is_late
+from cadenza.domain.hint import IntervalHint
+from cadenza.domain.instants import FOREVER, humanize, iso
+
+SOURCES = {
+    "baseline-cron": "Baseline",
+    "baseline-interval": "Baseline",
+    "ai-interval": "Interval hint",
+    "ai-oneshot": "Asked once",
+    "clamped-min": "Min interval",
+    "clamped-max": "Max interval",
+    "retry-after": "Retry-After",
+    "paused": "After a pause",
+    "resumed": "Resumed",
+    "manual": "By hand",
+}
+# Colour and shape of a mark: the seven families of the score.
+FAMILIES = {
+    "baseline-cron": "baseline",
+    "baseline-interval": "baseline",
+    "ai-interval": "tight",
+    "ai-oneshot": "once",
+    "manual": "hand",
+}
+STATUSES = {
+    "running": "running",
+    "success": "went well",
+    "failure": "failed",
+    "timeout": "timed out",
+    "cancelled": "cancelled",
+    "error": "failed",
+    "skipped": "skipped",
+    "scheduled": "waiting for its time",
+    "waiting": "waits for an answer",
+}
+# What a state looks like: one of good, bad, busy, calm.
+TONES = {
+    "running": "busy",
+    "success": "good",
+    "failure": "bad",
+    "timeout": "bad",
+    "error": "bad",
+    "waiting": "busy",
+}
+_UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
+_INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
+
+
+# --- Times ------------------------------------------------------------------------------------
+
+
+def span(duration: timedelta) -> str:
+    """The two largest parts of a duration: 2 d 3 h, 5 min 20 s, 340 ms."""
+    seconds = abs(duration.total_seconds())
+    if seconds < 1:
+        return f"{round(seconds * 1000)} ms"
+    if seconds < 10:
+        return f"{seconds:.1f}".removesuffix(".0") + " s"
+    left, parts = int(seconds), list[str]()
+    for size, unit in _UNITS:
+        count, left = divmod(left, size)
+        if count:
+            parts.append(f"{count} {unit}")
+        elif parts:
+            break
+    return " ".join(parts[:2])
+
+
+def relative(at: datetime, now: datetime) -> str:
+    if at >= FOREVER:
+        return "until resumed"
+    distance = at - now
+    if abs(distance) < timedelta(seconds=1):
+        return "now"
+    seconds = timedelta(seconds=int(abs(distance).total_seconds()))
+    return f"in {span(seconds)}" if distance > timedelta(0) else f"{span(seconds)} ago"
+
+
+def absolute(at: datetime, zone: tzinfo, now: datetime) -> str:
+    """As a clock there shows it, with the zone; with the day where that is not today."""
+    if at >= FOREVER:
+        return ""
+    local, today = at.astimezone(zone), now.astimezone(zone)
+    clock = f"{local:%H:%M:%S} {zone_name(local)}"
+    if local.date() == today.date():
+        return clock
+    day = f"{local.day} {local:%b}" if local.year == today.year else f"{local:%Y-%m-%d}"
+    return f"{day} {clock}"
+
+
+def zone_name(local: datetime) -> str:
+    """CET, or UTC+5 where a zone has no letters of its own."""
+    name = local.tzname() or "UTC"
+    return f"UTC{name}" if name[:1] in "+-" else name
+
+
+def in_sentence(text: str, zone: tzinfo, now: datetime) -> Markup:
+    """A sentence of ours, its instants as the person's clock shows them."""
+    parts, last = list[Markup](), 0
+    for match in _INSTANT.finditer(text):
+        at = datetime.fromisoformat(match[0]).astimezone(UTC)
+        parts.append(Markup.escape(text[last : match.start()]))
+        shown = absolute(at, zone, now) or "the end of time"
+        parts.append(Markup('<time datetime="{}">{}</time>').format(match[0], shown))
+        last = match.end()
+    return Markup("").join([*parts, Markup.escape(text[last:])])
+
+
+# --- Schedules --------------------------------------------------------------------------------
+
+
+def baseline_words(baseline: Baseline) -> str:
+    if isinstance(baseline, Every):
+        return f"every {humanize(baseline.interval)}"
+    if isinstance(baseline, CronLine):
+        return f"{baseline.expression} ({baseline.timezone})"
+    return "on demand"
+
+
+def source_words(source: str | None) -> str:
+    return SOURCES.get(source or "", source or "")
+
+
+def family(source: str | None) -> str:
+    return FAMILIES.get(source or "", "limit")
+
+
+def bend(stored: StoredEndpoint) -> str:
+    """Whether an interval hint in force tightens or relaxes its baseline; empty where none is."""
+    hint, _ = fresh_hints(stored.endpoint, stored.read_at)
+    if hint is None:
+        return ""
+    baseline = stored.endpoint.baseline
+    is_longer = isinstance(baseline, Every) and hint.interval > baseline.interval
+    return "relaxed" if is_longer else "tight"
+
+
+def hint_words(hint: Any) -> str:
+    if isinstance(hint, IntervalHint):
+        return f"every {humanize(hint.interval)}"
+    return "one run"
+
+
+def author_words(hint: Any) -> str:
+    """Who set a hint or a pause: a person, a declared rule, a model or a detector."""
+    if hint.user_id is not None or hint.brain is None:
+        return "a person" if hint.session_id is None else "the planner"
+    if hint.rule_id is not None:
+        return "a declared rule"
+    return "a model" if hint.brain == "llm" else "a detector"
+
+
+# --- States -----------------------------------------------------------------------------------
+
+
+def endpoint_states(stored: StoredEndpoint) -> list[tuple[str, str]]:
+    """Everything that is notable about an endpoint now, as a word and its tone."""
+    endpoint, now = stored.endpoint, stored.read_at
+    if endpoint.archived_at is not None:
+        return [("archived", "calm")]
+    states: list[tuple[str, str]] = []
+    if endpoint.failure_count:
+        times = "" if endpoint.failure_count == 1 else f" {endpoint.failure_count} times"
+        states.append((f"failed{times}", "bad"))
+    if endpoint.paused_until(now) is not None:
+        states.append(("paused", "held"))
+    elif is_late(stored.next_run_at, endpoint, now):
+        states.append(("late", "bad"))
+    if endpoint.in_flight:
+        states.append(("running", "busy"))
+    if bent := bend(stored):
+        states.append(("tightened" if bent == "tight" else "relaxed", bent))
+    if fresh_hints(endpoint, now)[1] is not None:
+        states.append(("asked once", "once"))
+    return states or [("on its baseline", "good")]
+
+
+def job_states(stored: StoredJob) -> list[tuple[str, str]]:
+    job = stored.job
+    if job.archived_at is not None:
+        return [("archived", "calm")]
+    if job.paused_until is not None and job.paused_until > stored.read_at:
+        return [("paused", "held")]
+    return [("active", "good")]
+
+
+def status_words(status: str) -> str:
+    return STATUSES.get(status, status)
+
+
+def tone(status: str) -> str:
+    return TONES.get(status, "calm")
+
+
+# --- Values -----------------------------------------------------------------------------------
+
+
+def pretty(value: Any) -> str:
+    """Any JSON value for a person's eyes; text as it is."""
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, indent=2, ensure_ascii=False, default=str)
+
+
+def plural(count: int, one: str, many: str | None = None) -> str:
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def action_words(action: str) -> str:
+    """`endpoint.hint.interval` as a person says it."""
+    subject, _, what = action.partition(".")
+    return f"{subject.replace('-', ' ')}: {what.replace('.', ' ').replace('-', ' ')}"
+
+
+FILTERS: dict[str, Any] = {
+    "span": span,
+    "humanize": humanize,
+    "iso": iso,
+    "baseline": baseline_words,
+    "source": source_words,
+    "family": family,
+    "bend": bend,
+    "hint": hint_words,
+    "author": author_words,
+    "endpoint_states": endpoint_states,
+    "job_states": job_states,
+    "status": status_words,
+    "tone": tone,
+    "pretty": pretty,
+    "action": action_words,
+}

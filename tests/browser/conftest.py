@@ -1,0 +1,54 @@
+"""A real browser and a real server: Debian's Chromium, driven by Playwright."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from tests.backends import MEMORY
+from tests.browser.watching import Person, World, person_of, world_of
+from tests.web.support import listening
+
+HERE = Path(__file__).parent
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+FLAGS = (
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+MISSING = (
+    "There is no Chromium on this machine. `apt-get install chromium` brings one (`make test` does "
+    "that where it may); `pytest -m 'not browser'` leaves these tests out."
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+
+
+@pytest.fixture(scope="module")  # Playwright's loop must have ended when other tests want theirs
+def chromium() -> Iterator[Browser]:
+    path = next(filter(None, map(shutil.which, NAMES)), None)
+    assert path is not None, MISSING
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    with listening(MEMORY) as server:
+        yield world_of(server)
+
+
+@pytest.fixture
+def person(world: World, chromium: Browser) -> Iterator[Person]:
+    """Signed in with an admin's key; at the end, nothing may have gone wrong on any page."""
+    with person_of(world, chromium) as person:
+        person.sign_in()
+        yield person
+        person.check_nothing_went_wrong()

@@ -1,0 +1,128 @@
+"""Every page in a real browser: no message, no violation of the policy, and usable by everybody."""
+
+from pathlib import Path
+from typing import Any
+
+import axe_playwright_python
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.browser.watching import PHONE, Person, World, person_of
+
+AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
+EMPTY = ("/", "/jobs", "/endpoints", "/runs", "/planner", "/graphs", "/graphs/grants", "/activity",
+         "/settings", "/search?q=nothing", "/jobs/new")  # fmt: skip
+
+
+def _pages(ids: dict[str, str]) -> list[str]:
+    schedule = f"/graphs/schedules/{ids['schedules']}"
+    endpoint = f"/endpoints/{ids['endpoints']}"
+    return [
+        *EMPTY,
+        f"/jobs/{ids['jobs']}",
+        f"/jobs/{ids['jobs']}/edit",
+        f"/jobs/{ids['jobs']}/endpoints/new",
+        endpoint,
+        f"{endpoint}/edit",
+        f"{endpoint}/hint",
+        f"{endpoint}/pause-until",
+        f"/runs/{ids['runs']}",
+        f"/planner/{ids['sessions']}",
+        schedule,
+        f"{schedule}/runs/{ids['schedule_run_id']}",
+        f"/graphs/grants/{ids['grants']}",
+        f"/graphs/accounts/{ids['accounts']}",
+    ]
+
+
+def _faults(page: Page) -> list[str]:
+    """What axe finds, by rule and place."""
+    page.evaluate(AXE)
+    result: Any = page.evaluate("axe.run(document)")
+    return [
+        f"{page.url} {fault['id']}: {node['html'][:160]} {node['any'][:1]}"
+        for fault in result["violations"]
+        for node in fault["nodes"]
+    ]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_on_any_page(world: World, chromium: Browser, theme: Any) -> None:
+    ids = world.furnish()
+    with person_of(world, chromium, color_scheme=theme) as person:
+        person.go("/sign-in")
+        faults = _faults(person.page)
+        person.sign_in()
+        for path in _pages(ids):
+            faults += _faults(person.go(path))
+        assert faults == []
+        person.check_nothing_went_wrong()
+
+
+def test_empty_pages_are_as_quiet(person: Person) -> None:
+    for path in EMPTY:
+        person.go(path)
+        assert person.page.locator("h1").count() == 1, path
+
+
+def test_no_page_is_wider_than_a_phone(world: World, chromium: Browser) -> None:
+    ids = world.furnish()
+    with person_of(world, chromium, viewport=PHONE) as person:
+        person.sign_in()
+        for path in _pages(ids):
+            width = person.go(path).evaluate("document.documentElement.scrollWidth")
+            assert width <= PHONE["width"], path
+
+
+def test_hostile_text_does_nothing_in_a_browser(world: World, person: Person) -> None:
+    text = "<img src=x onerror=window.hacked=1><script>window.hacked=1<" + "|script>"
+    endpoint = world.endpoint(text[:90].replace("/", ""))
+    path = f"/endpoints/{endpoint['id']}"
+    world.done("POST", f"{path}/hints/interval", {"interval": "2m", "reason": text})
+    world.run(endpoint)
+    person.go("/activity")
+    person.wait_until_live()
+    world.done("POST", f"{path}/pause", {"reason": text})
+    person.page.locator("#happening-list li").first.wait_for()
+    for address in ("/", path, "/endpoints", "/activity", f"/search?q={text[:30]}"):
+        person.go(address)
+        assert person.page.evaluate("window.hacked") is None, address
+
+
+def test_the_theme_follows_the_system_until_somebody_chooses(
+    world: World, chromium: Browser
+) -> None:
+    with person_of(world, chromium, color_scheme="dark") as person:
+        person.sign_in()
+        scheme = "getComputedStyle(document.documentElement).colorScheme"
+        assert person.page.evaluate(scheme) == "dark"
+        person.page.keyboard.press("t")
+        assert person.page.evaluate(scheme) == "light"
+        person.page.reload()
+        assert person.page.evaluate(scheme) == "light"
+        person.check_nothing_went_wrong()
+
+
+def test_times_are_by_the_clock_of_the_browser(world: World, person: Person) -> None:
+    world.endpoint()
+    person.go("/endpoints")
+    assert person.page.locator("#zone").inner_text() == "Europe/Berlin"
+    assert "CE" in person.page.locator("td .abs").first.inner_text()  # CET or CEST
+
+
+def test_a_keyboard_is_enough(world: World, person: Person) -> None:
+    world.endpoint("needle")
+    page = person.go("/")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("/")
+    page.keyboard.type("needle")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/search?q=needle")
+    page.keyboard.press("g")
+    page.keyboard.press("j")
+    page.wait_for_url("**/jobs")
+    page.keyboard.press("?")
+    assert page.locator("#shortcuts").is_visible()
+    page.keyboard.press("Escape")
+    assert page.locator("#shortcuts").is_hidden()

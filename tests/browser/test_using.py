@@ -1,0 +1,95 @@
+"""A person uses the dashboard: sign in and out, create, pause, hint, accept, revoke."""
+
+from playwright.sync_api import Browser
+
+from tests.browser.watching import Person, World, person_of
+from tests.web.suggesting import suggest_interval
+
+
+def test_a_link_signs_in_once(world: World, chromium: Browser) -> None:
+    link = world.done("POST", "/sign-in-links")["path"]
+    with person_of(world, chromium) as person, person_of(world, chromium) as other:
+        person.go(link)
+        assert person.path() == "/"
+        other.go(link)
+        assert other.path() == "/sign-in"
+        assert "used, or is older" in other.page.locator("main").inner_text()
+        person.check_nothing_went_wrong()
+
+
+def test_out_again_means_out(person: Person) -> None:
+    page = person.page
+    page.get_by_label("You and your sign-in").click()
+    page.get_by_role("button", name="Sign out").click()
+    page.wait_for_url("**/sign-in")
+    person.go("/jobs")
+    assert person.path() == "/sign-in"
+
+
+def test_a_job_and_an_endpoint_are_made_with_their_next_runs_in_sight(
+    world: World, person: Person
+) -> None:
+    page = person.go("/jobs")
+    page.get_by_role("link", name="New job").click()
+    page.get_by_label("Name").fill("shop")
+    page.get_by_role("button", name="Create job").click()
+    page.get_by_role("link", name="Create the first").click()
+    page.get_by_label("Name").fill("orders")
+    page.get_by_label("At times (cron)").check()
+    page.get_by_label("Cron line", exact=True).fill("0 9 * * *")
+    page.get_by_label("Zone of the cron line").fill("Asia/Tokyo")
+    page.locator("#draft").get_by_text("09:00:00 JST").first.wait_for()
+    page.get_by_label("Cron line", exact=True).fill("61 9 * * *")
+    page.locator("#draft .bad-text").wait_for()
+    page.get_by_label("Cron line", exact=True).fill("0 9 * * *")
+    page.get_by_label("Address").fill("https://shop.example/orders")
+    page.get_by_role("button", name="Create endpoint").click()
+    page.get_by_role("heading", name="orders").wait_for()
+    (stored,) = world.done("GET", "/endpoints")["items"]
+    assert stored["baseline"] == {
+        "cron": "0 9 * * *",
+        "timezone": "Asia/Tokyo",
+        "every_ms": None,
+        "on_demand": False,
+    }
+
+
+def test_stopping_is_one_click(world: World, person: Person) -> None:
+    endpoint = world.endpoint()
+    page = person.go(f"/endpoints/{endpoint['id']}")
+    page.get_by_role("button", name="Pause", exact=True).click()
+    page.get_by_role("button", name="Resume").wait_for()
+    assert world.done("GET", f"/endpoints/{endpoint['id']}")["pauses"][0]["by"] == "person"
+    person.go("/planner").get_by_role("button", name="Stop the planner everywhere").click()
+    page.get_by_text("The planner is off.").wait_for()
+
+
+def test_a_hint_is_set_and_cleared(world: World, person: Person) -> None:
+    endpoint = world.endpoint()
+    page = person.go(f"/endpoints/{endpoint['id']}")
+    page.get_by_role("link", name="Hint…").click()
+    page.get_by_label("Every").fill("1m")
+    page.get_by_label("Why").fill("a sale")
+    page.get_by_role("button", name="Set the hint").click()
+    page.get_by_text("“a sale”").wait_for()
+    page.locator("#main").get_by_role("button", name="Clear hints").last.click()
+    page.get_by_text("Nothing: it runs exactly as its owner wrote it.").wait_for()
+
+
+def test_a_suggestion_is_accepted(world: World, person: Person) -> None:
+    endpoint, site = world.endpoint(), world.server.site
+    world.server.wait_for(suggest_interval(site, site.ours, endpoint))
+    page = person.go("/planner")
+    page.get_by_role("button", name="Accept").click()
+    page.get_by_text("Accepted: it has taken effect.").wait_for()
+    assert world.done("GET", f"/endpoints/{endpoint['id']}")["hints"][0]["interval_ms"] == 60_000
+
+
+def test_a_key_is_revoked_after_a_question(world: World, person: Person) -> None:
+    key = world.done("POST", "/keys", {"name": "robot", "scopes": ["read"]})
+    row = person.go("/settings").locator(f"#key-{key['id']}")
+    row.get_by_text("Revoke…").click()
+    row.get_by_role("button", name="Revoke robot").click()
+    person.page.get_by_text("The key robot opens nothing any more.").wait_for()
+    keys = {row["id"]: row for row in world.done("GET", "/keys")["items"]}
+    assert keys[key["id"]]["revoked_at"] is not None

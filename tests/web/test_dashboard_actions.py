@@ -1,0 +1,229 @@
+"""What a person does on the dashboard is what the API would do; what is wrong is told at its
+field."""
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from cadenza.application.ports.claims import ClaimRequest
+from tests.factories import seconds
+from tests.web.html_pages import Browser, browser, signed_in
+from tests.web.suggesting import suggest_interval
+from tests.web.support import Site
+
+
+async def _endpoint(site: Site, endpoint: dict[str, Any]) -> dict[str, Any]:
+    return await site.ours.done("GET", f"/endpoints/{endpoint['id']}")
+
+
+async def test_a_job_is_created_changed_paused_resumed_and_archived(site: Site) -> None:
+    visitor = await signed_in(site, site.ours)
+    form = await visitor.open("/jobs/new")
+    page = await visitor.send(form, name="shop", description="Watch it.", llm="off")
+    assert "The job is there" in page.text
+    path = page.path
+    page = await visitor.send(await visitor.open(f"{path}/edit"), name="store")
+    assert "store" in page.text
+    page = await visitor.send(page, f"{path}/pause")
+    assert "paused" in page.text
+    job = await site.ours.done("GET", f"/jobs/{path.rsplit('/', 1)[1]}")
+    assert (job["name"], job["description"], job["planner"]["llm"]) == (
+        "store",
+        "Watch it.",
+        "off",
+    )
+    page = await visitor.send(page, f"{path}/resume")
+    page = await visitor.send(page, f"{path}/archive")
+    assert "archived" in page.text
+    assert not [form for form in page.forms if form.action.startswith(path)]
+
+
+async def test_what_is_wrong_is_told_at_its_field_and_what_was_typed_stays(site: Site) -> None:
+    visitor = await signed_in(site, site.ours)
+    job = await site.ours.job("taken")
+    page = await visitor.send(await visitor.open("/jobs/new"), name="taken", extra_runs="lots")
+    assert page.status == 422
+    assert page.form().fields["name"] == "taken"
+    assert "number" in page.text.lower()
+    page = await visitor.send(await visitor.open("/jobs/new"), name="taken")
+    assert page.status == 422
+    assert "exists" in page.text
+    new = await visitor.open(f"/jobs/{job['id']}/endpoints/new")
+    page = await visitor.send(new, name="a", url="ftp://x/", every="5 minutes")
+    assert page.status == 422
+    assert page.form().fields["every"] == "5 minutes"
+    assert "5m" in page.text
+    assert await site.ours.done("GET", "/endpoints") == {"items": [], "next": None}
+
+
+async def test_somebody_elses_change_is_not_overwritten(site: Site) -> None:
+    job = await site.ours.job("shop", description="old")
+    visitor = await signed_in(site, site.ours)
+    form = await visitor.open(f"/jobs/{job['id']}/edit")
+    await site.ours.done("PATCH", f"/jobs/{job['id']}", {"description": "newer"})
+    page = await visitor.send(form, description="mine")
+    assert page.status == 422
+    assert "changed" in page.text
+    assert (await site.ours.done("GET", f"/jobs/{job['id']}"))["description"] == "newer"
+
+
+async def test_an_endpoint_is_created_and_changed_and_its_secrets_are_kept(site: Site) -> None:
+    job = await site.ours.job()
+    visitor = await signed_in(site, site.ours)
+    page = await visitor.send(
+        await visitor.open(f"/jobs/{job['id']}/endpoints/new"),
+        name="orders",
+        baseline="cron",
+        cron="0 9 * * mon-fri",
+        timezone="Europe/Paris",
+        min_interval="1m",
+        url="https://shop.example/orders",
+        method="POST",
+        headers="Accept: text/plain\nX-One: 1",
+        secret_headers="X-Key: s3cret-of-the-form",
+        body='{"a": 1}',
+        success_statuses="200, 404",
+    )
+    assert page.status == 200, page.text
+    assert "s3cret-of-the-form" not in page.html
+    stored = (await site.ours.done("GET", "/endpoints"))["items"][0]
+    assert stored["baseline"]["cron"] == "0 9 * * mon-fri"
+    assert stored["target"]["secret_headers"] == ["X-Key"]
+    assert stored["target"]["success_statuses"] == [200, 404]
+    path = f"/endpoints/{stored['id']}"
+    edit = await visitor.open(f"{path}/edit")
+    assert edit.form().fields["secret_headers"] == "X-Key: ***"
+    page = await visitor.send(edit, baseline="every", every="10m", headers="", min_interval="")
+    assert page.status == 200, page.text
+    changed = await _endpoint(site, stored)
+    assert changed["baseline"]["every_ms"] == 600_000
+    assert changed["min_interval_ms"] is None
+    assert changed["target"]["headers"] == {}
+    assert changed["target"]["secret_headers"] == ["X-Key"]
+    opened = await site.backend.stores.endpoints.get_endpoint(
+        site.ours.tenant_id, UUID(stored["id"]), with_secrets=True
+    )
+    assert opened.secrets["X-Key"].value == "s3cret-of-the-form"
+
+
+async def test_an_endpoint_that_is_saved_as_it_was_is_as_it_was(site: Site) -> None:
+    endpoint = await site.ours.endpoint(
+        headers={"Accept": "text/plain"}, body='{"a": 1}', timeout="5s", success_when="body.ok"
+    )
+    visitor = await signed_in(site, site.ours)
+    before = await _endpoint(site, endpoint)
+    await visitor.send(await visitor.open(f"/endpoints/{endpoint['id']}/edit"))
+    after = await _endpoint(site, endpoint)
+    assert after["revision"] == before["revision"]
+
+
+async def test_buttons_steer_an_endpoint(site: Site) -> None:
+    endpoint = await site.ours.endpoint()
+    path = f"/endpoints/{endpoint['id']}"
+    visitor = await signed_in(site, site.ours)
+    page = await visitor.send(await visitor.open(path), f"{path}/pause")
+    assert [pause["by"] for pause in (await _endpoint(site, endpoint))["pauses"]] == ["person"]
+    page = await visitor.send(page, f"{path}/resume")
+    assert (await _endpoint(site, endpoint))["pauses"] == []
+    hint = await visitor.open(f"{path}/hint")
+    page = await visitor.send(hint, kind="interval", interval="1m", ttl="30m", reason="a sale")
+    assert "a sale" in page.text
+    (stored,) = (await _endpoint(site, endpoint))["hints"]
+    assert (stored["interval_ms"], stored["reason"]) == (60_000, "a sale")
+    page = await visitor.send(page, f"{path}/clear-hints")
+    assert (await _endpoint(site, endpoint))["hints"] == []
+    page = await visitor.send(page, f"{path}/run")
+    assert await site.backend.run_due() == 1
+    page = await visitor.send(await visitor.open(path), f"{path}/run")
+    await site.backend.queue.claim_due(ClaimRequest("test", 1, seconds(30)))
+    refused = await visitor.send(page, f"{path}/run")
+    assert (refused.path, "a run of it is in flight" in refused.text) == (path, True)
+
+
+async def test_a_pause_ends_when_the_form_says(site: Site) -> None:
+    endpoint = await site.ours.endpoint()
+    path = f"/endpoints/{endpoint['id']}"
+    visitor = await signed_in(site, site.ours)
+    visitor.client.cookies.set("cadenza_zone", "Asia%2FTokyo")
+    form = await visitor.open(f"{path}/pause-until")
+    await visitor.send(form, until="2100-01-02T09:00", reason="a long deploy")
+    (pause,) = (await _endpoint(site, endpoint))["pauses"]
+    assert (pause["until"], pause["reason"]) == ("2100-01-02T00:00:00Z", "a long deploy")
+    wrong = await visitor.send(form, **{"for": "a while"})
+    assert wrong.status == 422
+    assert "5m" in wrong.text
+
+
+async def test_a_suggestion_is_accepted_once(site: Site) -> None:
+    endpoint = await site.ours.endpoint()
+    session = await suggest_interval(site, site.ours, endpoint)
+    visitor = await signed_in(site, site.ours)
+    page = await visitor.open("/planner")
+    path = f"/planner/{session.id}/accept"
+    accepted = await visitor.send(page, path)
+    assert "Accepted" in accepted.text
+    assert (await _endpoint(site, endpoint))["hints"][0]["interval_ms"] == 60_000
+    assert "Nothing is suggested" in accepted.text
+    again = await visitor.send(page, path)
+    assert "it was accepted by" in again.text
+
+
+async def test_the_planner_is_stopped_everywhere_with_one_click(site: Site) -> None:
+    visitor = await signed_in(site, site.ours)
+    page = await visitor.send(await visitor.open("/planner"), "/planner/stop")
+    tenant = await site.ours.done("GET", "/tenant")
+    assert {tenant["rules_mode"], tenant["llm_mode"], tenant["detectors_mode"]} == {"off"}
+    assert not [form for form in page.forms if form.action == "/planner/stop"]
+
+
+async def test_a_key_is_made_shown_once_and_revoked(site: Site) -> None:
+    visitor = await signed_in(site, site.ours)
+    settings = await visitor.open("/settings")
+    page = await visitor.send(settings, "/settings/keys", name="robot", scope="read")
+    token = next(word for word in page.text.split() if word.startswith("cdz_"))
+    robot = await signed_in_with(site, token)
+    assert (await robot.open("/jobs")).path == "/jobs"
+    settings = await visitor.open("/settings")
+    assert token not in settings.html
+    key = next(k for k in (await site.ours.done("GET", "/keys"))["items"] if k["name"] == "robot")
+    await visitor.send(settings, f"/settings/keys/{key['id']}/revoke")
+    assert (await robot.open("/jobs")).path == "/sign-in"
+
+
+async def signed_in_with(site: Site, key: str) -> Browser:
+    visitor = browser(site)
+    await visitor.sign_in(key)
+    return visitor
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"baseline": "every", "every": "5m"}, "in 4 min 59 s"),
+        ({"baseline": "cron", "cron": "0 9 * * *", "timezone": "Asia/Tokyo"}, "09:00:00 JST"),
+        ({"baseline": "cron", "cron": "61 * * * *"}, "cron"),
+        ({"baseline": "every", "every": "5m", "min_interval": "1h"}, "less often"),
+        ({"baseline": "on_demand"}, "waits for a hint or a person"),
+        ({"baseline": "every", "every": "soon"}, "5m"),
+    ],
+)
+async def test_a_draft_shows_its_next_runs_or_what_is_wrong(
+    site: Site, fields: dict[str, str], words: str
+) -> None:
+    job = await site.ours.job()
+    visitor = await signed_in(site, site.ours)
+    form = (await visitor.open(f"/jobs/{job['id']}/endpoints/new")).form()
+    page = await visitor.post("/drafts/preview", {**form.fields, **fields})
+    assert page.status == 200
+    assert words in page.text, page.text
+
+
+async def test_the_api_previews_a_draft(site: Site) -> None:
+    draft = {"cron": "0 9 * * mon-fri", "timezone": "Europe/Paris", "min_interval": "3d"}
+    preview = await site.ours.done("POST", "/preview?count=3", draft)
+    assert preview["next_runs"][0]["source"] == "baseline-cron"
+    assert len(preview["next_runs"]) == 3
+    assert "less often" in preview["warnings"][0]
+    for wrong in ({}, {"every": "5m", "cron": "* * * * *"}, {"cron": "nonsense"}, {"url": "x"}):
+        assert (await site.ours.ask("POST", "/preview", json=wrong)).status_code == 422, wrong
