@@ -190,7 +190,7 @@ class MemoryBackend(Backend):
         return {
             SQL_NAMES.get(name, name): sorted(f"{key!r}: {row!r}" for key, row in table.items())
             for name, table in tables.items()
-            if name != "known_health"  # which can be read from the runs
+            if name not in ("known_health", "workers")  # read from the runs; of the installation
         }
 
     async def insert_run(self, run: Run) -> None:

@@ -749,6 +749,24 @@ CREATE TABLE public.schema_migrations (
     applied_at timestamp with time zone DEFAULT now() NOT NULL
 );
 
+CREATE TABLE public.sign_in_links (
+    hash bytea NOT NULL,
+    tenant_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    key_id uuid NOT NULL,
+    expires_at timestamp with time zone NOT NULL
+);
+
+CREATE TABLE public.sign_ins (
+    hash bytea NOT NULL,
+    tenant_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    key_id uuid NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    last_seen_at timestamp with time zone NOT NULL
+);
+
 CREATE TABLE public.signing_keys (
     id uuid NOT NULL,
     tenant_id uuid NOT NULL,
@@ -956,6 +974,12 @@ ALTER TABLE ONLY public.schema_migrations
 ALTER TABLE public.endpoints
     ADD CONSTRAINT secret_headers_are_sealed CHECK (((jsonb_typeof(secret_headers) = 'object'::text) AND (NOT jsonb_path_exists(secret_headers, '$.*?(@.type() != "string" || !(@ like_regex "^v[0-9]+:"))'::jsonpath)))) NOT VALID;
 
+ALTER TABLE ONLY public.sign_in_links
+    ADD CONSTRAINT sign_in_links_pkey PRIMARY KEY (hash);
+
+ALTER TABLE ONLY public.sign_ins
+    ADD CONSTRAINT sign_ins_pkey PRIMARY KEY (hash);
+
 ALTER TABLE ONLY public.signing_keys
     ADD CONSTRAINT signing_keys_pkey PRIMARY KEY (id);
 
@@ -1097,6 +1121,16 @@ CREATE INDEX sessions_of_tenant ON public.analysis_sessions USING btree (tenant_
 
 CREATE INDEX sessions_that_suggest ON public.analysis_sessions USING btree (tenant_id, suggests_until) WHERE (suggests_until IS NOT NULL);
 
+CREATE INDEX sign_in_links_by_end ON public.sign_in_links USING btree (expires_at);
+
+CREATE INDEX sign_in_links_of_key ON public.sign_in_links USING btree (key_id);
+
+CREATE INDEX sign_ins_by_end ON public.sign_ins USING btree (expires_at);
+
+CREATE INDEX sign_ins_of_key ON public.sign_ins USING btree (key_id);
+
+CREATE INDEX sign_ins_of_user ON public.sign_ins USING btree (user_id);
+
 CREATE INDEX signing_keys_of_tenant ON public.signing_keys USING btree (tenant_id);
 
 CREATE INDEX suggestions_of_endpoint ON public.analysis_sessions USING btree (endpoint_id, suggests_until) WHERE (suggests_until IS NOT NULL);
@@ -1192,6 +1226,24 @@ ALTER TABLE ONLY public.schedules
 
 ALTER TABLE ONLY public.schedules
     ADD CONSTRAINT schedules_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.sign_in_links
+    ADD CONSTRAINT sign_in_links_key_id_fkey FOREIGN KEY (key_id) REFERENCES public.api_keys(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.sign_in_links
+    ADD CONSTRAINT sign_in_links_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.sign_in_links
+    ADD CONSTRAINT sign_in_links_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.sign_ins
+    ADD CONSTRAINT sign_ins_key_id_fkey FOREIGN KEY (key_id) REFERENCES public.api_keys(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.sign_ins
+    ADD CONSTRAINT sign_ins_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.sign_ins
+    ADD CONSTRAINT sign_ins_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.users(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.signing_keys
     ADD CONSTRAINT signing_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;

@@ -77,7 +77,7 @@ async def test_an_id_of_another_tenant_in_a_body_is_not_taken(site: Site) -> Non
         for name, inner in resolved(operation.body_schema or {}).get("properties", {}).items():
             if resolved(inner).get("format") != "uuid":
                 continue
-            foreign = id_of(site.ours, f"{name.removesuffix('_id')}s")
+            foreign = id_of(site.ours, f"{name.removesuffix('_id').removeprefix('planner_')}s")
             path = path_to(site.theirs, operation)
             body = {**fitting(operation.body_schema or {}), name: foreign}
             answer = await site.theirs.ask(operation.method.upper(), path, json=body)

@@ -187,7 +187,7 @@ NewOneShotHint = Annotated[OneShotHintBody, Body(examples=[{"in": "10m"}])]
 class AcceptBody(Document):
     call: Annotated[int, Field(ge=0, le=100)] | None = Field(
         default=None,
-        examples=[2],
+        examples=[0],
         description="The place of the call in the session, from 0; left out: the one call that it "
         "suggests.",
     )
