@@ -77,6 +77,8 @@ CREATE TABLE public.endpoints (
     planner_pause_brain text,
     planner_pause_rule_id uuid,
     person_ran_at timestamp with time zone,
+    steered_at timestamp with time zone,
+    streak_changed_at timestamp with time zone,
     runs_on text DEFAULT ''::text NOT NULL,
     running_started_at timestamp with time zone,
     CONSTRAINT a_hint_expires CHECK (((num_nulls(hint_interval_ms, hint_interval_expires_at, hint_interval_author) = ANY (ARRAY[0, 3])) AND (num_nulls(hint_run_at, hint_run_expires_at, hint_run_author) = ANY (ARRAY[0, 3])))),
@@ -209,6 +211,11 @@ CREATE TABLE public.analysis_sessions (
     refusal text,
     repeats integer DEFAULT 0 NOT NULL,
     last_at timestamp with time zone,
+    reason text,
+    input_tokens bigint DEFAULT 0 NOT NULL,
+    cached_tokens bigint DEFAULT 0 NOT NULL,
+    output_tokens bigint DEFAULT 0 NOT NULL,
+    account_id uuid,
     CONSTRAINT analysis_sessions_repeats_check CHECK ((repeats >= 0))
 );
 
@@ -261,6 +268,7 @@ CREATE TABLE public.charges (
     credits bigint NOT NULL,
     basis text NOT NULL,
     at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    job_id uuid,
     endpoint_id uuid,
     CONSTRAINT charges_basis_check CHECK ((basis = ANY (ARRAY['counted'::text, 'estimated'::text]))),
     CONSTRAINT charges_cache_read_tokens_check CHECK ((cache_read_tokens >= 0)),
@@ -408,6 +416,25 @@ CREATE TABLE public.idempotency_keys (
     fingerprint bytea NOT NULL,
     created_id uuid NOT NULL,
     at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL
+);
+
+CREATE TABLE public.job_quotas (
+    tenant_id uuid NOT NULL,
+    job_id uuid NOT NULL,
+    day text NOT NULL,
+    token_limit bigint,
+    used bigint DEFAULT 0 NOT NULL,
+    reserved bigint DEFAULT 0 NOT NULL,
+    cost_limit double precision,
+    cost_used double precision DEFAULT 0 NOT NULL,
+    cost_reserved double precision DEFAULT 0 NOT NULL,
+    refused_at timestamp with time zone,
+    begun_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    CONSTRAINT job_quotas_cost_reserved_check CHECK ((cost_reserved >= (0)::double precision)),
+    CONSTRAINT job_quotas_cost_used_check CHECK ((cost_used >= (0)::double precision)),
+    CONSTRAINT job_quotas_day_check CHECK ((day ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}$'::text)),
+    CONSTRAINT job_quotas_reserved_check CHECK ((reserved >= 0)),
+    CONSTRAINT job_quotas_used_check CHECK ((used >= 0))
 );
 
 CREATE TABLE public.late_results (
@@ -595,8 +622,12 @@ CREATE TABLE public.looks (
     fired jsonb DEFAULT '{}'::jsonb NOT NULL,
     leased_until timestamp with time zone,
     leased_by text,
+    streak_looked_at timestamp with time zone,
+    failed_looks integer DEFAULT 0 NOT NULL,
+    trouble text DEFAULT ''::text NOT NULL,
     memory jsonb,
-    CONSTRAINT a_look_under_way_has_a_planner CHECK (((leased_until IS NULL) = (leased_by IS NULL)))
+    CONSTRAINT a_look_under_way_has_a_planner CHECK (((leased_until IS NULL) = (leased_by IS NULL))),
+    CONSTRAINT looks_failed_looks_check CHECK ((failed_looks >= 0))
 )
 WITH (fillfactor='60', autovacuum_vacuum_scale_factor='0.05');
 
@@ -607,6 +638,8 @@ CREATE TABLE public.quota_reservations (
     tokens bigint NOT NULL,
     cost double precision DEFAULT 0 NOT NULL,
     reserved_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    job_id uuid,
+    day text,
     CONSTRAINT quota_reservations_cost_check CHECK ((cost >= (0)::double precision)),
     CONSTRAINT quota_reservations_tokens_check CHECK ((tokens >= 0))
 );
@@ -800,6 +833,7 @@ CREATE TABLE public.tenants (
     rules_mode text DEFAULT 'act'::text NOT NULL,
     llm_mode text DEFAULT 'advise'::text NOT NULL,
     detectors_mode text DEFAULT 'act'::text NOT NULL,
+    planner_account_id uuid,
     CONSTRAINT tenants_detectors_mode_check CHECK ((detectors_mode = ANY (ARRAY['off'::text, 'advise'::text, 'act'::text]))),
     CONSTRAINT tenants_llm_mode_check CHECK ((llm_mode = ANY (ARRAY['off'::text, 'advise'::text, 'act'::text]))),
     CONSTRAINT tenants_retention_days_check CHECK (((retention_days >= 1) AND (retention_days <= 3650))),
@@ -882,6 +916,9 @@ ALTER TABLE ONLY public.grant_uses
 
 ALTER TABLE ONLY public.idempotency_keys
     ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (tenant_id, key);
+
+ALTER TABLE ONLY public.job_quotas
+    ADD CONSTRAINT job_quotas_pkey PRIMARY KEY (job_id, day);
 
 ALTER TABLE ONLY public.jobs
     ADD CONSTRAINT jobs_of_one_tenant UNIQUE (tenant_id, id);
@@ -1015,6 +1052,8 @@ CREATE INDEX grants_of_user ON public.execution_grants USING btree (user_id);
 CREATE INDEX grants_that_expire ON public.execution_grants USING btree (expiry_notice_at) WHERE ((expiry_notice_at IS NOT NULL) AND (revoked_at IS NULL) AND (expiry_told_at IS NULL));
 
 CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (at);
+
+CREATE INDEX job_quotas_by_age ON public.job_quotas USING btree (begun_at);
 
 CREATE INDEX jobs_of_tenant ON public.jobs USING btree (tenant_id);
 
@@ -1152,6 +1191,12 @@ ALTER TABLE ONLY public.grant_uses
 ALTER TABLE ONLY public.endpoints
     ADD CONSTRAINT its_job_is_of_its_tenant FOREIGN KEY (tenant_id, job_id) REFERENCES public.jobs(tenant_id, id) ON DELETE CASCADE NOT VALID;
 
+ALTER TABLE ONLY public.job_quotas
+    ADD CONSTRAINT job_quotas_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.jobs(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.job_quotas
+    ADD CONSTRAINT job_quotas_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.jobs
     ADD CONSTRAINT jobs_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 
@@ -1160,6 +1205,9 @@ ALTER TABLE ONLY public.ledger
 
 ALTER TABLE ONLY public.looks
     ADD CONSTRAINT looks_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES public.endpoints(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.quota_reservations
+    ADD CONSTRAINT quota_reservations_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.jobs(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.quota_reservations
     ADD CONSTRAINT quota_reservations_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
@@ -1199,6 +1247,9 @@ ALTER TABLE ONLY public.sign_ins
 
 ALTER TABLE ONLY public.signing_keys
     ADD CONSTRAINT signing_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.tenants
+    ADD CONSTRAINT tenants_id_planner_account_id_fkey FOREIGN KEY (id, planner_account_id) REFERENCES public.accounts(tenant_id, id);
 
 ALTER TABLE ONLY public.users
     ADD CONSTRAINT users_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
