@@ -41,7 +41,6 @@ _BUTTONS: dict[str, tuple[Act, str]] = {
         "The failures are forgotten, and with them the back-off.",
     ),
     "run": (Steering.run_now, "A run is asked for: it starts as soon as a worker is free."),
-    "analyse": (Steering.ask_for_analysis, "The planner will look at it as soon as it can."),
 }
 
 
@@ -59,6 +58,14 @@ def _press(act: Act, message: str) -> Callable[..., Awaitable[Response]]:
 
 for action, button in _BUTTONS.items():
     routes.add_api_route(f"/endpoints/{{endpoint_id}}/{action}", _press(*button), methods=["POST"])
+
+
+@routes.post("/endpoints/{endpoint_id}/analyse")
+async def analyse(
+    endpoint_id: UUID, _form: Sent, visitor: Operator, dependencies: PageDependencies
+) -> Response:
+    await dependencies.analysis_requests.ask(visitor.caller, endpoint_id)
+    return done(f"/endpoints/{endpoint_id}", "The planner will look at it as soon as it can.")
 
 
 @routes.post("/endpoints/{endpoint_id}/archive")
