@@ -1,7 +1,8 @@
 """`cadenza graph-worker` as a process of its own: killed at each step, and without its database."""
 
+import asyncio
 import signal
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,10 @@ from uuid import UUID, uuid4
 import asyncpg
 import pytest
 
+from cadenza.adapters.postgres.database import open_database
+from cadenza.adapters.postgres.embedded import EmbeddedPostgres
+from cadenza.adapters.postgres.embedded import server as server_module
+from cadenza.adapters.postgres.migrate import migrate
 from cadenza.adapters.postgres.store import PostgresStore
 from cadenza.application.slots import slot_job
 from cadenza.domain.access import Tenant
@@ -21,12 +26,13 @@ from tests.adapters.postgres.support import (
     CADENZA,
     Cable,
     Program,
+    Targets,
     World,
     new_world,
     program,
     until,
 )
-from tests.postgres import BOX
+from tests.postgres import BOX, FAST, direct
 
 NEW_YEAR = "0 3 1 1 *"
 PATIENCE = 60  # seconds; only a failing test needs them
@@ -201,22 +207,57 @@ async def _enqueue_again(graphs: Graphs, schedules: list[UUID]) -> None:
     )
 
 
-async def test_a_database_that_restarts_under_runs_loses_and_doubles_nothing(
+async def test_a_database_that_is_away_under_runs_loses_and_doubles_nothing(
     graphs: Graphs, tmp_path: Path, stack: AsyncExitStack
 ) -> None:
     """Every connection is cut, and for a while none is to be had."""
-    sign = tmp_path / "sign"
     cable = await stack.enter_async_context(Cable(graphs.world.url).plugged())
     await graphs.worker(cable.url)
+    await _live_through(graphs, tmp_path, cable.cut, cable.mend)
+
+
+async def test_a_database_that_restarts_under_runs_loses_and_doubles_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    port = server_module.free_port()
+    monkeypatch.setattr(server_module, "free_port", lambda: port)
+    server = EmbeddedPostgres(tmp_path / "postgres", settings=FAST)
+    url = await asyncio.to_thread(server.start)
+    try:
+        database = await open_database(url, connections=3)
+        await migrate(database)
+        world = World(url, database, Targets(), direct(database, BOX))
+        with ExitStack() as workers:
+            graphs = Graphs(world, await _furnish(world), tmp_path, workers)
+            await graphs.worker()
+            await _live_through(
+                graphs,
+                tmp_path,
+                lambda: asyncio.to_thread(server.stop),
+                lambda: asyncio.to_thread(server.start),
+            )
+        await database.close()
+    finally:
+        await asyncio.to_thread(server.stop)
+
+
+async def _live_through(
+    graphs: Graphs,
+    tmp_path: Path,
+    away: Callable[[], Awaitable[object]],
+    back: Callable[[], Awaitable[object]],
+) -> None:
+    """Five runs end while the database is away; each is recorded once, and the next slot runs."""
+    sign = tmp_path / "sign"
     paths = [tmp_path / f"pids-{number}" for number in range(5)]
     values = [{"path": str(path), "sign": str(sign)} for path in paths]
     schedules = [await graphs.schedule("waits_for", value) for value in values]
     await until(lambda: all(map(_pids, paths)), within=PATIENCE)
-    await cable.cut()
+    await away()
     sign.touch()  # they end while nobody can be told
     for path in paths:
         await gone(*_pids(path))
-    await cable.mend()
+    await back()
     for schedule in schedules:
         run = await graphs.ended(schedule)
         assert (run["status"], run["attempt"]) == ("success", 1), run
