@@ -20,7 +20,7 @@ from cadenza.domain.graph import GraphLimits, GraphRequest
 CONNECT_SECONDS = 120.0
 OTHERS_SECONDS = 10.0  # after the first node, for those that are there already
 LOOK_SECONDS = 10.0
-LOOK_EVERY = 1.0
+LOOK_EVERY = 0.5
 FORK_SECONDS = 30.0
 
 log = structlog.get_logger()
