@@ -191,8 +191,8 @@ async def test_an_account_without_credits_is_402(site: Site) -> None:
     async def broke() -> None:
         check_credits(account)
 
-    site.app.router.add_api_route("/broke", broke)
-    answer = await site.client.get("/broke")
+    site.app.router.add_api_route("/api/v1/broke", broke)
+    answer = await site.client.get("/api/v1/broke")
     assert answer.status_code == 402
     assert answer.headers["content-type"] == "application/problem+json"
     assert answer.json()["type"] == "/problems/insufficient-credits"

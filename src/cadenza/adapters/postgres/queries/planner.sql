@@ -251,6 +251,7 @@ INSERT INTO looks AS state (endpoint_id, brain, trouble)
 SELECT e.id, $2, $3 FROM endpoints AS e WHERE e.id = $1
 ON CONFLICT (endpoint_id, brain) DO UPDATE SET trouble = excluded.trouble
 WHERE state.trouble <> excluded.trouble
+RETURNING endpoint_id
 
 -- name: insert_session
 -- Keep a session that did or wanted something.
