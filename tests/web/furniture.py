@@ -29,6 +29,7 @@ async def furnish(site: Site, house: House) -> dict[str, Any]:
         job,
         f"{MARK} endpoint",
         url=f"https://{MARK}.example/",
+        cron="0 3 1 1 *",  # nothing but what is asked for comes due while a test runs
         secret_headers={"X-Api-Key": SECRET},
     )
     path = f"/endpoints/{endpoint['id']}"
