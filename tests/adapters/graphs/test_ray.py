@@ -84,7 +84,7 @@ async def test_a_host_that_dies_while_the_start_is_stored_has_run_nothing(
     path, calls = tmp_path / "touched", 0
     async with asyncio.timeout(PATIENCE):
         _, server = await run(graphs, request("server", gpus=1))
-        host = harness.parent_of(server.output)
+        host = harness.parent_of(harness.parent_of(server.output))  # above the guardian
 
         async def before_start() -> None:
             nonlocal calls
@@ -100,7 +100,8 @@ async def test_a_host_that_dies_while_the_start_is_stored_has_run_nothing(
 async def test_a_host_that_dies_is_replaced(graphs: Executor, tmp_path: Path) -> None:
     async with asyncio.timeout(PATIENCE):
         lost = await staying(graphs, tmp_path / "pid", gpus=1)
-        host = harness.parent_of(harness.parent_of(int((tmp_path / "pid").read_text())))
+        server = harness.parent_of(int((tmp_path / "pid").read_text()))
+        host = harness.parent_of(harness.parent_of(server))  # above the guardian
         os.kill(host, signal.SIGKILL)
         assert (await lost).error is ErrorCode.WORKER_LOST
         _, again = await run(graphs, request("environment", gpus=1))
