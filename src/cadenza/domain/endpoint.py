@@ -10,13 +10,14 @@ from cadenza.domain.instants import latest
 from cadenza.domain.plan import Plan, Source
 from cadenza.domain.planner_policy import USUAL, PlannerPolicy
 from cadenza.domain.rule import Rule
+from cadenza.domain.value import value
 
 PLATFORM_MIN_INTERVAL = timedelta(seconds=1)
 MAX_SPREAD = timedelta(seconds=3)
 LATE_AFTER = timedelta(seconds=10)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Every:
     interval: timedelta
 
@@ -35,7 +36,7 @@ class OnDemand:
 Baseline = Every | CronLine | OnDemand
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Endpoint:
     """The part of an endpoint that scheduling depends on; what it calls is its Target."""
 

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from cadenza.domain.errors import InvalidInput
 from cadenza.domain.graph_target import GraphTarget, keeping_mandate
+from cadenza.domain.value import value
 
 DEFAULT_TIMEOUT = timedelta(seconds=30)
 MAX_TIMEOUT = timedelta(minutes=30)
@@ -27,7 +28,7 @@ class Secret:
         return "***"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class HttpTarget:
     url: str
     method: str = "GET"
