@@ -49,8 +49,8 @@ class Execution(Generic[C]):
 
 @dataclass(slots=True)
 class Load:
-    """What is executing now, by tenant and by the hosts of each; two workers may share one, and with
-    it their room."""
+    """What is executing now, by tenant and by the hosts of each; two workers may share one, and
+    with it their room."""
 
     total: int = 0
     tenants: Counter[UUID] = field(default_factory=Counter[UUID])

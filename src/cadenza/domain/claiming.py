@@ -66,7 +66,7 @@ def slot_to_claim(
 
 
 def fair_shares(candidates: Iterable[Candidate], request: ClaimRequest) -> list[Candidate]:
-    """Every tenant's first slot before anybody's second, within the limits of tenants and of their hosts.
+    """Every tenant's first slot before anybody's second, within the limits of tenants and hosts.
 
     A tenant or host that has no room left is passed over, and takes nothing from the others.
     """
