@@ -48,6 +48,7 @@ class ValidationPolicy:
     shell_allowed: bool = False
     check_expression: Callable[[str, str], None] | None = None
     check_rule: Callable[[str, str], None] | None = None  # an expression of a declared rule
+    check_model: Callable[[str, str], None] | None = None  # the name of a planner's model
 
 
 def check_job(definition: JobDefinition) -> None:
@@ -91,6 +92,12 @@ def rule_errors(rules: Sequence[Rule], policy: ValidationPolicy) -> Iterator[Inv
         if policy.check_rule is not None:
             expressions = {"when": rule.when, "then.run_at": rule.then.at}
             yield from _field_errors(path, expressions, policy.check_rule)
+
+
+def model_errors(planner: PlannerPolicy, policy: ValidationPolicy) -> Iterator[InvalidInput]:
+    """Where the installation knows which provider it asks."""
+    if policy.check_model is not None:
+        yield from _field_errors("planner", {"model": planner.model}, policy.check_model)
 
 
 def _field_errors(

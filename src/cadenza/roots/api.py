@@ -91,7 +91,9 @@ async def app_over(
             streams=streams,
             expressions=CelExpressions(),
             dispatcher=calls,
-            validation_policy=validation_policy(settings.shell_allowed, closed_ports),
+            validation_policy=validation_policy(
+                settings.shell_allowed, closed_ports, settings.llm_provider
+            ),
             cron=CronsimCron(),
             prices=LoadedPrices(clock, settings.prices),
             planner_limits=planner_limits(settings),

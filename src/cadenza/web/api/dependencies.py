@@ -112,7 +112,7 @@ class Dependencies:
         self.sign_ins = SignIns(store, stores.sign_ins, self.authentication, around.new_secret)
         self.tenants = Tenants(store, new_id, forget_keys)
         self.keys = Keys(store, new_id, around.new_secret, forget_keys)
-        self.jobs = Jobs(store, cron, policy, new_id)
+        self.jobs = Jobs(store, cron, policy, new_id, stores.billing)
         graph_grants = GraphGrants(around.prices, new_id)
         graph_targets = GraphTargets(graph_grants, stores.billing)
         self.endpoints = Endpoints(store, cron, policy, clock, new_id, graph_targets)
