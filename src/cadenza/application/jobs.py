@@ -116,9 +116,8 @@ class Jobs:
             if job == stored.job:
                 return stored
             await self._carry_over(tx, caller, stored.job, job)
-            changed = replace(stored, job=job, revision=stored.revision + 1)
-            if job.archived_at is not None:  # and its endpoints with it
-                changed = replace(changed, endpoint_count=0)
+            is_over = job.archived_at is not None  # and its endpoints with it
+            changed = job_after(stored, job, 0 if is_over else stored.endpoint_count)
             await tx.save_jobs([changed])
             await record(tx, caller.actor, job.tenant_id, f"job.{action}", job, data)
         return changed
@@ -144,6 +143,11 @@ class Jobs:
         check_job(definition)
         if problems := list(rule_errors(definition.rules, self.policy)):
             raise InvalidFields(problems)
+
+
+def job_after(stored: StoredJob, job: Job, endpoint_count: int) -> StoredJob:
+    """As it is once this is stored."""
+    return replace(stored, job=job, revision=stored.revision + 1, endpoint_count=endpoint_count)
 
 
 def _check_not_archived(job: Job) -> None:
