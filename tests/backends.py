@@ -239,6 +239,7 @@ def _memory_stores(memory: MemoryStores) -> Stores:
         schedules=memory.schedules,
         graphs=memory.workers,
         sign_ins=memory.sign_ins,
+        ids=memory.ids,
     )
 
 

@@ -125,9 +125,8 @@ class Jobs:
             if job == stored.job:
                 return stored
             await self._carry_over(tx, caller, stored.job, job)
-            changed = replace(stored, job=job, revision=stored.revision + 1)
-            if job.archived_at is not None:  # and its endpoints with it
-                changed = replace(changed, endpoint_count=0)
+            is_over = job.archived_at is not None  # and its endpoints with it
+            changed = job_after(stored, job, 0 if is_over else stored.endpoint_count)
             await tx.save_jobs([changed])
             await record(tx, caller.actor, job.tenant_id, f"job.{action}", job, data)
         return changed
@@ -168,6 +167,11 @@ async def account_names(
         return ()
     accounts = await billing.list_accounts(tenant_id, None, None, MOST_ACCOUNTS)
     return [account.name for account in accounts]
+
+
+def job_after(stored: StoredJob, job: Job, endpoint_count: int) -> StoredJob:
+    """As it is once this is stored."""
+    return replace(stored, job=job, revision=stored.revision + 1, endpoint_count=endpoint_count)
 
 
 def _check_not_archived(job: Job) -> None:

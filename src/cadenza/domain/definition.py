@@ -13,7 +13,7 @@ from cadenza.domain.errors import InvalidCron, InvalidInput
 from cadenza.domain.graph_target import GraphTarget, check_graph_target
 from cadenza.domain.instants import humanize
 from cadenza.domain.planner_policy import USUAL, PlannerPolicy, policy_errors
-from cadenza.domain.rule import Rule, siblings_in, with_ids
+from cadenza.domain.rule import Rule, names_in, with_ids
 from cadenza.domain.target import HttpTarget, Target
 from cadenza.domain.target_validation import check_http_target, check_shell_target, check_storable
 
@@ -29,6 +29,7 @@ class EndpointDefinition:
     target: Target
     min_interval: timedelta | None = None
     max_interval: timedelta | None = None
+    backs_off: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,15 +117,9 @@ def rule_warnings(rules: Sequence[Rule], names: Collection[str]) -> list[str]:
     return [
         f"the rule {rule.name!r} names {name!r}, which is no endpoint of the job"
         for rule in rules
-        for name in dict.fromkeys(_names_of(rule))
+        for name in names_in(rule)
         if name not in names
     ]
-
-
-def _names_of(rule: Rule) -> Iterator[str]:
-    yield from (name for name in (rule.endpoint, rule.then.endpoint) if name is not None)
-    yield from siblings_in(rule.when)
-    yield from siblings_in(rule.then.at or "")
 
 
 def check_endpoint(

@@ -48,6 +48,7 @@ class Endpoint:
     created_at: datetime
     min_interval: timedelta | None = None
     max_interval: timedelta | None = None
+    backs_off: bool = True  # whether failures make its interval longer
 
     interval_hint: IntervalHint | None = None
     one_shot_hint: OneShotHint | None = None
@@ -80,6 +81,16 @@ class Endpoint:
     @property
     def in_flight(self) -> bool:
         return self.running_slot_at is not None
+
+    @property
+    def ran_at(self) -> datetime | None:
+        """Its last run as people count: also the one that somebody asked for."""
+        return latest(self.last_run_at, self.person_ran_at)
+
+    @property
+    def slowing_failures(self) -> int:
+        """Those in a row that make its interval longer."""
+        return self.failure_count if self.backs_off else 0
 
     @property
     def cools_from(self) -> datetime | None:

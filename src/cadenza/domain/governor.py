@@ -154,8 +154,8 @@ def _next_interval(situation: _Situation, baseline: Every) -> tuple[datetime, ti
     if situation.anchor_at is None:
         at = endpoint.created_at + phase(endpoint.id, baseline.interval, endpoint.spread)
     else:
-        interval = backed_off(baseline.interval, endpoint.failure_count)
-        if endpoint.failure_count:
+        interval = backed_off(baseline.interval, endpoint.slowing_failures)
+        if endpoint.slowing_failures:
             slot_at = endpoint.last_slot_at or situation.anchor_at
             drift = jitter(endpoint.id, slot_at, interval, endpoint.spread)
         at = situation.anchor_at + interval + drift

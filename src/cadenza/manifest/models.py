@@ -150,6 +150,11 @@ class EndpointDocument(Document):
     max_interval_ms: Milliseconds | None = Field(
         default=None, description="The same as `max_interval`."
     )
+    backoff: Literal["doubling", "none"] | None = Field(
+        default=None,
+        description="Failures in a row double an interval, up to 32 times: `none` switches that "
+        "off; `doubling` where it is left out.",
+    )
 
     url: Annotated[str, Field(min_length=1, max_length=most.MAX_URL)] | None = None
     method: Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] | None = None

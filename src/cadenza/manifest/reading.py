@@ -62,6 +62,7 @@ def read_endpoint(document: EndpointDocument) -> EndpointDefinition:
         target=_target(document),
         min_interval=_duration(document, "min_interval"),
         max_interval=_duration(document, "max_interval"),
+        backs_off=document.backoff != "none",
     )
 
 

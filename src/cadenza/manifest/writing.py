@@ -36,6 +36,7 @@ def endpoint_document(definition: EndpointDefinition) -> dict[str, Any]:
             **_baseline(definition.baseline),
             "min_interval": format_duration(least) if least else None,
             "max_interval": format_duration(most) if most else None,
+            "backoff": None if definition.backs_off else "none",
             **_target(definition.target),
         }
     )

@@ -11,6 +11,7 @@ from cadenza.adapters.postgres.claims import PostgresClaims
 from cadenza.adapters.postgres.clock import DatabaseClock
 from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.grants import PostgresGrants
+from cadenza.adapters.postgres.ids import PostgresIds
 from cadenza.adapters.postgres.planner_rows import PostgresSuggestions
 from cadenza.adapters.postgres.records import PostgresEventLog, PostgresRecords
 from cadenza.adapters.postgres.run_reads import PostgresLatestAnswers, PostgresRunReads
@@ -50,6 +51,7 @@ def api_stores(
         schedules=PostgresScheduleReads(database),
         graphs=PostgresWorkers(database),
         sign_ins=PostgresSignIns(database),
+        ids=PostgresIds(database),
     )
 
 

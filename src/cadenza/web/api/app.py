@@ -11,6 +11,7 @@ from cadenza.web.api import (
     events,
     grants,
     graphs,
+    ids,
     jobs,
     keys,
     manifest,
@@ -48,6 +49,7 @@ RESOURCES = (
     grants.routes,
     graphs.routes,
     schedules.routes,
+    ids.routes,
     events.routes,
 )
 

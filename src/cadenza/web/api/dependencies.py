@@ -9,6 +9,7 @@ from fastapi import Request
 
 from cadenza.application.accounts import Keys, SigningKeyRotation, Tenants
 from cadenza.application.analysis_requests import AnalysisRequests
+from cadenza.application.archive import Archive
 from cadenza.application.authentication import Authentication
 from cadenza.application.billing import BillingAccounts, VirtualKeys
 from cadenza.application.endpoints import Endpoints, EndpointTest
@@ -29,6 +30,7 @@ from cadenza.application.ports.event_log import EventLog
 from cadenza.application.ports.expressions import Expressions
 from cadenza.application.ports.gateway import Prices
 from cadenza.application.ports.grants import GrantReads
+from cadenza.application.ports.ids import IdReads
 from cadenza.application.ports.records import Records
 from cadenza.application.ports.run_search import LatestAnswers, RunReads
 from cadenza.application.ports.schedules import ScheduleReads
@@ -78,6 +80,7 @@ class Stores:
     schedules: ScheduleReads
     graphs: GraphReads
     sign_ins: SignInReads
+    ids: IdReads
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +119,7 @@ class Dependencies:
         graph_grants = GraphGrants(around.prices, new_id)
         graph_targets = GraphTargets(graph_grants, stores.billing)
         self.endpoints = Endpoints(store, cron, policy, clock, new_id, graph_targets)
+        self.archive = Archive(store, cron, graph_targets)
         self.endpoint_test = EndpointTest(stores.endpoints, around.dispatcher, clock, new_id)
         self.steering = Steering(store, cron)
         limits = around.planner_limits

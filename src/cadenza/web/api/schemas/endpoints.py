@@ -76,10 +76,11 @@ class EndpointResponse(ResponseSchema):
     baseline: BaselineResponse
     min_interval_ms: int | None
     max_interval_ms: int | None
+    backoff: str = Field(description="doubling, or none: what failures do to an interval.")
     target: TargetResponse
     next_run_at: datetime | None
     next_source: str | None
-    last_run_at: datetime | None
+    last_run_at: datetime | None = Field(description="Also of a run that a person asked for.")
     running: bool
     failure_count: int
     not_before_at: datetime | None = Field(description="The target's Retry-After.")
@@ -187,10 +188,11 @@ def _fields(stored: StoredEndpoint) -> dict[str, Any]:
         "baseline": _baseline(endpoint.baseline),
         "min_interval_ms": milliseconds(least) if least else None,
         "max_interval_ms": milliseconds(most) if most else None,
+        "backoff": "doubling" if endpoint.backs_off else "none",
         "target": _target(stored.target),
         "next_run_at": null_if_endless(stored.next_run_at),
         "next_source": stored.next_source,
-        "last_run_at": endpoint.last_run_at,
+        "last_run_at": endpoint.ran_at,
         "running": endpoint.in_flight,
         "failure_count": endpoint.failure_count,
         "not_before_at": endpoint.not_before_at,
