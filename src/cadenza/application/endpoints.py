@@ -22,6 +22,7 @@ from cadenza.domain.cron import Cron
 from cadenza.domain.definition import EndpointDefinition, ValidationPolicy, check_endpoint
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.errors import InvalidInput, Refused
+from cadenza.domain.function_target import FunctionTarget
 from cadenza.domain.graph_target import GraphTarget
 from cadenza.domain.plan import Source
 from cadenza.domain.rule import Rule, can_be_quoted, naming, siblings_in, with_renamed
@@ -29,6 +30,11 @@ from cadenza.domain.run import Claim, Outcome
 from cadenza.domain.target import ANYWHERE, Target, masking_secrets
 
 EndpointPatch = Patch[EndpointDefinition]
+_NO_TEST: dict[type[Target], str] = {
+    GraphTarget: "a graph runs on a graph worker, and not as a test: `cadenza run` does it, under "
+    "the same grant and limits",
+    FunctionTarget: "a function runs in its own program, and not as a test: `cadenza run` does it",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,8 +193,7 @@ class EndpointTest:
         """How it ended, and how long that took."""
         stored = await self.endpoints.get_endpoint(caller.tenant_id, endpoint_id, with_secrets=True)
         if stored.target.runs_on != ANYWHERE:
-            how = "`cadenza run` does it, under the same grant and limits"
-            raise Refused(f"a graph runs on a graph worker, and not as a test: {how}")
+            raise Refused(_NO_TEST[type(stored.target)])
         endpoint, started_at = stored.endpoint, self.clock.now()
         claim = Claim(
             run_id=self.new_id(),

@@ -33,6 +33,7 @@ from cadenza.domain.schedule_difference import ScheduleChange
 from cadenza.domain.target import Target
 
 AnyChange = Change | ScheduleChange
+Completed = Callable[[JobDefinition, JobDefinition | None], JobDefinition]  # by what is stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,14 @@ class Manifests:
             *self.schedules.difference(stored, schedules, now, prune=prune),
         )
 
-    async def apply(self, caller: Caller, wanted: Wanted, *, prune: bool) -> Sequence[AnyChange]:
+    async def apply(
+        self,
+        caller: Caller,
+        wanted: Wanted,
+        *,
+        prune: bool,
+        completed: Completed = lambda wanted, _: wanted,
+    ) -> Sequence[AnyChange]:
         """All of it or nothing, one at a time for a tenant; what was changed."""
         schedules = await self.schedules.wanted(caller, wanted.schedules)
         jobs, accounts = await self._checked(caller, wanted.jobs)
@@ -99,7 +107,10 @@ class Manifests:
             await tx.lock_jobs(caller.tenant_id)
             present = await _read(tx, caller.tenant_id)
             stored = await tx.declared_schedules(caller.tenant_id)
-            changes = difference(present.definitions(with_secrets=True), jobs, prune=prune)
+            before = present.definitions(with_secrets=True)
+            by_name = {job.name: job for job in before}
+            jobs = [completed(job, by_name.get(job.name)) for job in jobs]
+            changes = difference(before, jobs, prune=prune)
             others = self.schedules.difference(stored, schedules, now, prune=prune)
             await self._write(tx, caller, changes, present, accounts, now)
             await self.schedules.write(tx, caller, others, stored, schedules.accounts)

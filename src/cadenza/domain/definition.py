@@ -10,6 +10,7 @@ from uuid import UUID
 from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import PLATFORM_MIN_INTERVAL, Baseline, CronLine, Every, Job
 from cadenza.domain.errors import InvalidCron, InvalidInput
+from cadenza.domain.function_target import FunctionTarget, check_function_target
 from cadenza.domain.graph_target import GraphTarget, check_graph_target
 from cadenza.domain.instants import humanize
 from cadenza.domain.planner_policy import USUAL, PlannerPolicy, policy_errors
@@ -219,6 +220,9 @@ def _check_target(target: Target, policy: ValidationPolicy) -> None:
         return
     if isinstance(target, GraphTarget):
         check_graph_target(target)
+        return
+    if isinstance(target, FunctionTarget):
+        check_function_target(target)
         return
     if not policy.shell_allowed:
         how = "the installation's admin can set CADENZA_SHELL_ALLOWED=true"

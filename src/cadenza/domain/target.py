@@ -6,6 +6,7 @@ from datetime import timedelta
 from urllib.parse import urlsplit
 
 from cadenza.domain.errors import InvalidInput
+from cadenza.domain.function_target import FunctionTarget
 from cadenza.domain.graph_target import GraphTarget, keeping_mandate
 from cadenza.domain.value import value
 
@@ -68,7 +69,7 @@ class ShellTarget:
         return ANYWHERE
 
 
-Target = HttpTarget | ShellTarget | GraphTarget
+Target = HttpTarget | ShellTarget | GraphTarget | FunctionTarget
 
 
 def only_reads(target: Target) -> bool:

@@ -10,6 +10,7 @@ from pydantic import Field
 from cadenza.application.ports.catalogue import StoredEndpoint
 from cadenza.domain.endpoint import Baseline, CronLine, Every, fresh_hints
 from cadenza.domain.explanation import Explanation
+from cadenza.domain.function_target import FunctionTarget
 from cadenza.domain.graph_target import GraphTarget
 from cadenza.domain.hint import Hint, IntervalHint, Pause
 from cadenza.domain.instants import milliseconds
@@ -48,6 +49,7 @@ class TargetResponse(ResponseSchema):
     account: str | None = Field(
         default=None, description="Who pays, where the grant was made for the endpoint."
     )
+    function: str | None = Field(default=None, description="Of the program that runs it.")
 
 
 class HintResponse(ResponseSchema):
@@ -221,6 +223,8 @@ def _target(target: Target) -> TargetResponse:
             grant_id=target.mandate.grant_id if target.mandate else target.grant_id,
             account=target.account,
         )
+    if isinstance(target, FunctionTarget):
+        return TargetResponse(kind="function", timeout_ms=timeout_ms, function=target.path)
     if not isinstance(target, HttpTarget):
         return TargetResponse(
             kind="shell",
