@@ -17,6 +17,7 @@ from cadenza.web.dashboard.pages import (
     events,
     graphs,
     jobs,
+    manifest,
     money,
     overview,
     planner,
@@ -32,8 +33,8 @@ from cadenza.web.dashboard.rendering import done, page
 from cadenza.web.dashboard.visitor import SignInNeeded, local_path
 
 ENTRIES = (
-    assets, overview, jobs, endpoints, steering, drafts, runs, planner, graphs, money, activity,
-    settings, search, events, sign_in,
+    assets, overview, manifest, jobs, endpoints, steering, drafts, runs, planner, graphs, money,
+    activity, settings, search, events, sign_in,
 )  # fmt: skip
 OF_API = ("/api/", "/healthz", "/readyz", "/metrics")
 

@@ -4,12 +4,14 @@ import { startLive } from "./live.js";
 import { startShortcuts } from "./shortcuts.js";
 import { keepZone, startTheme } from "./preferences.js";
 import { startActivity } from "./activity.js";
+import { startEditors } from "./editor.js";
 
 startTheme();
 showCurrentEntry();
 startClock();
 startMenus();
 startCopying();
+startEditors();
 if (document.getElementById("live")) {
   startShortcuts();
   startLive();
