@@ -213,9 +213,7 @@ class Manifests:
         return EndpointChange(endpoint, is_news, raises_revision=True)
 
 
-async def _read(
-    tx: Transaction, tenant_id: UUID, about: frozenset[str] | None = None
-) -> Declared:
+async def _read(tx: Transaction, tenant_id: UUID, about: frozenset[str] | None = None) -> Declared:
     def is_meant(job_name: str) -> bool:
         return about is None or job_name in about
 

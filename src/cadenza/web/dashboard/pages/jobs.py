@@ -29,7 +29,7 @@ from cadenza.web.dashboard.pages.lists import (
     rows_of,
 )
 from cadenza.web.dashboard.query import PAGE, word
-from cadenza.web.dashboard.rendering import done, page
+from cadenza.web.dashboard.rendering import back_or, done, page
 from cadenza.web.dashboard.visitor import Operator, PageDependencies, Reader, Sent
 
 routes = APIRouter()
@@ -133,26 +133,29 @@ async def change_job(
 
 @routes.post("/jobs/{job_id}/pause")
 async def pause_job(
-    job_id: UUID, _form: Sent, visitor: Operator, dependencies: PageDependencies
+    job_id: UUID, form: Sent, visitor: Operator, dependencies: PageDependencies
 ) -> Response:
     await dependencies.jobs.pause(visitor.caller, job_id, None, "")
-    return done(f"/jobs/{job_id}", "The job is paused until somebody resumes it.")
+    return done(back_or(form, f"/jobs/{job_id}"), "The job is paused until somebody resumes it.")
 
 
 @routes.post("/jobs/{job_id}/resume")
 async def resume_job(
-    job_id: UUID, _form: Sent, visitor: Operator, dependencies: PageDependencies
+    job_id: UUID, form: Sent, visitor: Operator, dependencies: PageDependencies
 ) -> Response:
     await dependencies.jobs.resume(visitor.caller, job_id)
-    return done(f"/jobs/{job_id}", "The job goes on.")
+    return done(back_or(form, f"/jobs/{job_id}"), "The job goes on.")
 
 
 @routes.post("/jobs/{job_id}/archive")
 async def archive_job(
-    job_id: UUID, _form: Sent, visitor: Operator, dependencies: PageDependencies
+    job_id: UUID, form: Sent, visitor: Operator, dependencies: PageDependencies
 ) -> Response:
     await dependencies.jobs.archive(visitor.caller, job_id)
-    return done(f"/jobs/{job_id}", "The job is archived, with its endpoints. Their history stays.")
+    return done(
+        back_or(form, f"/jobs/{job_id}"),
+        "The job is archived, with its endpoints. Their history stays.",
+    )
 
 
 async def _form(

@@ -15,7 +15,7 @@ from cadenza.web.api.parsing.cursors import read_time_cursor
 from cadenza.web.dashboard.pages.jobs import word_or_none
 from cadenza.web.dashboard.pages.lists import endpoint_names, rows_by_time
 from cadenza.web.dashboard.query import identifier, since, word
-from cadenza.web.dashboard.rendering import done, page
+from cadenza.web.dashboard.rendering import back_or, done, page
 from cadenza.web.dashboard.visitor import (
     Admin,
     Operator,
@@ -111,8 +111,7 @@ async def accept(
     if not call.isdecimal() or len(call) > 3:
         raise InvalidInput("call", call, "the number of the call")
     await dependencies.suggestions.accept(visitor.caller, session_id, int(call))
-    back = ENTRY if form.text("back") == ENTRY else f"{ENTRY}/{session_id}"
-    return done(back, "Accepted: it has taken effect.")
+    return done(back_or(form, f"{ENTRY}/{session_id}"), "Accepted: it has taken effect.")
 
 
 def _mode(field: str, text: str) -> Mode:
