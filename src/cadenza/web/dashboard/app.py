@@ -13,6 +13,7 @@ from cadenza.web.dashboard import assets
 from cadenza.web.dashboard.pages import (
     activity,
     drafts,
+    endpoint_lists,
     endpoints,
     events,
     graphs,
@@ -34,9 +35,9 @@ from cadenza.web.dashboard.query import with_query
 from cadenza.web.dashboard.rendering import done, page
 from cadenza.web.dashboard.visitor import SignInNeeded, local_path
 
-ENTRIES = (
-    assets, overview, manifest, jobs, rules, endpoints, steering, pauses, drafts, runs, planner, graphs,
-    money, activity, settings, search, events, sign_in,
+ENTRIES = (  # a fixed address before those with an id in its place
+    assets, overview, manifest, endpoint_lists, jobs, rules, endpoints, steering, pauses, drafts,
+    runs, planner, graphs, money, activity, settings, search, events, sign_in,
 )  # fmt: skip
 OF_API = ("/api/", "/healthz", "/readyz", "/metrics")
 
