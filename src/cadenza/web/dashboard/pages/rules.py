@@ -127,7 +127,12 @@ async def preview_rule(
     except (InvalidInput, InvalidFields) as error:
         problems = problems_of(of_this_rule(error, 0), FIELDS)
     return await fragment(
-        request, "rules/trial.html", findings=findings, warnings=warnings, problems=problems
+        request,
+        "rules/trial.html",
+        findings=findings,
+        warnings=warnings,
+        problems=problems,
+        is_begun=form.optional("when") is not None,
     )
 
 
