@@ -11,6 +11,7 @@ from cadenza.application.ports.catalogue import StoredEndpoint, StoredJob
 from cadenza.domain.endpoint import Baseline, CronLine, Every, fresh_hints, is_late
 from cadenza.domain.hint import IntervalHint
 from cadenza.domain.instants import FOREVER, humanize, iso
+from cadenza.web.dashboard.curl import command_of
 
 SOURCES = {
     "baseline-cron": "Baseline",
@@ -257,4 +258,5 @@ FILTERS: dict[str, Any] = {
     "tone": tone,
     "pretty": pretty,
     "action": action_words,
+    "command": command_of,
 }

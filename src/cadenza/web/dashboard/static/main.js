@@ -44,13 +44,14 @@ function startMenus() {
   });
 }
 
+/** By delegation, because a live update may draw a button anew; without a clipboard none is shown. */
 function startCopying() {
-  for (const button of document.querySelectorAll("[data-copy]")) {
-    if (!navigator.clipboard) continue;
-    button.hidden = false;
-    button.addEventListener("click", async () => {
-      await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
-      button.textContent = "Copied";
-    });
-  }
+  if (!navigator.clipboard) return;
+  document.documentElement.classList.add("can-copy");
+  document.addEventListener("click", async (event) => {
+    const button = event.target.closest("[data-copy]");
+    if (!button) return;
+    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+    button.textContent = "Copied";
+  });
 }
