@@ -42,6 +42,7 @@ class Wanted:
 
     jobs: Sequence[JobDefinition] = ()
     schedules: Sequence[DeclaredSchedule] = ()
+    about: frozenset[str] | None = None  # the jobs that it is about, by name; None: everything
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +85,12 @@ class Manifests:
         schedules = await self.schedules.wanted(caller, wanted.schedules)
         jobs, _ = await self._checked(caller, wanted.jobs)
         async with self.store.transaction() as tx:
-            present = await _read(tx, caller.tenant_id)
+            present = await _read(tx, caller.tenant_id, wanted.about)
             stored, now = await tx.declared_schedules(caller.tenant_id), await tx.time()
+        prune_schedules = prune and wanted.about is None
         return (
             *difference(present.definitions(with_secrets=True), jobs, prune=prune),
-            *self.schedules.difference(stored, schedules, now, prune=prune),
+            *self.schedules.difference(stored, schedules, now, prune=prune_schedules),
         )
 
     async def apply(
@@ -105,13 +107,14 @@ class Manifests:
         async with self.store.transaction() as tx:
             _, now = await tx.lock_tenant(caller.tenant_id)
             await tx.lock_jobs(caller.tenant_id)
-            present = await _read(tx, caller.tenant_id)
+            present = await _read(tx, caller.tenant_id, wanted.about)
             stored = await tx.declared_schedules(caller.tenant_id)
             before = present.definitions(with_secrets=True)
             by_name = {job.name: job for job in before}
             jobs = [completed(job, by_name.get(job.name)) for job in jobs]
             changes = difference(before, jobs, prune=prune)
-            others = self.schedules.difference(stored, schedules, now, prune=prune)
+            prune_schedules = prune and wanted.about is None
+            others = self.schedules.difference(stored, schedules, now, prune=prune_schedules)
             await self._write(tx, caller, changes, present, accounts, now)
             await self.schedules.write(tx, caller, others, stored, schedules.accounts)
             data = {"jobs": len(wanted.jobs), "prune": prune}
@@ -235,10 +238,17 @@ class Manifests:
         return EndpointChange(endpoint, is_news, raises_revision=True)
 
 
-async def _read(tx: Transaction, tenant_id: UUID) -> Declared:
+async def _read(tx: Transaction, tenant_id: UUID, about: frozenset[str] | None = None) -> Declared:
+    def is_meant(job_name: str) -> bool:
+        return about is None or job_name in about
+
     jobs = await tx.declared_jobs(tenant_id)
     endpoints = await tx.declared_endpoints(tenant_id)
     return Declared(
-        {stored.job.name: stored for stored in jobs},
-        {(stored.job_name, stored.endpoint.name): stored for stored in endpoints},
+        {stored.job.name: stored for stored in jobs if is_meant(stored.job.name)},
+        {
+            (stored.job_name, stored.endpoint.name): stored
+            for stored in endpoints
+            if is_meant(stored.job_name)
+        },
     )

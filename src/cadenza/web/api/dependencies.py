@@ -20,6 +20,7 @@ from cadenza.application.jobs import Jobs
 from cadenza.application.known_graphs import graph_warnings
 from cadenza.application.manifests import Manifests
 from cadenza.application.outlook import Outlook
+from cadenza.application.planner_switch import PlannerSwitch
 from cadenza.application.ports.accounts import KeyReads, TenantReads
 from cadenza.application.ports.analysis_queue import AnalysisQueue
 from cadenza.application.ports.billing import BillingReads
@@ -114,6 +115,7 @@ class Dependencies:
         forget_keys = self.authentication.forget
         self.sign_ins = SignIns(store, stores.sign_ins, self.authentication, around.new_secret)
         self.tenants = Tenants(store, new_id, forget_keys)
+        self.planner_switch = PlannerSwitch(store, stores.records)
         self.keys = Keys(store, new_id, around.new_secret, forget_keys)
         self.jobs = Jobs(store, cron, policy, new_id, stores.billing)
         graph_grants = GraphGrants(around.prices, new_id)

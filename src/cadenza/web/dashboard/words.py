@@ -11,6 +11,7 @@ from cadenza.application.ports.catalogue import StoredEndpoint, StoredJob
 from cadenza.domain.endpoint import Baseline, CronLine, Every, fresh_hints, is_late
 from cadenza.domain.hint import IntervalHint
 from cadenza.domain.instants import FOREVER, humanize, iso
+from cadenza.web.dashboard.curl import command_of
 
 SOURCES = {
     "baseline-cron": "Baseline",
@@ -51,6 +52,14 @@ TONES = {
     "timeout": "bad",
     "error": "bad",
     "waiting": "busy",
+}
+STATES = {
+    "active": "Active",
+    "paused": "Paused",
+    "failing": "Failing",
+    "late": "Late",
+    "hinted": "Off the baseline",
+    "archived": "Archived",
 }
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
@@ -189,9 +198,18 @@ def job_states(stored: StoredJob) -> list[tuple[str, str]]:
     job = stored.job
     if job.archived_at is not None:
         return [("archived", "calm")]
-    if job.paused_until is not None and job.paused_until > stored.read_at:
+    if job_is_paused(stored):
         return [("paused", "held")]
     return [("active", "good")]
+
+
+def job_is_paused(stored: StoredJob) -> bool:
+    until_at = stored.job.paused_until
+    return until_at is not None and until_at > stored.read_at
+
+
+def state_words(state: str) -> str:
+    return STATES.get(state, state)
 
 
 def status_words(status: str) -> str:
@@ -234,8 +252,11 @@ FILTERS: dict[str, Any] = {
     "author": author_words,
     "endpoint_states": endpoint_states,
     "job_states": job_states,
+    "job_is_paused": job_is_paused,
+    "state": state_words,
     "status": status_words,
     "tone": tone,
     "pretty": pretty,
     "action": action_words,
+    "command": command_of,
 }

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from cadenza.application.accounts import TenantChange
+from cadenza.application.planner_switch import is_stopped
 from cadenza.application.ports.records import SessionSearch
 from cadenza.domain.errors import InvalidInput
 from cadenza.domain.rule import Mode
@@ -15,7 +16,7 @@ from cadenza.web.api.parsing.cursors import read_time_cursor
 from cadenza.web.dashboard.pages.jobs import word_or_none
 from cadenza.web.dashboard.pages.lists import endpoint_names, rows_by_time
 from cadenza.web.dashboard.query import identifier, since, word
-from cadenza.web.dashboard.rendering import done, page
+from cadenza.web.dashboard.rendering import back_or, done, page
 from cadenza.web.dashboard.visitor import (
     Admin,
     Operator,
@@ -46,6 +47,7 @@ async def show_planner(
     )
     sessions = await reads.records.search_sessions(tenant_id, search)
     month, allowance = await reads.usage.quota(tenant_id)
+    tenant = await reads.tenants.get_tenant(tenant_id)
     ids = (session.endpoint_id for session in sessions.items)
     return await page(
         request,
@@ -58,7 +60,8 @@ async def show_planner(
         suggestions=await reads.suggestions.open_suggestions(tenant_id, SUGGESTIONS),
         month=month,
         allowance=allowance,
-        tenant=await reads.tenants.get_tenant(tenant_id),
+        tenant=tenant,
+        is_stopped=is_stopped(tenant.modes),
         modes=list(Mode),
     )
 
@@ -70,11 +73,17 @@ async def change_modes(form: Sent, visitor: Admin, dependencies: PageDependencie
 
 
 @routes.post("/planner/stop")
-async def stop_planner(_form: Sent, visitor: Admin, dependencies: PageDependencies) -> Response:
-    """Everywhere, at once: no brain acts or advises where a job has no mode of its own."""
-    await _set_modes(visitor, dependencies, dict.fromkeys(MODES, Mode.OFF))
+async def stop_planner(form: Sent, visitor: Admin, dependencies: PageDependencies) -> Response:
+    """Everywhere, at once: no brain acts or advises, whatever modes a job has."""
+    await dependencies.planner_switch.stop(visitor.caller)
     message = "The planner is off. Hints in force expire by themselves, or clear them by hand."
-    return done(ENTRY, message)
+    return done(back_or(form, ENTRY), message)
+
+
+@routes.post("/planner/start")
+async def start_planner(form: Sent, visitor: Admin, dependencies: PageDependencies) -> Response:
+    await dependencies.planner_switch.start(visitor.caller)
+    return done(back_or(form, ENTRY), "The planner goes on, with the modes that it had before.")
 
 
 async def _set_modes(
@@ -111,8 +120,7 @@ async def accept(
     if not call.isdecimal() or len(call) > 3:
         raise InvalidInput("call", call, "the number of the call")
     await dependencies.suggestions.accept(visitor.caller, session_id, int(call))
-    back = ENTRY if form.text("back") == ENTRY else f"{ENTRY}/{session_id}"
-    return done(back, "Accepted: it has taken effect.")
+    return done(back_or(form, f"{ENTRY}/{session_id}"), "Accepted: it has taken effect.")
 
 
 def _mode(field: str, text: str) -> Mode:
