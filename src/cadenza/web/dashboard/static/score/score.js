@@ -1,0 +1,261 @@
+// The score of a job: a lane for each endpoint, a mark for each run, what bent them, what is planned.
+// A canvas for the marks; names, tip and what is said aloud are elements.
+import { describeRun } from "./describe.js";
+import { el } from "./dom.js";
+import { Frame } from "./frame.js";
+import { listenToKeys } from "./keys.js";
+import { Labels } from "./labels.js";
+import { drawLane } from "./lanes.js";
+import { AXIS, LANE, MAP, ROW, inSight } from "./layout.js";
+import { drawMap, mapColumns } from "./map.js";
+import { paletteOf } from "./palette.js";
+import { listenToPointer } from "./pointer.js";
+import { TimeScale, moved, within, zoomed } from "./scale.js";
+import { spotAt } from "./spots.js";
+import { Tip } from "./tip.js";
+import { ValueNames } from "./value-names.js";
+import { drawAxis, drawValues } from "./values.js";
+import { plural } from "./words.js";
+
+const SMOOTH_MS = 180;
+const SHARPEST = 2; // device pixels a pixel
+
+export class Score extends EventTarget {
+  constructor(root, data) {
+    super();
+    Object.assign(this, { root, data, only: new Set(), hover: null, chosen: null, drag: null, view: { ...data.range }, isFollowing: true });
+    this.stats = { ms: 0, lanes: 0 };
+    this.#build();
+    this.takeColours();
+    data.addEventListener("changed", () => this.#takeData());
+    new ResizeObserver(() => this.resize()).observe(root);
+    this.#takeData();
+    this.resize();
+  }
+
+  #build() {
+    const canvas = () => el("canvas", { "aria-hidden": "true" });
+    Object.assign(this, { top: canvas(), main: canvas(), map: canvas(), labels: new Labels(), names: new ValueNames(this), tip: new Tip() });
+    this.plot = el("div", { className: "plot", tabIndex: 0, role: "application", "aria-roledescription": "score", "aria-describedby": "score-keys" }, this.main);
+    this.scroller = el("div", { className: "grid lanes" }, this.labels.element, this.plot);
+    this.mapPlot = el("div", { className: "plot" }, this.map);
+    this.spoken = el("div", { className: "sr", "aria-live": "polite" });
+    this.root.replaceChildren(
+      el("div", { className: "grid values" }, this.names.element, el("div", {}, this.top)),
+      this.scroller,
+      el("div", { className: "grid map" }, el("div", { className: "side", textContent: "the whole range" }), this.mapPlot),
+      this.spoken,
+      this.tip.element,
+    );
+    this.scroller.addEventListener("scroll", () => { this.draw(); this.dispatchEvent(new Event("looked")); });
+    listenToPointer(this);
+    listenToKeys(this);
+  }
+
+  takeColours() {
+    this.palette = paletteOf(this.root);
+    this.draw();
+  }
+
+  #takeData() {
+    if (this.isFollowing) this.view = { ...this.data.range };
+    this.columns = null;
+    const height = `${this.data.total * LANE}px`;
+    this.labels.element.style.height = this.plot.style.height = height;
+    this.plot.setAttribute("aria-label", `Score of ${this.data.job.name}: ${plural(this.data.total, "endpoint")}. Left and right go from run to run, up and down from endpoint to endpoint.`);
+    this.names.take(this.data);
+    if (this.rows !== this.data.values.length || this.total !== this.data.total) this.resize();
+    this.draw();
+  }
+
+  // --- Drawing ------------------------------------------------------------------------------------
+
+  resize() {
+    this.rows = this.data.values.length;
+    this.total = this.data.total;
+    this.ratio = Math.min(SHARPEST, devicePixelRatio || 1);
+    this.width = Math.max(120, this.plot.clientWidth);
+    this.height = Math.min(this.total * LANE, this.scroller.clientHeight || 900);
+    for (const [canvas, height] of [[this.top, this.rows * ROW + AXIS], [this.main, this.height], [this.map, MAP]]) {
+      canvas.width = Math.round(this.width * this.ratio);
+      canvas.height = Math.round(height * this.ratio);
+      canvas.style.width = `${this.width}px`;
+      canvas.style.height = `${height}px`;
+    }
+    this.columns = null;
+    this.draw();
+  }
+
+  draw() {
+    this.drawing ??= requestAnimationFrame(() => { this.drawing = undefined; this.paint(); });
+  }
+
+  get sight() {
+    return inSight(this.scroller.scrollTop, this.height, this.data.total);
+  }
+
+  laneAt(index) {
+    return this.data.seen(index, this.view);
+  }
+
+  paint() {
+    const began = performance.now(), sight = this.sight;
+    this.labels.show(sight, (index) => this.data.lanes[index], this.chosen?.lane ?? -1, this.data.now);
+    this.#paintLanes(sight);
+    this.#paintTop();
+    this.columns ??= mapColumns(this.data.lanes, this.data.range, this.width);
+    drawMap(this.frame(this.map, MAP), this.data.range, this.view, this.columns);
+    this.stats = { ms: performance.now() - began, lanes: sight[1] - sight[0] };
+  }
+
+  frame(canvas, height) {
+    const { palette, ratio, only, data: { now } } = this;
+    return new Frame(canvas, { scale: new TimeScale(this.view, this.width), palette, height, ratio, now, only });
+  }
+
+  #paintLanes([first, last]) {
+    const frame = this.frame(this.main, this.height), { scrollTop } = this.scroller;
+    frame.background();
+    frame.g.save();
+    frame.g.translate(0, -scrollTop);
+    for (let index = first; index < last; index++) drawLane(frame, this.laneAt(index), index * LANE, this.chosen?.lane === index);
+    frame.g.restore();
+    frame.nowLine();
+    if (this.drag) this.#paintDrag(frame);
+    else if (this.hover) frame.fill("ink-3", Math.round(frame.scale.x(this.hover.at)), 0, 1, this.height, 0.6);
+    this.#paintChosen(frame, scrollTop);
+    this.seenFrame = frame;
+  }
+
+  #paintDrag(frame) {
+    const [left, right] = [this.drag.from, this.drag.to].sort((a, b) => a - b);
+    frame.fill("focus", left, 0, right - left, this.height, 0.14);
+    for (const x of [left, right]) frame.fill("focus", x, 0, 1, this.height);
+  }
+
+  #paintChosen(frame, scrollTop) {
+    const spots = [this.hover?.run === undefined ? null : { lane: this.hover.lane, at: this.laneAt(this.hover.lane)?.at[this.hover.run] }, this.chosen?.run ? { lane: this.chosen.lane, at: this.chosen.run.at } : null];
+    for (const spot of spots.filter(Boolean)) {
+      frame.g.strokeStyle = frame.palette.focus;
+      frame.g.lineWidth = 2;
+      frame.g.beginPath();
+      frame.g.roundRect(frame.scale.x(spot.at) - 7, spot.lane * LANE - scrollTop + 13, 14, 39, 5);
+      frame.g.stroke();
+    }
+  }
+
+  #paintTop() {
+    const height = this.rows * ROW + AXIS, frame = this.frame(this.top, height);
+    frame.background();
+    drawValues(frame, this.data.values, this.data.lanes);
+    drawAxis(frame, this.rows * ROW);
+    frame.nowLine();
+    if (this.hover) frame.fill("ink-3", Math.round(frame.scale.x(this.hover.at)), 0, 1, height, 0.6);
+    this.names.showFigures(this.data, this.hover?.at ?? null);
+  }
+
+  // --- Moving -------------------------------------------------------------------------------------
+
+  /** To another part of the range; `wider` is asked for where there is none. */
+  go(view, { smooth = true } = {}) {
+    const to = within(view, this.data.range), { range } = this.data;
+    this.isFollowing = to.from <= range.from + 1 && to.to >= range.to - 1;
+    cancelAnimationFrame(this.flight);
+    if (!smooth || matchMedia("(prefers-reduced-motion: reduce)").matches) this.#arrive(to);
+    else this.#fly({ ...this.view }, to);
+  }
+
+  #fly(from, to) {
+    const began = performance.now();
+    const step = (at) => {
+      const part = Math.min(1, (at - began) / SMOOTH_MS), eased = 1 - (1 - part) ** 3;
+      if (part === 1) return this.#arrive(to);
+      this.view = { from: from.from + (to.from - from.from) * eased, to: from.to + (to.to - from.to) * eased };
+      this.draw();
+      this.flight = requestAnimationFrame(step);
+    };
+    this.flight = requestAnimationFrame(step);
+  }
+
+  #arrive(view) {
+    this.view = view;
+    this.draw();
+    this.dispatchEvent(new Event("looked"));
+  }
+
+  zoom(factor, around = this.chosen?.run?.at, options) {
+    const isWhole = this.isFollowing && factor > 1;
+    if (isWhole) this.dispatchEvent(new CustomEvent("wider", { detail: factor }));
+    else this.go(zoomed(this.view, factor, around), options);
+  }
+
+  move(share, options) {
+    this.go(moved(this.view, (this.view.to - this.view.from) * share), options);
+  }
+
+  fit() {
+    this.go(this.data.range);
+  }
+
+  show(only) {
+    this.only = only;
+    this.draw();
+  }
+
+  // --- Choosing -----------------------------------------------------------------------------------
+
+  /** What is at a place of the window. */
+  spotOf({ clientX, clientY }) {
+    const box = this.main.getBoundingClientRect(), y = clientY - box.top + this.scroller.scrollTop;
+    const lane = Math.min(this.data.total - 1, Math.max(0, Math.floor(y / LANE)));
+    return { lane, ...spotAt(this.seenFrame, this.laneAt(lane), clientX - box.left, y - lane * LANE) };
+  }
+
+  choose(lane, run = null) {
+    this.chosen = lane === null ? null : { lane, run };
+    this.draw();
+    this.dispatchEvent(new Event("chosen"));
+  }
+
+  /** The place of the chosen run in its lane as it is known now; -1 for none. */
+  get place() {
+    if (!this.chosen?.run) return -1;
+    return this.laneAt(this.chosen.lane)?.runs.findIndex((run) => run.id === this.chosen.run.id) ?? -1;
+  }
+
+  open() {
+    if (this.chosen?.run) this.dispatchEvent(new CustomEvent("opened", { detail: this.chosen }));
+  }
+
+  openFlag(flag) {
+    if (flag.session_id) this.dispatchEvent(new CustomEvent("flag", { detail: flag }));
+  }
+
+  /** Brings what is chosen into sight, and says what it is. */
+  reveal() {
+    const { lane, run } = this.chosen, top = lane * LANE;
+    if (top < this.scroller.scrollTop) this.scroller.scrollTop = top;
+    else if (top + LANE > this.scroller.scrollTop + this.height) this.scroller.scrollTop = top + LANE - this.height;
+    if (run && (run.at < this.view.from || run.at > this.view.to)) this.go(moved(this.view, run.at - (this.view.from + this.view.to) / 2));
+    this.#say();
+  }
+
+  #say() {
+    const lane = this.laneAt(this.chosen.lane), place = this.place;
+    if (place < 0) return this.say(`${lane?.name ?? "This endpoint"}: no run here`);
+    const about = describeRun(lane, place, this.data.now);
+    this.say(`${lane.name}: ${about.title}, ${about.when}. ${about.lines.map(({ text }) => text).join(". ")}`);
+    requestAnimationFrame(() => this.#tipAtChosen(lane, place));
+  }
+
+  #tipAtChosen(lane, run) {
+    if (!this.chosen?.run) return;
+    const box = this.root.getBoundingClientRect(), main = this.main.getBoundingClientRect();
+    const x = main.left - box.left + new TimeScale(this.view, this.width).x(this.chosen.run.at);
+    this.tip.show({ run }, lane, this.data.now, { x, y: main.top - box.top + this.chosen.lane * LANE - this.scroller.scrollTop + 20 });
+  }
+
+  say(text) {
+    this.spoken.textContent = text;
+  }
+}
