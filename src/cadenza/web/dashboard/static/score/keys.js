@@ -22,7 +22,7 @@ const KEYS = {
   p: (score) => next(score, plannerActs, "The planner did nothing in this range."),
   Enter: (score) => score.open(),
   " ": (score) => score.open(),
-  Escape: (score) => { score.choose(null); score.tip.hide(); score.say(""); },
+  Escape: (score) => { score.choose(null); score.say(""); },
 };
 
 export function listenToKeys(score) {

@@ -47,13 +47,14 @@ function write(label, lane, now) {
 
 /** The baseline, and of what is so now that which matters most: [words, words, tone]. */
 function stateOf(lane, now) {
+  const baseline = lane.interval_ms ? `every ${span(lane.interval_ms)}` : lane.baseline;
   const pause = windowAt(lane, now, ["pause"]), hint = windowAt(lane, now);
-  if (pause) return [lane.baseline, pause.to > now + 1e12 ? "paused" : `paused, ${span(pause.to - now)} left`, "pause"];
-  if (lane.failure_count) return [lane.baseline, `${plural(lane.failure_count, "failure")} in a row`, "danger"];
-  if (hint?.everyMs) return [lane.baseline, `now ${span(hint.everyMs)}, ${span(whole(hint.to - now))} left`, hint.kind];
-  if (lane.running) return [lane.baseline, "runs now", ""];
-  if (lane.next_run_at) return [lane.baseline, lane.next_run_at <= now ? "due" : `next in ${span(whole(lane.next_run_at - now))}`, ""];
-  return [lane.baseline, lane.min_interval_ms ? `at most every ${span(lane.min_interval_ms)}` : "", ""];
+  if (pause) return [baseline, pause.to > now + 1e12 ? "paused" : `paused, ${span(pause.to - now)} left`, "pause"];
+  if (lane.failure_count) return [baseline, `${plural(lane.failure_count, "failure")} in a row`, "danger"];
+  if (hint?.everyMs) return [baseline, `now ${span(hint.everyMs)}, ${span(whole(hint.to - now))} left`, hint.kind];
+  if (lane.running) return [baseline, "runs now", ""];
+  if (lane.next_run_at) return [baseline, lane.next_run_at <= now ? "due" : `next in ${span(whole(lane.next_run_at - now))}`, ""];
+  return [baseline, lane.min_interval_ms ? `at most every ${span(lane.min_interval_ms)}` : "", ""];
 }
 
 const whole = (ms) => Math.max(1000, Math.round(ms / 1000) * 1000);

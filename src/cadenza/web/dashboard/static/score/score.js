@@ -23,7 +23,7 @@ const SHARPEST = 2; // device pixels a pixel
 export class Score extends EventTarget {
   constructor(root, data) {
     super();
-    Object.assign(this, { root, data, only: new Set(), hover: null, chosen: null, drag: null, view: { ...data.range }, isFollowing: true });
+    Object.assign(this, { root, data, only: new Set(), hover: null, chosen: null, drag: null, view: { ...data.range }, aim: null, isFollowing: true });
     this.stats = { ms: 0, lanes: 0 };
     this.#build();
     this.takeColours();
@@ -156,10 +156,11 @@ export class Score extends EventTarget {
 
   // --- Moving -------------------------------------------------------------------------------------
 
-  /** To another part of the range; `wider` is asked for where there is none. */
+  /** To another part of the range. `aim` is where it is on its way to: a second key goes on from there. */
   go(view, { smooth = true } = {}) {
     const to = within(view, this.data.range), { range } = this.data;
     this.isFollowing = to.from <= range.from + 1 && to.to >= range.to - 1;
+    this.aim = to;
     cancelAnimationFrame(this.flight);
     if (!smooth || matchMedia("(prefers-reduced-motion: reduce)").matches) this.#arrive(to);
     else this.#fly({ ...this.view }, to);
@@ -179,6 +180,7 @@ export class Score extends EventTarget {
 
   #arrive(view) {
     this.view = view;
+    this.aim = null;
     this.draw();
     this.dispatchEvent(new Event("looked"));
   }
@@ -186,11 +188,12 @@ export class Score extends EventTarget {
   zoom(factor, around = this.chosen?.run?.at, options) {
     const isWhole = this.isFollowing && factor > 1;
     if (isWhole) this.dispatchEvent(new CustomEvent("wider", { detail: factor }));
-    else this.go(zoomed(this.view, factor, around), options);
+    else this.go(zoomed(this.aim ?? this.view, factor, around), options);
   }
 
   move(share, options) {
-    this.go(moved(this.view, (this.view.to - this.view.from) * share), options);
+    const view = this.aim ?? this.view;
+    this.go(moved(view, (view.to - view.from) * share), options);
   }
 
   fit() {
@@ -213,6 +216,7 @@ export class Score extends EventTarget {
 
   choose(lane, run = null) {
     this.chosen = lane === null ? null : { lane, run };
+    if (!this.chosen) this.tip.hide();
     this.draw();
     this.dispatchEvent(new Event("chosen"));
   }
