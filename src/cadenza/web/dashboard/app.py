@@ -21,6 +21,7 @@ from cadenza.web.dashboard.pages import (
     overview,
     planner,
     runs,
+    scores,
     search,
     settings,
     sign_in,
@@ -32,8 +33,8 @@ from cadenza.web.dashboard.rendering import done, page
 from cadenza.web.dashboard.visitor import SignInNeeded, local_path
 
 ENTRIES = (
-    assets, overview, jobs, endpoints, steering, drafts, runs, planner, graphs, money, activity,
-    settings, search, events, sign_in,
+    assets, overview, jobs, scores, endpoints, steering, drafts, runs, planner, graphs, money,
+    activity, settings, search, events, sign_in,
 )  # fmt: skip
 OF_API = ("/api/", "/healthz", "/readyz", "/metrics")
 

@@ -20,12 +20,14 @@ export function drawColumns(frame, lane, y, [first, last]) {
 /** Counts by column and family. */
 export class Columns {
   constructor(length, size, start = 0) {
-    Object.assign(this, { length, size, start, counts: new Uint32Array(length * COUNT), bad: new Uint32Array(length) });
+    const numbers = (count) => new Uint32Array(count);
+    Object.assign(this, { length, size, start, counts: numbers(length * COUNT), totals: numbers(length), bad: numbers(length), drawn: numbers(length) });
   }
 
   add(column, family, count, bad) {
     if (column < 0 || column >= this.length) return;
     this.counts[column * COUNT + family] += count;
+    this.totals[column] += count;
     this.bad[column] += bad;
   }
 
@@ -33,15 +35,9 @@ export class Columns {
     return this.start + column * this.size;
   }
 
-  total(column) {
-    let sum = 0;
-    for (let family = 0; family < COUNT; family++) sum += this.counts[column * COUNT + family];
-    return sum;
-  }
-
   highest() {
     let most = 1;
-    for (let column = 0; column < this.length; column++) most = Math.max(most, this.total(column));
+    for (const total of this.totals) if (total > most) most = total;
     return most;
   }
 }
@@ -69,19 +65,14 @@ function columnsOfBuckets({ scale, width }, buckets) {
 }
 
 function drawParts(frame, columns, family, ground, unit) {
-  const { g, palette } = frame;
+  const { g, palette } = frame, { counts, length, size, start, totals, drawn } = columns;
   g.fillStyle = palette.families[family];
   g.globalAlpha = frame.strength(family);
-  for (let k = 0; k < columns.length; k++) {
-    const own = columns.counts[k * COUNT + family];
+  for (let k = 0; k < length; k++) {
+    const own = counts[k * COUNT + family];
     if (!own) continue;
-    let sum = 0, below = 0;
-    for (let other = 0; other < COUNT; other++) {
-      sum += columns.counts[k * COUNT + other];
-      if (other < family) below += columns.counts[k * COUNT + other];
-    }
-    const height = Math.max(3, Math.sqrt(sum) * unit);
-    const low = Math.round(ground - (height * below) / sum), high = Math.round(ground - (height * (below + own)) / sum);
-    g.fillRect(columns.left(k), high, columns.size - 1, Math.max(1, low - high));
+    const height = Math.max(3, Math.sqrt(totals[k]) * unit) / totals[k];
+    const low = Math.round(ground - height * drawn[k]), high = Math.round(ground - height * (drawn[k] += own));
+    g.fillRect(start + k * size, high, size - 1, Math.max(1, low - high));
   }
 }

@@ -35,19 +35,22 @@ export class ScoreData extends EventTarget {
 
   /** Lanes up to this number, page after page. */
   async reach(last) {
-    if (this.#reaching || last <= this.lanes.length || !this.next) return;
-    this.#reaching = true;
+    this.#reached = Math.max(this.#reached, last);
+    if (this.#isReaching) return;
+    this.#isReaching = true;
     try {
-      const { range } = this;
-      const score = await this.#ask({ ...range, lanes: MORE_LANES, after: this.next });
-      if (range !== this.range) return;
-      this.lanes = [...this.lanes, ...score.lanes];
-      this.next = score.next;
-      this.dispatchEvent(new Event("changed"));
+      while (this.next && this.lanes.length < this.#reached) await this.#readMore();
     } finally {
-      this.#reaching = false;
+      this.#isReaching = false;
     }
-    await this.reach(last);
+  }
+
+  async #readMore() {
+    const { next } = this, score = await this.#ask({ ...this.range, lanes: MORE_LANES, after: next });
+    if (next !== this.next) return; // everything was read anew meanwhile
+    this.lanes = [...this.lanes, ...score.lanes];
+    this.next = score.next;
+    this.dispatchEvent(new Event("changed"));
   }
 
   /** Runs one by one where the range has too many of them and the view fewer. */
@@ -85,7 +88,8 @@ export class ScoreData extends EventTarget {
     await this.load(this.range);
   }
 
-  #reaching = false;
+  #isReaching = false;
+  #reached = 0;
 
   #only() {
     return this.endpoint ? { endpoint: [this.endpoint] } : {};

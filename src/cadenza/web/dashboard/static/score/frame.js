@@ -3,11 +3,12 @@ const KNOWN_WIDTHS = 4000;
 const widths = new Map();
 
 export class Frame {
-  constructor(canvas, { scale, palette, height, ratio, now, only }) {
-    this.g = canvas.getContext("2d", { alpha: false });
+  constructor(canvas, { scale, palette, height, ratio, now, only, isClear }) {
+    this.g = canvas.getContext("2d", { alpha: isClear });
     Object.assign(this, { scale, palette, height, ratio, now, only, width: scale.width });
     this.g.setTransform(ratio, 0, 0, ratio, 0, 0);
-    this.fill("paper-raised", 0, 0, this.width, height);
+    if (isClear) this.g.clearRect(0, 0, this.width, height);
+    else this.fill("paper-raised", 0, 0, this.width, height);
   }
 
   fill(colour, x, y, width, height, alpha = 1) {

@@ -125,12 +125,12 @@ class ScorePage {
   /** A zoom or a scroll has come to its end: what it shows is read, and kept in the address. */
   settle() {
     clearTimeout(this.settling);
+    this.tryTo(() => this.data.reach(this.score.sight[1]));
     this.settling = setTimeout(async () => {
       const [first, last] = this.score.sight;
       this.keep(!this.isComingBack);
       this.isComingBack = false;
       this.tell();
-      await this.tryTo(() => this.data.reach(last));
       await this.tryTo(() => this.data.look(this.score.view, this.data.lanes.slice(first, last)));
     }, SETTLED_MS);
   }

@@ -37,14 +37,14 @@ function point(score, event) {
   score.plot.classList.toggle("pointing", run !== undefined || flag !== undefined);
   const known = score.laneAt(lane);
   if (known) score.tip.show(score.hover, known, score.data.now, { x: event.clientX - box.left, y: event.clientY - box.top });
-  score.draw();
+  score.draw({ over: true });
 }
 
 function leave(score) {
   if (score.drag) return;
   score.hover = null;
   score.tip.hide();
-  score.draw();
+  score.draw({ over: true });
 }
 
 function begin(score, event) {
@@ -57,7 +57,7 @@ function drag(score, event) {
   score.drag.to = xOf(score, event);
   score.hover = null;
   score.tip.hide();
-  score.draw();
+  score.draw({ over: true });
 }
 
 function end(score, event) {

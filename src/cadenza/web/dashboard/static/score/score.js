@@ -2,29 +2,24 @@
 // A canvas for the marks; names, tip and what is said aloud are elements.
 import { describeRun } from "./describe.js";
 import { el } from "./dom.js";
-import { Frame } from "./frame.js";
 import { listenToKeys } from "./keys.js";
 import { Labels } from "./labels.js";
-import { drawLane } from "./lanes.js";
-import { AXIS, LANE, MAP, ROW, inSight } from "./layout.js";
-import { drawMap, mapColumns } from "./map.js";
+import { LANE, inSight } from "./layout.js";
+import { Painter } from "./painter.js";
 import { paletteOf } from "./palette.js";
 import { listenToPointer } from "./pointer.js";
 import { TimeScale, moved, within, zoomed } from "./scale.js";
 import { spotAt } from "./spots.js";
 import { Tip } from "./tip.js";
 import { ValueNames } from "./value-names.js";
-import { drawAxis, drawValues } from "./values.js";
 import { plural } from "./words.js";
 
 const SMOOTH_MS = 180;
-const SHARPEST = 2; // device pixels a pixel
 
 export class Score extends EventTarget {
   constructor(root, data) {
     super();
     Object.assign(this, { root, data, only: new Set(), hover: null, chosen: null, drag: null, view: { ...data.range }, aim: null, isFollowing: true });
-    this.stats = { ms: 0, lanes: 0 };
     this.#build();
     this.takeColours();
     data.addEventListener("changed", () => this.#takeData());
@@ -34,14 +29,15 @@ export class Score extends EventTarget {
   }
 
   #build() {
-    const canvas = () => el("canvas", { "aria-hidden": "true" });
-    Object.assign(this, { top: canvas(), main: canvas(), map: canvas(), labels: new Labels(), names: new ValueNames(this), tip: new Tip() });
-    this.plot = el("div", { className: "plot", tabIndex: 0, role: "application", "aria-roledescription": "score", "aria-describedby": "score-keys" }, this.main);
+    Object.assign(this, { painter: new Painter(this), labels: new Labels(), names: new ValueNames(this), tip: new Tip() });
+    const { top, main, over, map } = this.painter;
+    this.main = main;
+    this.plot = el("div", { className: "plot", tabIndex: 0, role: "application", "aria-roledescription": "score", "aria-describedby": "score-keys" }, el("div", { className: "sheets" }, main, over));
     this.scroller = el("div", { className: "grid lanes" }, this.labels.element, this.plot);
-    this.mapPlot = el("div", { className: "plot" }, this.map);
+    this.mapPlot = el("div", { className: "plot" }, map);
     this.spoken = el("div", { className: "sr", "aria-live": "polite" });
     this.root.replaceChildren(
-      el("div", { className: "grid values" }, this.names.element, el("div", {}, this.top)),
+      el("div", { className: "grid values" }, this.names.element, el("div", {}, top)),
       this.scroller,
       el("div", { className: "grid map" }, el("div", { className: "side", textContent: "the whole range" }), this.mapPlot),
       this.spoken,
@@ -59,7 +55,7 @@ export class Score extends EventTarget {
 
   #takeData() {
     if (this.isFollowing) this.view = { ...this.data.range };
-    this.columns = null;
+    this.painter.columns = null;
     const height = `${this.data.total * LANE}px`;
     this.labels.element.style.height = this.plot.style.height = height;
     this.plot.setAttribute("aria-label", `Score of ${this.data.job.name}: ${plural(this.data.total, "endpoint")}. Left and right go from run to run, up and down from endpoint to endpoint.`);
@@ -71,23 +67,23 @@ export class Score extends EventTarget {
   // --- Drawing ------------------------------------------------------------------------------------
 
   resize() {
-    this.rows = this.data.values.length;
-    this.total = this.data.total;
-    this.ratio = Math.min(SHARPEST, devicePixelRatio || 1);
-    this.width = Math.max(120, this.plot.clientWidth);
-    this.height = Math.min(this.total * LANE, this.scroller.clientHeight || 900);
-    for (const [canvas, height] of [[this.top, this.rows * ROW + AXIS], [this.main, this.height], [this.map, MAP]]) {
-      canvas.width = Math.round(this.width * this.ratio);
-      canvas.height = Math.round(height * this.ratio);
-      canvas.style.width = `${this.width}px`;
-      canvas.style.height = `${height}px`;
-    }
-    this.columns = null;
+    const { values, total } = this.data;
+    Object.assign(this, { rows: values.length, total, width: Math.max(120, this.plot.clientWidth), height: Math.min(total * LANE, this.scroller.clientHeight || 900) });
+    this.painter.resize(this.width, this.height, this.rows);
     this.draw();
   }
 
-  draw() {
+  /** In the next frame; `over`: only what lies over the lanes has changed. */
+  draw({ over = false } = {}) {
+    this.painter.isStale ||= !over;
     this.drawing ??= requestAnimationFrame(() => { this.drawing = undefined; this.paint(); });
+  }
+
+  paint() {
+    const { sight } = this;
+    this.labels.show(sight, (index) => this.data.lanes[index], this.chosen?.lane ?? -1, this.data.now);
+    this.painter.paint(sight);
+    this.names.showFigures(this.data, this.hover?.at ?? null);
   }
 
   get sight() {
@@ -96,62 +92,6 @@ export class Score extends EventTarget {
 
   laneAt(index) {
     return this.data.seen(index, this.view);
-  }
-
-  paint() {
-    const began = performance.now(), sight = this.sight;
-    this.labels.show(sight, (index) => this.data.lanes[index], this.chosen?.lane ?? -1, this.data.now);
-    this.#paintLanes(sight);
-    this.#paintTop();
-    this.columns ??= mapColumns(this.data.lanes, this.data.range, this.width);
-    drawMap(this.frame(this.map, MAP), this.data.range, this.view, this.columns);
-    this.stats = { ms: performance.now() - began, lanes: sight[1] - sight[0] };
-  }
-
-  frame(canvas, height) {
-    const { palette, ratio, only, data: { now } } = this;
-    return new Frame(canvas, { scale: new TimeScale(this.view, this.width), palette, height, ratio, now, only });
-  }
-
-  #paintLanes([first, last]) {
-    const frame = this.frame(this.main, this.height), { scrollTop } = this.scroller;
-    frame.background();
-    frame.g.save();
-    frame.g.translate(0, -scrollTop);
-    for (let index = first; index < last; index++) drawLane(frame, this.laneAt(index), index * LANE, this.chosen?.lane === index);
-    frame.g.restore();
-    frame.nowLine();
-    if (this.drag) this.#paintDrag(frame);
-    else if (this.hover) frame.fill("ink-3", Math.round(frame.scale.x(this.hover.at)), 0, 1, this.height, 0.6);
-    this.#paintChosen(frame, scrollTop);
-    this.seenFrame = frame;
-  }
-
-  #paintDrag(frame) {
-    const [left, right] = [this.drag.from, this.drag.to].sort((a, b) => a - b);
-    frame.fill("focus", left, 0, right - left, this.height, 0.14);
-    for (const x of [left, right]) frame.fill("focus", x, 0, 1, this.height);
-  }
-
-  #paintChosen(frame, scrollTop) {
-    const spots = [this.hover?.run === undefined ? null : { lane: this.hover.lane, at: this.laneAt(this.hover.lane)?.at[this.hover.run] }, this.chosen?.run ? { lane: this.chosen.lane, at: this.chosen.run.at } : null];
-    for (const spot of spots.filter(Boolean)) {
-      frame.g.strokeStyle = frame.palette.focus;
-      frame.g.lineWidth = 2;
-      frame.g.beginPath();
-      frame.g.roundRect(frame.scale.x(spot.at) - 7, spot.lane * LANE - scrollTop + 13, 14, 39, 5);
-      frame.g.stroke();
-    }
-  }
-
-  #paintTop() {
-    const height = this.rows * ROW + AXIS, frame = this.frame(this.top, height);
-    frame.background();
-    drawValues(frame, this.data.values, this.data.lanes);
-    drawAxis(frame, this.rows * ROW);
-    frame.nowLine();
-    if (this.hover) frame.fill("ink-3", Math.round(frame.scale.x(this.hover.at)), 0, 1, height, 0.6);
-    this.names.showFigures(this.data, this.hover?.at ?? null);
   }
 
   // --- Moving -------------------------------------------------------------------------------------
@@ -211,7 +151,7 @@ export class Score extends EventTarget {
   spotOf({ clientX, clientY }) {
     const box = this.main.getBoundingClientRect(), y = clientY - box.top + this.scroller.scrollTop;
     const lane = Math.min(this.data.total - 1, Math.max(0, Math.floor(y / LANE)));
-    return { lane, ...spotAt(this.seenFrame, this.laneAt(lane), clientX - box.left, y - lane * LANE) };
+    return { lane, ...spotAt(this.painter.frame, this.laneAt(lane), clientX - box.left, y - lane * LANE) };
   }
 
   choose(lane, run = null) {
