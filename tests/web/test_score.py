@@ -47,7 +47,7 @@ async def test_lanes_come_by_name_and_in_pages(world: Reading) -> None:
     for name in ("c", "a", "b"):
         await world.add_endpoint(name)
     first = await score_of(world, lanes=2)
-    rest = await score_of(world, lanes=2, after=first["next"])
+    rest = await score_of(world, lanes=2, cursor=first["next"])
     names = [lane["endpoint"]["name"] for page in (first, rest) for lane in page["lanes"]]
     assert names == ["a", "b", "c"]
     assert (first["lanes_total"], rest["next"]) == (3, None)
@@ -72,6 +72,8 @@ async def test_a_range_is_bounded_and_has_an_order(world: Reading) -> None:
     for asked in (
         {"from": iso(now - minutes(60 * 24 * 40))},
         {"from": iso(now), "to": iso(now - minutes(1))},
+        {"to": "0001-01-01T00:00:00Z"},
+        {"from": "9998-12-31T00:00:00Z"},
     ):
         assert (await world.get(path, **asked)).status_code == 422
 

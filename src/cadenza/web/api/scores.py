@@ -33,11 +33,11 @@ async def get_score(
     lanes: LaneCount = 50,
     endpoint: LaneIds = None,
     runs: RunsOfALane = RUNS_OF_A_LANE,
-    after: Cursor = None,
+    cursor: Cursor = None,
 ) -> ScoreResponse:
     """Runs with what bent them: hints and pauses with author and reason, flags, what is planned and
     what the baseline alone would do, and two values of the answers. At most 31 days of it."""
-    query = ScoreQuery(from_at, to, tuple(endpoint or ()), read_cursor(after), lanes, runs)
+    query = ScoreQuery(from_at, to, tuple(endpoint or ()), read_cursor(cursor), lanes, runs)
     begins, ends = query.span(dependencies.around.clock.now())
     check_order(begins, ends)
     if ends - begins > LONGEST_RANGE:

@@ -154,7 +154,7 @@ class ScoreResponse(ResponseSchema):
     bucket_ms: int
     lanes_total: int
     lanes: list[LaneResponse]
-    next: str | None = Field(description="`after` of the next lanes; null where these are all.")
+    next: str | None = Field(description="The cursor of the next lanes; null where these are all.")
     values: list[SeriesResponse] = Field(description="At most two.")
 
 
