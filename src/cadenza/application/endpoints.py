@@ -13,7 +13,7 @@ from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.dispatcher import Dispatcher
 from cadenza.application.ports.store import Channel, EndpointChange, Store, Transaction
 from cadenza.application.recording import check_revision, created_before, record
-from cadenza.application.transitions import moves_plan, save_transitions
+from cadenza.application.transitions import moves_plan, person, save_transitions
 from cadenza.domain import steering
 from cadenza.domain.access import Caller
 from cadenza.domain.analysis import changes_its_state
@@ -114,7 +114,7 @@ class Endpoints:
             archived = steering.archive(stored.endpoint, stored.read_at, self.cron)
             if archived == stored.endpoint:
                 return stored
-            await save_transitions(tx, [(stored.endpoint, archived)])
+            await save_transitions(tx, [(stored.endpoint, archived)], person(caller))
             await revoke_grants_of_endpoints(tx, caller, [endpoint_id])
             await record(tx, caller.actor, caller.tenant_id, "endpoint.archive", archived)
         return replace(stored.after(archived), revision=stored.revision + 1)

@@ -12,7 +12,7 @@ from cadenza.application.ports.billing import BillingReads
 from cadenza.application.ports.catalogue import StoredJob
 from cadenza.application.ports.store import Store, Transaction
 from cadenza.application.recording import check_revision, created_before, record
-from cadenza.application.transitions import save_transitions
+from cadenza.application.transitions import person, save_transitions
 from cadenza.domain import steering
 from cadenza.domain.access import Caller
 from cadenza.domain.audit import IdempotencyRecord
@@ -124,14 +124,17 @@ class Jobs:
             job = change(stored.job, stored.read_at)
             if job == stored.job:
                 return stored
-            await self._carry_over(tx, caller, stored.job, job)
+            reason = str((data or {}).get("reason", ""))
+            await self._carry_over(tx, caller, stored.job, job, reason)
             is_over = job.archived_at is not None  # and its endpoints with it
             changed = job_after(stored, job, 0 if is_over else stored.endpoint_count)
             await tx.save_jobs([changed])
             await record(tx, caller.actor, job.tenant_id, f"job.{action}", job, data)
         return changed
 
-    async def _carry_over(self, tx: Transaction, caller: Caller, before: Job, after: Job) -> None:
+    async def _carry_over(
+        self, tx: Transaction, caller: Caller, before: Job, after: Job, reason: str
+    ) -> None:
         """What happens to the job happens to its endpoints."""
         is_ended = after.archived_at != before.archived_at
         if not is_ended and after.paused_until == before.paused_until:
@@ -144,7 +147,7 @@ class Jobs:
 
         locked = await tx.lock_endpoints_of_job(after.tenant_id, after.id)
         pairs = [(row.endpoint, carried_over(row.endpoint, row.read_at)) for row in locked]
-        await save_transitions(tx, pairs)
+        await save_transitions(tx, pairs, person(caller, reason))
         if is_ended:
             await revoke_grants_of_endpoints(tx, caller, [row.endpoint.id for row in locked])
 

@@ -16,7 +16,9 @@ from cadenza.adapters.postgres.planner_rows import PostgresSuggestions
 from cadenza.adapters.postgres.records import PostgresEventLog, PostgresRecords
 from cadenza.adapters.postgres.run_reads import PostgresLatestAnswers, PostgresRunReads
 from cadenza.adapters.postgres.schedules import PostgresScheduleReads
+from cadenza.adapters.postgres.score import PostgresScoreReads
 from cadenza.adapters.postgres.sign_ins import PostgresSignIns
+from cadenza.adapters.postgres.steering_history import PostgresSteeringReads
 from cadenza.adapters.postgres.store import PostgresStore
 from cadenza.adapters.postgres.usage import PostgresReadiness, PostgresUsage
 from cadenza.adapters.postgres.workers import PostgresWorkers
@@ -52,6 +54,8 @@ def api_stores(
         graphs=PostgresWorkers(database),
         sign_ins=PostgresSignIns(database),
         ids=PostgresIds(database),
+        steering=PostgresSteeringReads(database),
+        scores=PostgresScoreReads(database),
     )
 
 

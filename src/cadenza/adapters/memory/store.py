@@ -12,6 +12,7 @@ from cadenza.adapters.memory.removal_rows import MemoryRemovalRows
 from cadenza.adapters.memory.run_rows import MemoryRunRows
 from cadenza.adapters.memory.schedule_rows import MemorySlotRows
 from cadenza.adapters.memory.sign_ins import MemorySignInRows
+from cadenza.adapters.memory.steering_history import MemorySteeringRows
 from cadenza.adapters.memory.tables import OverTables
 from cadenza.application.ports.store import Transaction
 
@@ -27,6 +28,7 @@ class MemoryTransaction(
     MemoryBillingRows,
     MemoryGrantRows,
     MemorySignInRows,
+    MemorySteeringRows,
 ):
     """Every verb of the port, by subject."""
 

@@ -16,6 +16,7 @@ from cadenza.adapters.postgres.removal_rows import PostgresRemovalRows
 from cadenza.adapters.postgres.run_rows import PostgresRunRows
 from cadenza.adapters.postgres.schedule_rows import PostgresSlotRows
 from cadenza.adapters.postgres.sign_ins import PostgresSignInRows
+from cadenza.adapters.postgres.steering_history import PostgresSteeringRows
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.domain.endpoint import MAX_SPREAD
 
@@ -32,6 +33,7 @@ class PostgresTransaction(
     PostgresBillingRows,
     PostgresGrantRows,
     PostgresSignInRows,
+    PostgresSteeringRows,
 ):
     def __init__(self, connection: Connection, box: SecretBox, spread: timedelta) -> None:
         self.connection = connection

@@ -21,6 +21,7 @@ from cadenza.application.ports.grants import GrantRows, Starting
 from cadenza.application.ports.planning import PlannerRows
 from cadenza.application.ports.schedules import ScheduleRows, SlotRows
 from cadenza.application.ports.sign_ins import SignInRows
+from cadenza.application.ports.steering_history import SteeringRows
 from cadenza.domain.audit import AuditEntry, IdempotencyRecord, PendingEvent
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.run import Claim, Finish, FinishedRun
@@ -207,6 +208,7 @@ class Transaction(
     BillingRows,
     GrantRows,
     SignInRows,
+    SteeringRows,
     Protocol,
 ): ...
 

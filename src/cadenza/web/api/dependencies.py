@@ -35,8 +35,10 @@ from cadenza.application.ports.ids import IdReads
 from cadenza.application.ports.records import Records
 from cadenza.application.ports.run_search import LatestAnswers, RunReads
 from cadenza.application.ports.schedules import ScheduleReads
+from cadenza.application.ports.score import ScoreReads
 from cadenza.application.ports.sign_ins import SignInReads
 from cadenza.application.ports.signing_keys import SigningKeys
+from cadenza.application.ports.steering_history import SteeringReads
 from cadenza.application.ports.store import Store
 from cadenza.application.ports.suggestions import SuggestionReads
 from cadenza.application.ports.usage import Readiness, UsageReads
@@ -46,6 +48,7 @@ from cadenza.application.rule_fit import misfits_of_jobs
 from cadenza.application.schedule_changes import ScheduleChanges
 from cadenza.application.schedule_manifests import ScheduleManifests
 from cadenza.application.schedules import Schedules
+from cadenza.application.scores import Scores
 from cadenza.application.session_metering import Payers
 from cadenza.application.sign_ins import SignIns
 from cadenza.application.steering import Steering
@@ -82,6 +85,8 @@ class Stores:
     graphs: GraphReads
     sign_ins: SignInReads
     ids: IdReads
+    steering: SteeringReads
+    scores: ScoreReads
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +137,7 @@ class Dependencies:
             limits.session_tokens,
         )
         self.outlook = Outlook(stores.endpoints, cron)
+        self.scores = Scores(stores.scores, stores.jobs, stores.steering, around.expressions, cron)
         self.signing_keys = SigningKeyRotation(store, new_id)
         self.accounts = BillingAccounts(store, new_id)
         self.virtual_keys = VirtualKeys(store, policy, new_id)
