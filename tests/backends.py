@@ -246,6 +246,7 @@ def _memory_stores(memory: MemoryStores) -> Stores:
         sign_ins=memory.sign_ins,
         steering=memory.steering,
         scores=memory.scores,
+        activity=memory.activity,
     )
 
 
