@@ -47,7 +47,12 @@ from tests.factories import CRON, OK, seconds
 from tests.postgres import BOX, migrated_database_url, run_queue
 
 MEMORY, POSTGRES = "memory", "postgres"
-SQL_NAMES = {"audit": "audit_log", "grants": "execution_grants", "lost_attempts": "run_attempts"}
+SQL_NAMES = {
+    "audit": "audit_log",
+    "grants": "execution_grants",
+    "lost_attempts": "run_attempts",
+    "steering": "steering_history",
+}
 Contents = dict[str, list[str]]  # every row, by table
 
 
@@ -239,6 +244,9 @@ def _memory_stores(memory: MemoryStores) -> Stores:
         schedules=memory.schedules,
         graphs=memory.workers,
         sign_ins=memory.sign_ins,
+        ids=memory.ids,
+        steering=memory.steering,
+        scores=memory.scores,
     )
 
 

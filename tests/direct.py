@@ -15,6 +15,7 @@ from cadenza.domain.endpoint import Endpoint, Job
 from cadenza.domain.errors import NotFound
 from cadenza.domain.planner_policy import PlannerPolicy
 from cadenza.domain.rule import Modes, Rule
+from cadenza.domain.steering_history import By
 from cadenza.domain.target import Target
 
 Transition = Callable[[Endpoint, datetime, Cron], Endpoint]
@@ -71,7 +72,7 @@ class Direct:
         async with self._store.transaction() as tx:
             stored = await tx.lock_endpoint(tenant_id, endpoint_id)
             changed = transition(stored.endpoint, stored.read_at, self._cron)
-            await save_transitions(tx, [(stored.endpoint, changed)])
+            await save_transitions(tx, [(stored.endpoint, changed)], By())
         return changed
 
     # --- What owners say about planners ---------------------------------------------------

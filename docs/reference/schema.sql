@@ -81,6 +81,7 @@ CREATE TABLE public.endpoints (
     streak_changed_at timestamp with time zone,
     runs_on text DEFAULT ''::text NOT NULL,
     running_started_at timestamp with time zone,
+    backs_off boolean DEFAULT true NOT NULL,
     CONSTRAINT a_hint_expires CHECK (((num_nulls(hint_interval_ms, hint_interval_expires_at, hint_interval_author) = ANY (ARRAY[0, 3])) AND (num_nulls(hint_run_at, hint_run_expires_at, hint_run_author) = ANY (ARRAY[0, 3])))),
     CONSTRAINT a_lease_has_a_run CHECK (((lease_until IS NULL) OR (running_run_id IS NOT NULL))),
     CONSTRAINT a_lease_has_an_epoch CHECK (((lease_until IS NULL) OR (lease_epoch > 0))),
@@ -178,6 +179,25 @@ BEGIN
     ON CONFLICT (tenant_id, since, status, part) DO UPDATE
         SET runs = run_counts.runs + excluded.runs;
     RETURN NULL;
+END
+$$;
+
+CREATE FUNCTION public.run_family(source text, is_manual boolean, plan json) RETURNS text
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+SELECT CASE
+    WHEN is_manual OR source = 'manual' THEN 'manual'
+    WHEN source IN ('baseline-cron', 'baseline-interval') THEN 'baseline'
+    WHEN source = 'ai-oneshot' THEN 'once'
+    WHEN source <> 'ai-interval' THEN 'held'
+    WHEN (
+        SELECT max((candidate ->> 'at')::timestamptz)
+                   FILTER (WHERE candidate ->> 'source' = 'ai-interval')
+             > max((candidate ->> 'at')::timestamptz)
+                   FILTER (WHERE candidate ->> 'source' LIKE 'baseline-%')
+        FROM json_array_elements(plan -> 'candidates') AS candidate
+    ) THEN 'relaxed'
+    ELSE 'tightened'
 END
 $$;
 
@@ -351,7 +371,8 @@ CREATE VIEW public.endpoint_states AS
     ( SELECT job.name
            FROM public.jobs job
           WHERE (job.id = e.job_id)) AS job_name,
-    person_ran_at
+    person_ran_at,
+    backs_off
    FROM public.endpoints e;
 
 CREATE TABLE public.events (
@@ -531,7 +552,8 @@ CREATE VIEW public.listed_endpoints AS
     running_slot_at,
     running_is_manual,
     manual_slot_at,
-    person_ran_at
+    person_ran_at,
+    backs_off
    FROM public.endpoints e;
 
 CREATE TABLE public.schedule_runs (
@@ -777,6 +799,46 @@ CREATE TABLE public.signing_keys (
     CONSTRAINT a_signing_key_is_sealed CHECK ((secret ~ '^v[0-9]+:'::text))
 );
 
+CREATE TABLE public.steering_history (
+    id bigint NOT NULL,
+    tenant_id uuid NOT NULL,
+    endpoint_id uuid NOT NULL,
+    kind text NOT NULL,
+    begun_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    until_at timestamp with time zone NOT NULL,
+    planned_until_at timestamp with time zone,
+    ended_as text,
+    ended_by text,
+    ended_by_user_id uuid,
+    ended_by_session_id uuid,
+    interval_ms bigint,
+    run_at timestamp with time zone,
+    tightens boolean,
+    author text NOT NULL,
+    user_id uuid,
+    brain text,
+    rule_id uuid,
+    session_id uuid,
+    reason text DEFAULT ''::text NOT NULL,
+    renewals integer DEFAULT 0 NOT NULL,
+    CONSTRAINT an_interval_has_a_length CHECK (((kind = 'interval'::text) = (interval_ms IS NOT NULL))),
+    CONSTRAINT one_run_has_an_instant CHECK (((kind = 'once'::text) = (run_at IS NOT NULL))),
+    CONSTRAINT steering_history_author_check CHECK ((author = ANY (ARRAY['person'::text, 'planner'::text]))),
+    CONSTRAINT steering_history_ended_as_check CHECK ((ended_as = ANY (ARRAY['cleared'::text, 'replaced'::text]))),
+    CONSTRAINT steering_history_ended_by_check CHECK ((ended_by = ANY (ARRAY['person'::text, 'planner'::text]))),
+    CONSTRAINT steering_history_kind_check CHECK ((kind = ANY (ARRAY['interval'::text, 'once'::text, 'person-pause'::text, 'planner-pause'::text, 'job-pause'::text]))),
+    CONSTRAINT what_was_ended_says_how CHECK ((num_nulls(planned_until_at, ended_as, ended_by) = ANY (ARRAY[0, 3])))
+);
+
+ALTER TABLE public.steering_history ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME public.steering_history_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
 CREATE VIEW public.stored_jobs AS
  SELECT id,
     tenant_id,
@@ -983,6 +1045,9 @@ ALTER TABLE ONLY public.sign_ins
 ALTER TABLE ONLY public.signing_keys
     ADD CONSTRAINT signing_keys_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.steering_history
+    ADD CONSTRAINT steering_history_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.tenants
     ADD CONSTRAINT tenants_pkey PRIMARY KEY (id);
 
@@ -1133,6 +1198,12 @@ CREATE INDEX sign_ins_of_user ON public.sign_ins USING btree (user_id);
 
 CREATE INDEX signing_keys_of_tenant ON public.signing_keys USING btree (tenant_id);
 
+CREATE INDEX steering_by_end ON public.steering_history USING btree (until_at);
+
+CREATE INDEX steering_of_endpoint ON public.steering_history USING btree (endpoint_id, until_at);
+
+CREATE INDEX steering_of_tenant ON public.steering_history USING btree (tenant_id, begun_at, id);
+
 CREATE INDEX suggestions_of_endpoint ON public.analysis_sessions USING btree (endpoint_id, suggests_until) WHERE (suggests_until IS NOT NULL);
 
 CREATE INDEX tenants_watched ON public.tenants USING btree (watched_until) WHERE (watched_until IS NOT NULL);
@@ -1247,6 +1318,12 @@ ALTER TABLE ONLY public.sign_ins
 
 ALTER TABLE ONLY public.signing_keys
     ADD CONSTRAINT signing_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.steering_history
+    ADD CONSTRAINT steering_history_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES public.endpoints(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.steering_history
+    ADD CONSTRAINT steering_history_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.tenants
     ADD CONSTRAINT tenants_id_planner_account_id_fkey FOREIGN KEY (id, planner_account_id) REFERENCES public.accounts(tenant_id, id);

@@ -79,4 +79,14 @@ def _comparable(answer: httpx.Response) -> tuple[int, dict[str, str], dict[str, 
     return answer.status_code, headers, {k: v for k, v in body.items() if k not in _MOVING}
 
 
-_MOVING = ("request_id", "at", "next_runs", "baseline", "present", "last_hour", "last_day")
+_MOVING = (
+    "from",
+    "to",
+    "request_id",
+    "at",
+    "next_runs",
+    "baseline",
+    "present",
+    "last_hour",
+    "last_day",
+)

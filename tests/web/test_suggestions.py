@@ -15,6 +15,7 @@ from cadenza.domain.access import Scope
 from cadenza.domain.analysis import AnalysisContext
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.session import Session, SessionEnd, ToolCall
+from cadenza.domain.steering_history import By
 from tests.application.bench import Thinker
 from tests.factories import minutes, seconds
 from tests.web.reading import Reading
@@ -152,8 +153,8 @@ async def test_a_server_that_dies_while_it_accepts_leaves_the_suggestion_open(
     """The hint is written and then the connection is gone: neither hint nor mark remains."""
     endpoint, suggestion = await suggested(world)
 
-    async def die(tx: Transaction, transitions: Any) -> None:
-        await save_transitions(tx, transitions)
+    async def die(tx: Transaction, transitions: Any, by: By) -> None:
+        await save_transitions(tx, transitions, by)
         await world.backend.break_off(tx)
 
     with monkeypatch.context() as patch:

@@ -9,7 +9,7 @@ from uuid import UUID
 from cadenza.application.ports.catalogue import StoredEndpoint
 from cadenza.application.ports.store import Store
 from cadenza.application.recording import record
-from cadenza.application.transitions import save_transitions
+from cadenza.application.transitions import person, save_transitions
 from cadenza.domain import steering
 from cadenza.domain.access import Caller
 from cadenza.domain.cron import Cron
@@ -116,7 +116,7 @@ class Steering:
             endpoint = transition(stored.endpoint, stored.read_at)
             if endpoint == stored.endpoint:
                 return stored
-            await save_transitions(tx, [(stored.endpoint, endpoint)])
+            await save_transitions(tx, [(stored.endpoint, endpoint)], person(caller))
             action = f"endpoint.{action}"
             await record(tx, caller.actor, caller.tenant_id, action, endpoint, data)
         return stored.after(endpoint)

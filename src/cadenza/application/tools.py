@@ -32,6 +32,7 @@ from cadenza.domain.hint import Author, IntervalHint, OneShotHint
 from cadenza.domain.instants import iso_or_none
 from cadenza.domain.rule import Mode
 from cadenza.domain.session import ToolCall
+from cadenza.domain.steering_history import By
 from cadenza.domain.suggestion import is_waiting
 from cadenza.domain.track_record import TrackRecord
 
@@ -255,7 +256,7 @@ class Toolbox:
             effect = change(endpoint, now)
             changed = steering.counted_for_planner(endpoint, effect.endpoint, now)
             if changed != endpoint and not self._advises:
-                await save_transitions(tx, [(endpoint, changed)])
+                await save_transitions(tx, [(endpoint, changed)], By(session_id=self.session_id))
         holds_until = effect.holds_until or now + SUGGESTION_TTL
         effect = replace(effect, endpoint=changed, holds_until=holds_until)
         if changed != endpoint:

@@ -1,14 +1,17 @@
-"""Endpoints after a transition: stored, and workers woken where a plan has moved."""
+"""Endpoints after a transition: stored, with what bends them; workers woken where a plan moved."""
 
 from collections.abc import Sequence
 
 from cadenza.application.ports.store import Channel, EndpointChange, Transaction
+from cadenza.domain.access import Caller
 from cadenza.domain.analysis import changes_its_state
 from cadenza.domain.endpoint import Endpoint
+from cadenza.domain.hint import Author
+from cadenza.domain.steering_history import By, steering_changes
 
 
 async def save_transitions(
-    tx: Transaction, transitions: Sequence[tuple[Endpoint, Endpoint]]
+    tx: Transaction, transitions: Sequence[tuple[Endpoint, Endpoint]], by: By
 ) -> None:
     """Each endpoint before and after; those that are as they were are left alone."""
     changes = [
@@ -22,8 +25,15 @@ async def save_transitions(
     ]
     if changes:
         await tx.save_endpoints(changes)
+    steered = [change for pair in transitions for change in steering_changes(*pair, by)]
+    if steered:
+        await tx.note_steering(steered, by)
     if any(moves_plan(before, after) for before, after in transitions):
         await tx.notify(Channel.DUE)
+
+
+def person(caller: Caller, reason: str = "") -> By:
+    return By(Author.PERSON, caller.user_id, reason=reason)
 
 
 def moves_plan(before: Endpoint, after: Endpoint) -> bool:

@@ -22,7 +22,9 @@ class Upcoming:
     source: Source
 
 
-def next_runs(endpoint: Endpoint, now: datetime, cron: Cron, count: int) -> list[Upcoming]:
+def next_runs(
+    endpoint: Endpoint, now: datetime, cron: Cron, count: int, until_at: datetime = FOREVER
+) -> list[Upcoming]:
     """The next runs with everything that is in force now, hints that expire included."""
     running_slot_at = endpoint.running_slot_at
     if running_slot_at is not None:  # assume that it began in time and ends now
@@ -30,7 +32,7 @@ def next_runs(endpoint: Endpoint, now: datetime, cron: Cron, count: int) -> list
     upcoming: list[Upcoming] = []
     while len(upcoming) < count and endpoint.plan is not None:
         at, source = endpoint.plan.next_run_at, endpoint.plan.source
-        if at is None or source is None or at >= FOREVER:
+        if at is None or source is None or at >= until_at:
             break
         now = max(at, now)
         upcoming.append(Upcoming(now, source))
@@ -39,13 +41,13 @@ def next_runs(endpoint: Endpoint, now: datetime, cron: Cron, count: int) -> list
 
 
 def next_runs_by_baseline(
-    endpoint: Endpoint, now: datetime, cron: Cron, count: int
+    endpoint: Endpoint, now: datetime, cron: Cron, count: int, until_at: datetime = FOREVER
 ) -> list[Upcoming]:
     """The same without any hint, and without a pause of the planner."""
     plain = replace(endpoint, interval_hint=None, one_shot_hint=None, planner_pause=None)
     if not plain.in_flight:
         plain = replace(plain, plan=plan_next_run(now, plain, cron, after_run=False))
-    return next_runs(plain, now, cron, count)
+    return next_runs(plain, now, cron, count, until_at)
 
 
 def _after_run(

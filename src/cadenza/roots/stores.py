@@ -11,11 +11,14 @@ from cadenza.adapters.postgres.claims import PostgresClaims
 from cadenza.adapters.postgres.clock import DatabaseClock
 from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.grants import PostgresGrants
+from cadenza.adapters.postgres.ids import PostgresIds
 from cadenza.adapters.postgres.planner_rows import PostgresSuggestions
 from cadenza.adapters.postgres.records import PostgresEventLog, PostgresRecords
 from cadenza.adapters.postgres.run_reads import PostgresLatestAnswers, PostgresRunReads
 from cadenza.adapters.postgres.schedules import PostgresScheduleReads
+from cadenza.adapters.postgres.score import PostgresScoreReads
 from cadenza.adapters.postgres.sign_ins import PostgresSignIns
+from cadenza.adapters.postgres.steering_history import PostgresSteeringReads
 from cadenza.adapters.postgres.store import PostgresStore
 from cadenza.adapters.postgres.usage import PostgresReadiness, PostgresUsage
 from cadenza.adapters.postgres.workers import PostgresWorkers
@@ -50,6 +53,9 @@ def api_stores(
         schedules=PostgresScheduleReads(database),
         graphs=PostgresWorkers(database),
         sign_ins=PostgresSignIns(database),
+        ids=PostgresIds(database),
+        steering=PostgresSteeringReads(database),
+        scores=PostgresScoreReads(database),
     )
 
 

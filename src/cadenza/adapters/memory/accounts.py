@@ -79,6 +79,7 @@ class MemoryAccountRows(Writes):
         self._delete_where(tables.ids_of_job, lambda key, _: key not in tables.jobs)
         self._delete_where(tables.analyses, lambda key, _: key[0] not in tables.endpoints)
         self._delete_where(tables.runs_of, lambda key, _: key not in tables.endpoints)
+        self._delete_where(tables.steering, lambda key, _: key not in tables.endpoints)
         self._delete_where(tables.lost_attempts, lambda key, _: key not in tables.runs)
         self._delete_where(tables.late_results, lambda key, _: key not in tables.runs)
         run_ids = {row.run.id for row in tables.slots.values()}

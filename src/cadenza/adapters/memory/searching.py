@@ -4,9 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 from uuid import UUID
 
-from cadenza.application.ports.records import AuditSearch, SessionSearch
-from cadenza.application.ports.run_search import RunSearch
-from cadenza.application.ports.search_result import SearchResult, TimeCursor
+from cadenza.application.ports.search_result import SearchResult, Span, TimeCursor
 
 T = TypeVar("T")
 _FIRST = UUID(int=0)
@@ -20,7 +18,7 @@ def contains(text: str | None, piece: str | None) -> bool:
 def newest_first(
     rows: Iterable[T],
     cursor_of: Callable[[T], TimeCursor],
-    search: RunSearch | SessionSearch | AuditSearch,
+    search: Span,
 ) -> SearchResult[T]:
     """Those before the last one seen, or before the end of what was asked for."""
     end = search.after or ((search.to_at, _FIRST) if search.to_at is not None else None)

@@ -8,9 +8,11 @@ from cadenza.adapters.memory.catalogue_rows import MemoryCatalogueRows
 from cadenza.adapters.memory.grants import MemoryGrantRows
 from cadenza.adapters.memory.planner_rows import MemoryPlannerRows
 from cadenza.adapters.memory.records import MemoryRecordRows
+from cadenza.adapters.memory.removal_rows import MemoryRemovalRows
 from cadenza.adapters.memory.run_rows import MemoryRunRows
 from cadenza.adapters.memory.schedule_rows import MemorySlotRows
 from cadenza.adapters.memory.sign_ins import MemorySignInRows
+from cadenza.adapters.memory.steering_history import MemorySteeringRows
 from cadenza.adapters.memory.tables import OverTables
 from cadenza.application.ports.store import Transaction
 
@@ -18,6 +20,7 @@ from cadenza.application.ports.store import Transaction
 class MemoryTransaction(
     MemoryRecordRows,
     MemoryCatalogueRows,
+    MemoryRemovalRows,
     MemoryRunRows,
     MemoryPlannerRows,
     MemoryAccountRows,
@@ -25,6 +28,7 @@ class MemoryTransaction(
     MemoryBillingRows,
     MemoryGrantRows,
     MemorySignInRows,
+    MemorySteeringRows,
 ):
     """Every verb of the port, by subject."""
 

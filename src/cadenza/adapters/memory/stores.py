@@ -6,11 +6,14 @@ from cadenza.adapters.memory.billing import MemoryBilling
 from cadenza.adapters.memory.catalogue import MemoryCatalogue
 from cadenza.adapters.memory.claims import MemoryClaims
 from cadenza.adapters.memory.grants import MemoryGrants
+from cadenza.adapters.memory.ids import MemoryIds
 from cadenza.adapters.memory.planner_rows import MemorySuggestions
 from cadenza.adapters.memory.records import MemoryEventLog, MemoryRecords
 from cadenza.adapters.memory.run_reads import MemoryLatestAnswers, MemoryRunReads
 from cadenza.adapters.memory.schedules import MemoryScheduleReads
+from cadenza.adapters.memory.score import MemoryScoreReads
 from cadenza.adapters.memory.sign_ins import MemorySignIns
+from cadenza.adapters.memory.steering_history import MemorySteeringReads
 from cadenza.adapters.memory.store import MemoryStore
 from cadenza.adapters.memory.tables import Tables
 from cadenza.adapters.memory.usage import MemoryReadiness, MemoryUsage
@@ -38,3 +41,6 @@ class MemoryStores:
         self.grants = MemoryGrants(tables)
         self.workers = MemoryWorkers(tables)
         self.sign_ins = MemorySignIns(tables)
+        self.ids = MemoryIds(tables)
+        self.steering = MemorySteeringReads(tables)
+        self.scores = MemoryScoreReads(tables)

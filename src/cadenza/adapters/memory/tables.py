@@ -41,6 +41,7 @@ from cadenza.domain.session import Session
 from cadenza.domain.sign_in import SignIn, SignInLink
 from cadenza.domain.signing import SigningKey
 from cadenza.domain.slot import RunEvent
+from cadenza.domain.steering_history import SteeringEntry
 
 EVENTS = "events"  # the channel of those who follow events, beside those of the Channel port
 
@@ -63,6 +64,9 @@ class Tables:
         self.endpoints: dict[UUID, EndpointRow] = {}
         self.endpoint_names: dict[tuple[UUID, str], UUID] = {}  # by job; none that is archived
         self.ids_of_job = defaultdict[UUID, dict[UUID, None]](dict)  # its endpoints
+
+        # by endpoint and number, in their order
+        self.steering = defaultdict[UUID, dict[int, SteeringEntry]](dict)
 
         self.runs: dict[UUID, Run] = {}
         self.runs_of = defaultdict[UUID, dict[datetime, UUID]](dict)  # by endpoint and slot
@@ -108,6 +112,7 @@ class Tables:
         self.audit_numbers = count(1)
         self.ledger_numbers = count(1)
         self.event_numbers = count(1)
+        self.steering_numbers = count(1)
         self.transaction_numbers = count(1)
         self._listeners = defaultdict[str, list[Callable[[], None]]](list)
 

@@ -31,6 +31,7 @@ KEPT_BY_AGE = (
     ("audit_log", "at"),
     ("grant_uses", "at"),
     ("job_quotas", "begun_at"),
+    ("steering_history", "until_at"),
 )
 # Not now, or not here: it stays as it is, and its rows are in the default partition.
 NOT_TO_BE_HAD = (

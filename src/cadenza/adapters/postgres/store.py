@@ -12,9 +12,11 @@ from cadenza.adapters.postgres.grant_rows import PostgresGrantRows
 from cadenza.adapters.postgres.job_rows import PostgresJobRows
 from cadenza.adapters.postgres.planner_rows import PostgresPlannerRows
 from cadenza.adapters.postgres.record_rows import PostgresRecordRows
+from cadenza.adapters.postgres.removal_rows import PostgresRemovalRows
 from cadenza.adapters.postgres.run_rows import PostgresRunRows
 from cadenza.adapters.postgres.schedule_rows import PostgresSlotRows
 from cadenza.adapters.postgres.sign_ins import PostgresSignInRows
+from cadenza.adapters.postgres.steering_history import PostgresSteeringRows
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.domain.endpoint import MAX_SPREAD
 
@@ -23,6 +25,7 @@ class PostgresTransaction(
     PostgresRecordRows,
     PostgresJobRows,
     PostgresEndpointRows,
+    PostgresRemovalRows,
     PostgresRunRows,
     PostgresPlannerRows,
     PostgresAccountRows,
@@ -30,6 +33,7 @@ class PostgresTransaction(
     PostgresBillingRows,
     PostgresGrantRows,
     PostgresSignInRows,
+    PostgresSteeringRows,
 ):
     def __init__(self, connection: Connection, box: SecretBox, spread: timedelta) -> None:
         self.connection = connection

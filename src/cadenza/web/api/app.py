@@ -11,6 +11,7 @@ from cadenza.web.api import (
     events,
     grants,
     graphs,
+    ids,
     jobs,
     keys,
     manifest,
@@ -18,6 +19,7 @@ from cadenza.web.api import (
     records,
     runs,
     schedules,
+    scores,
     sign_in_links,
     steering,
     tenants,
@@ -35,6 +37,7 @@ RESOURCES = (
     endpoints.outlook_routes,
     endpoints.draft_routes,
     jobs.routes,
+    scores.routes,
     records.routes,
     tenants.routes,
     probes.routes,
@@ -48,6 +51,7 @@ RESOURCES = (
     grants.routes,
     graphs.routes,
     schedules.routes,
+    ids.routes,
     events.routes,
 )
 

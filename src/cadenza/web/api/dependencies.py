@@ -9,6 +9,7 @@ from fastapi import Request
 
 from cadenza.application.accounts import Keys, SigningKeyRotation, Tenants
 from cadenza.application.analysis_requests import AnalysisRequests
+from cadenza.application.archive import Archive
 from cadenza.application.authentication import Authentication
 from cadenza.application.billing import BillingAccounts, VirtualKeys
 from cadenza.application.endpoints import Endpoints, EndpointTest
@@ -30,11 +31,14 @@ from cadenza.application.ports.event_log import EventLog
 from cadenza.application.ports.expressions import Expressions
 from cadenza.application.ports.gateway import Prices
 from cadenza.application.ports.grants import GrantReads
+from cadenza.application.ports.ids import IdReads
 from cadenza.application.ports.records import Records
 from cadenza.application.ports.run_search import LatestAnswers, RunReads
 from cadenza.application.ports.schedules import ScheduleReads
+from cadenza.application.ports.score import ScoreReads
 from cadenza.application.ports.sign_ins import SignInReads
 from cadenza.application.ports.signing_keys import SigningKeys
+from cadenza.application.ports.steering_history import SteeringReads
 from cadenza.application.ports.store import Store
 from cadenza.application.ports.suggestions import SuggestionReads
 from cadenza.application.ports.usage import Readiness, UsageReads
@@ -44,6 +48,7 @@ from cadenza.application.rule_fit import misfits_of_jobs
 from cadenza.application.schedule_changes import ScheduleChanges
 from cadenza.application.schedule_manifests import ScheduleManifests
 from cadenza.application.schedules import Schedules
+from cadenza.application.scores import Scores
 from cadenza.application.session_metering import Payers
 from cadenza.application.sign_ins import SignIns
 from cadenza.application.steering import Steering
@@ -79,6 +84,9 @@ class Stores:
     schedules: ScheduleReads
     graphs: GraphReads
     sign_ins: SignInReads
+    ids: IdReads
+    steering: SteeringReads
+    scores: ScoreReads
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +122,11 @@ class Dependencies:
         self.tenants = Tenants(store, new_id, forget_keys)
         self.planner_switch = PlannerSwitch(store, stores.records)
         self.keys = Keys(store, new_id, around.new_secret, forget_keys)
-        self.jobs = Jobs(store, cron, policy, new_id)
+        self.jobs = Jobs(store, cron, policy, new_id, stores.billing)
         graph_grants = GraphGrants(around.prices, new_id)
         graph_targets = GraphTargets(graph_grants, stores.billing)
         self.endpoints = Endpoints(store, cron, policy, clock, new_id, graph_targets)
+        self.archive = Archive(store, cron, graph_targets)
         self.endpoint_test = EndpointTest(stores.endpoints, around.dispatcher, clock, new_id)
         self.steering = Steering(store, cron)
         limits = around.planner_limits
@@ -128,6 +137,7 @@ class Dependencies:
             limits.session_tokens,
         )
         self.outlook = Outlook(stores.endpoints, cron)
+        self.scores = Scores(stores.scores, stores.jobs, stores.steering, around.expressions, cron)
         self.signing_keys = SigningKeyRotation(store, new_id)
         self.accounts = BillingAccounts(store, new_id)
         self.virtual_keys = VirtualKeys(store, policy, new_id)

@@ -25,6 +25,7 @@ from cadenza.web.dashboard.pages import (
     planner,
     rules,
     runs,
+    scores,
     search,
     settings,
     sign_in,
@@ -36,8 +37,8 @@ from cadenza.web.dashboard.rendering import done, page
 from cadenza.web.dashboard.visitor import SignInNeeded, local_path
 
 ENTRIES = (  # a fixed address before those with an id in its place
-    assets, overview, manifest, endpoint_lists, jobs, rules, endpoints, steering, pauses, drafts,
-    runs, planner, graphs, money, activity, settings, search, events, sign_in,
+    assets, overview, manifest, endpoint_lists, jobs, scores, rules, endpoints, steering, pauses,
+    drafts, runs, planner, graphs, money, activity, settings, search, events, sign_in,
 )  # fmt: skip
 OF_API = ("/api/", "/healthz", "/readyz", "/metrics")
 

@@ -2,16 +2,16 @@
 
 import shlex
 
-from cadenza.domain.graph_target import GraphTarget
-from cadenza.domain.target import KEPT, HttpTarget, Target
+from cadenza.domain.target import KEPT, HttpTarget, ShellTarget, Target
 
 
 def command_of(target: Target) -> str | None:
-    """A curl line, or the command that is run; None of a graph, which no terminal calls."""
-    if isinstance(target, GraphTarget):
-        return None
+    """A curl line, or the command that is run; None of a graph or a function, which no terminal
+    calls."""
     if isinstance(target, HttpTarget):
         return _curl(target)
+    if not isinstance(target, ShellTarget):
+        return None
     line = shlex.join(target.command)
     return f"cd {shlex.quote(target.folder)} && {line}" if target.folder else line
 

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from typing import Annotated, Any
+from uuid import UUID
 
 from fastapi import Query
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints
@@ -11,6 +12,7 @@ from cadenza.domain.errors import InvalidInput
 from cadenza.domain.instants import iso
 from cadenza.domain.plan import Source
 from cadenza.domain.run import RunStatus
+from cadenza.domain.score import RUNS_OF_A_LANE
 from cadenza.web.api.parsing.cursors import MAX_CURSOR
 from cadenza.web.api.parsing.strict_json import check_text
 
@@ -81,6 +83,19 @@ Kinds = Annotated[
 
 # --- Others -----------------------------------------------------------------------------------
 
+LaneCount = Annotated[int, Query(ge=1, le=200, description="How many endpoints at most.")]
+LaneIds = Annotated[
+    list[UUID] | None,
+    Query(max_length=200, description="These endpoints alone, archived or not; several."),
+]
+RunsOfALane = Annotated[
+    int,
+    Query(
+        ge=1,
+        le=RUNS_OF_A_LANE,
+        description="How many runs of a lane are told one by one; one that has more has buckets.",
+    ),
+]
 Count = Annotated[int, Query(ge=1, le=100, description="How many runs ahead.")]
 DryRun = Annotated[bool, Query(description="Only say what would change.")]
 Prune = Annotated[bool, Query(description="Archive, or delete, what the file does not have.")]

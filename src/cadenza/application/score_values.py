@@ -1,0 +1,103 @@
+"""Which two answers stand above a score: what the rules read first, else what moves most."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, pstdev
+from typing import Any, cast
+from uuid import UUID
+
+from cadenza.application.ports.catalogue import StoredEndpoint
+from cadenza.application.ports.expressions import Expressions
+from cadenza.application.ports.score import Point
+from cadenza.domain.rule import Rule
+from cadenza.domain.run import Body
+from cadenza.domain.score import Limit, limit_in
+
+SERIES = 2
+POINTS = 500
+LOOKED_AT = 10  # lanes whose answers are looked into where no rule says which
+ANSWERS = 12  # of each of them
+_DEEPEST = 3
+_FIELDS = 50
+
+Path = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A number in the answers of an endpoint."""
+
+    endpoint_id: UUID
+    endpoint_name: str
+    path: Path
+    limit: Limit | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    field: Field
+    points: Sequence[Point]
+
+
+def fields_of_rules(
+    rules: Sequence[Rule], lanes: Sequence[StoredEndpoint], expressions: Expressions
+) -> list[Field]:
+    """In the order of the rules; a limit where one of them names it."""
+    fields: dict[tuple[UUID, Path], Field] = {}
+    for rule in rules:
+        for read in expressions.paths(rule.when):
+            field = _field(rule, read, lanes)
+            if field is None:
+                continue
+            key = (field.endpoint_id, field.path)
+            if key not in fields or fields[key].limit is None:
+                fields[key] = field
+    return list(fields.values())
+
+
+def _field(rule: Rule, read: Path, lanes: Sequence[StoredEndpoint]) -> Field | None:
+    """`response.depth` of the rule's endpoint, or `siblings.other.response.depth`."""
+    name, path = rule.endpoint, read
+    if read[0] == "siblings" and len(read) > 1:
+        name, path = read[1], read[2:]
+    if len(path) < 2 or path[0] != "response":
+        return None
+    own = next((lane.endpoint for lane in lanes if name in (None, lane.endpoint.name)), None)
+    if own is None:
+        return None
+    return Field(own.id, own.name, path[1:], limit_in(rule.when, read, rule.name))
+
+
+def telling_fields(
+    bodies: Mapping[UUID, Sequence[Body]], lanes: Sequence[StoredEndpoint]
+) -> list[Field]:
+    """Numbers that are in most answers and move, those that move most first."""
+    scored: list[tuple[float, Field]] = []
+    for lane in lanes:
+        answers = bodies.get(lane.endpoint.id, ())
+        numbers: dict[Path, list[float]] = {}
+        for body in answers:
+            for path, number in _numbers(body, ()):
+                numbers.setdefault(path, []).append(number)
+        for path, values in list(numbers.items())[:_FIELDS]:
+            if 2 * len(values) > len(answers):
+                field = Field(lane.endpoint.id, lane.endpoint.name, path)
+                scored.append((_movement(values), field))
+    scored.sort(key=lambda entry: -entry[0])
+    return [field for _, field in scored]
+
+
+def _movement(values: Sequence[float]) -> float:
+    """Against its size, so that a small number counts as much as a large one."""
+    size = max(abs(fmean(values)), 1e-9)
+    return min(pstdev(values) / size, 10.0)
+
+
+def _numbers(body: object, path: Path) -> Iterator[tuple[Path, float]]:
+    if isinstance(body, bool):
+        return
+    if isinstance(body, int | float) and path and abs(body) < 1e15:
+        yield path, float(body)
+    elif isinstance(body, dict) and len(path) < _DEEPEST:
+        for name, inner in list(cast("dict[str, Any]", body).items())[:_FIELDS]:
+            yield from _numbers(inner, (*path, name))

@@ -1,0 +1,240 @@
+"""The score of a job: why everything ran when it ran, in one answer of bounded size."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+from cadenza.application.ports.catalogue import JobReads, StoredEndpoint, StoredJob
+from cadenza.application.ports.expressions import Expressions
+from cadenza.application.ports.score import LaneBucket, LaneRun, LaneSearch, ScoreReads
+from cadenza.application.ports.steering_history import NamedEntry, SteeringReads
+from cadenza.application.score_steering import (
+    Flag,
+    Window,
+    flags_of,
+    suggestion_flag,
+    window_of,
+)
+from cadenza.application.score_values import (
+    ANSWERS,
+    LOOKED_AT,
+    POINTS,
+    SERIES,
+    Series,
+    fields_of_rules,
+    telling_fields,
+)
+from cadenza.domain.cron import Cron
+from cadenza.domain.endpoint import CronLine, fresh_hints
+from cadenza.domain.preview import Upcoming, next_runs, next_runs_by_baseline
+from cadenza.domain.score import (
+    AHEAD,
+    BUCKETED_RUNS,
+    LONGEST_RANGE,
+    RUNS_OF_A_LANE,
+    RUNS_OF_A_SCORE,
+    USUAL_RANGE,
+    bucket_width,
+)
+from cadenza.domain.session import Session
+
+EARLIEST = datetime(1970, 1, 1, tzinfo=UTC)  # nothing that we know of ran before
+PLANNED = 50  # runs ahead, of a lane
+PLANNED_IN_ALL = 1_000
+WINDOWS = 100  # of a lane
+SUGGESTIONS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreQuery:
+    """`from_at` and `to_at` may be left out: the last hour, and a little of what is ahead."""
+
+    from_at: datetime | None = None
+    to_at: datetime | None = None
+    endpoint_ids: tuple[UUID, ...] = ()
+    after: tuple[str, UUID] | None = None
+    lanes: int = 50
+    runs: int = RUNS_OF_A_LANE
+
+    def span(self, now: datetime) -> tuple[datetime, datetime]:
+        to_at = self.to_at
+        from_at = self.from_at or max(min(now, to_at or now), EARLIEST) - USUAL_RANGE
+        if to_at is None:
+            to_at = now + min(max(now - from_at, USUAL_RANGE), LONGEST_RANGE) / AHEAD
+        return from_at, to_at
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    stored: StoredEndpoint
+    runs: Sequence[LaneRun]  # none where there are buckets
+    buckets: Sequence[LaneBucket] | None
+    known_from: datetime | None  # before this, its runs were too many to be read
+    windows: Sequence[Window]
+    flags: Sequence[Flag]
+    planned: Sequence[Upcoming]
+    baseline: Sequence[Upcoming]
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    job: StoredJob
+    at: datetime
+    from_at: datetime
+    to_at: datetime
+    bucket: timedelta
+    total: int
+    lanes: Sequence[Lane]
+    has_more: bool
+    series: Sequence[Series]
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    reads: ScoreReads
+    jobs: JobReads
+    steering: SteeringReads
+    expressions: Expressions
+    cron: Cron
+
+    async def of_job(self, tenant_id: UUID, job_id: UUID, query: ScoreQuery) -> Score:
+        """NotFound where the tenant has no such job."""
+        job = await self.jobs.get_job(tenant_id, job_id)
+        from_at, to_at = query.span(job.read_at)
+        search = LaneSearch(job_id, query.endpoint_ids, query.after, query.lanes + 1)
+        lanes, total = await self.reads.lanes(tenant_id, search)
+        shown = lanes[: query.lanes]
+        width = bucket_width(to_at - from_at)
+        return Score(
+            *(job, job.read_at, from_at, to_at, width, total),
+            lanes=await self._lanes(job, shown, from_at, to_at, query.runs, width),
+            has_more=len(lanes) > query.lanes,
+            series=await self._series(job, shown, from_at, to_at),
+        )
+
+    async def _lanes(
+        self,
+        job: StoredJob,
+        shown: Sequence[StoredEndpoint],
+        from_at: datetime,
+        to_at: datetime,
+        most: int,
+        width: timedelta,
+    ) -> list[Lane]:
+        ids = [stored.endpoint.id for stored in shown]
+        if not ids:
+            return []
+        runs, buckets, each = await self._runs(ids, from_at, to_at, most, width)
+        entries = await self.steering.steering_between(ids, from_at, to_at, WINDOWS)
+        sessions = await self.reads.suggesting_sessions(ids, from_at, to_at, SUGGESTIONS)
+        ahead = await _ahead(shown, job.read_at, to_at, self.cron)
+        rules = {rule.id: rule.name for rule in job.job.rules if rule.id is not None}
+        windows, flags = _steered(entries, sessions, rules, job.read_at, from_at)
+        return [
+            Lane(
+                stored,
+                runs[id_],
+                buckets.get(id_),
+                _known_from(buckets.get(id_), each),
+                windows[id_],
+                sorted(flags[id_], key=lambda flag: flag.at),
+                *ahead[id_],
+            )
+            for id_, stored in zip(ids, shown, strict=True)
+        ]
+
+    async def _runs(
+        self,
+        ids: Sequence[UUID],
+        from_at: datetime,
+        to_at: datetime,
+        most: int,
+        width: timedelta,
+    ) -> tuple[Mapping[UUID, list[LaneRun]], Mapping[UUID, list[LaneBucket]], int]:
+        """One by one where they are few; else counted, so many of the newest of each lane."""
+        most = min(most, RUNS_OF_A_SCORE // len(ids))
+        counts = await self.reads.count_runs(ids, from_at, to_at, most + 1)
+        few = [id_ for id_ in ids if counts[id_] <= most]
+        many = [id_ for id_ in ids if counts[id_] > most]
+        runs, buckets = defaultdict[UUID, list[LaneRun]](list), dict[UUID, list[LaneBucket]]()
+        for run in await self.reads.lane_runs(few, from_at, to_at) if few else ():
+            runs[run.endpoint_id].append(run)
+        each = BUCKETED_RUNS // max(1, len(many))
+        if many:
+            counted = await self.reads.lane_buckets(many, from_at, to_at, width, each)
+            for bucket in counted:
+                buckets.setdefault(bucket.endpoint_id, []).append(bucket)
+        return runs, buckets, each
+
+    async def _series(
+        self, job: StoredJob, shown: Sequence[StoredEndpoint], from_at: datetime, to_at: datetime
+    ) -> list[Series]:
+        fields = fields_of_rules(job.job.rules, shown, self.expressions)
+        if not fields and shown:
+            looked_at = [stored.endpoint.id for stored in shown[:LOOKED_AT]]
+            bodies = await self.reads.recent_bodies(looked_at, ANSWERS)
+            fields = telling_fields(bodies, shown)
+        series: list[Series] = []
+        for field in fields[: 3 * SERIES]:
+            span = (from_at, to_at, POINTS)
+            points = await self.reads.answer_values(field.endpoint_id, field.path, *span)
+            if points:
+                series.append(Series(field, points))
+            if len(series) == SERIES:
+                break
+        return series
+
+
+def _steered(
+    entries: Sequence[NamedEntry],
+    sessions: Sequence[Session],
+    rules: Mapping[UUID, str],
+    now: datetime,
+    from_at: datetime,
+) -> tuple[Mapping[UUID, list[Window]], Mapping[UUID, list[Flag]]]:
+    windows, flags = defaultdict[UUID, list[Window]](list), defaultdict[UUID, list[Flag]](list)
+    for named in entries:
+        endpoint_id = named.entry.endpoint_id
+        windows[endpoint_id].append(window_of(named, rules, now))
+        flags[endpoint_id] += (flag for flag in flags_of(named, rules) if flag.at >= from_at)
+    for session in sessions:
+        if (flag := suggestion_flag(session, rules)) is not None:
+            flags[session.endpoint_id].append(flag)
+    return windows, flags
+
+
+def _known_from(buckets: Sequence[LaneBucket] | None, each: int) -> datetime | None:
+    if not buckets or sum(bucket.runs for bucket in buckets) < each:
+        return None
+    return min(bucket.first_at for bucket in buckets)
+
+
+Ahead = tuple[list[Upcoming], list[Upcoming]]
+
+
+async def _ahead(
+    shown: Sequence[StoredEndpoint], now: datetime, to_at: datetime, cron: Cron
+) -> Mapping[UUID, Ahead]:
+    """Planned under what is in force, and by the baseline alone; nothing where all is past."""
+    if to_at <= now:
+        return defaultdict(lambda: ([], []))
+    count = min(PLANNED, max(1, PLANNED_IN_ALL // len(shown)))
+
+    def walk() -> dict[UUID, Ahead]:
+        return {lane.endpoint.id: _walk(lane, now, to_at, cron, count) for lane in shown}
+
+    # A rare cron line takes long to walk, and others are waiting.
+    is_cron = any(isinstance(lane.endpoint.baseline, CronLine) for lane in shown)
+    return await asyncio.to_thread(walk) if is_cron else walk()
+
+
+def _walk(lane: StoredEndpoint, now: datetime, to_at: datetime, cron: Cron, count: int) -> Ahead:
+    endpoint = lane.endpoint
+    planned = next_runs(endpoint, now, cron, count, to_at)
+    is_bent = any(fresh_hints(endpoint, now)) or endpoint.planner_pause is not None
+    if not is_bent:
+        return planned, planned
+    return planned, next_runs_by_baseline(endpoint, now, cron, count, to_at)

@@ -1,0 +1,27 @@
+"""The score's data for a page, and why one of its runs came when it did."""
+
+from uuid import UUID
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from cadenza.domain.plan import Plan
+from cadenza.web.dashboard.rendering import fragment
+from cadenza.web.dashboard.visitor import PageDependencies, Reader
+
+routes = APIRouter()
+
+
+@routes.get("/runs/{run_id}/why")
+async def show_why(
+    run_id: UUID, request: Request, visitor: Reader, dependencies: PageDependencies
+) -> Response:
+    tenant_id, reads = visitor.caller.tenant_id, dependencies.reads
+    run = (await reads.runs.get_run(tenant_id, run_id)).run
+    return await fragment(
+        request,
+        "runs/why.html",
+        run=run,
+        plan=Plan.from_record(run.plan) if run.plan else None,
+        stored=await reads.endpoints.get_endpoint(tenant_id, run.endpoint_id),
+    )

@@ -1,0 +1,44 @@
+// How a chart looks: bars on top of each other, or lines told apart by colour and dash.
+import uPlot from "../vendor/uPlot.esm.js";
+import { DAY, clock, compact, day, minute, span } from "../score/words.js";
+
+const DASHES = [[], [6, 4], [2, 3], [10, 3, 2, 3]];
+const HEIGHT = 190;
+const say = { ms: (value) => (value === 0 ? "0" : span(value)), cost: (value) => `$${compact(value)}` };
+
+export const figureWords = (value, unit) => (value === null || value === undefined ? "–" : (say[unit] ?? compact)(value));
+
+/** Bars stand on those before them; what is drawn first is the sum, and the parts cover it. */
+export function stacked({ series, columns }) {
+  const sums = new Array(columns[0]?.length ?? 0).fill(0);
+  return columns.map((column, i) => (series[i].kind === "bar" ? column.map((value, k) => (sums[k] += value ?? 0)) : column));
+}
+
+export function optionsOf({ series, times }, width, element) {
+  const style = getComputedStyle(element), token = (name) => style.getPropertyValue(`--${name}`).trim();
+  const font = `500 11px ${token("font")}`, days = times.length > 1 && times[1] - times[0] >= DAY / 1000;
+  const axis = { stroke: token("ink-3"), font, grid: { stroke: token("rule"), width: 1 }, ticks: { show: false } };
+  return {
+    width,
+    height: HEIGHT,
+    legend: { show: false },
+    cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
+    scales: { x: { range: (_, low, high) => [low, high === low ? low + 60 : high] }, y: { range: (_, low, high) => [0, Math.max(high ?? 0, 1) * 1.08] } },
+    axes: [
+      { ...axis, size: 30, grid: { show: false }, values: (_, ticks) => ticks.map((at) => timeWords(at * 1000, days, ticks)) },
+      { ...axis, size: 62, values: (_, ticks) => ticks.map((value) => figureWords(value, series[0]?.unit)) },
+    ],
+    series: [{}, ...series.map((each, i) => seriesOf(each, i, token))],
+  };
+}
+
+function timeWords(at, days, ticks) {
+  if (days || ticks.at(-1) - ticks[0] > (3 * DAY) / 1000) return day(at);
+  return ticks.length > 1 && ticks[1] - ticks[0] < 60 ? clock(at) : minute(at);
+}
+
+function seriesOf({ name, kind, token: colour }, i, token) {
+  const stroke = token(colour ?? "ink-2");
+  if (kind === "bar") return { label: name, stroke, fill: stroke, width: 0, points: { show: false }, paths: uPlot.paths.bars({ size: [0.82, 26], gap: 1 }) };
+  return { label: name, stroke, width: 1.6, dash: DASHES[i % DASHES.length], spanGaps: false, points: { size: 4, fill: stroke } };
+}

@@ -1,0 +1,42 @@
+// The names of the answers above the lanes, what they are where the pointer is, and their choice.
+import { el } from "./dom.js";
+import { figureAt } from "./values.js";
+
+export class ValueNames {
+  constructor(score) {
+    this.score = score;
+    this.element = el("div", { className: "side" });
+    this.written = "";
+  }
+
+  take(data) {
+    const text = JSON.stringify([data.values.map((value) => value.key), data.fields]);
+    if (text === this.written || this.element.contains(document.activeElement)) return;
+    this.written = text;
+    this.figures = data.values.map(() => el("small"));
+    const rows = data.values.map((value, row) => el("div", { className: "value", title: `What ${value.endpoint} answered` }, this.#name(data, value, row), this.figures[row]));
+    const of = [...new Set(data.values.map((value) => value.endpoint))].join(", ");
+    this.element.replaceChildren(...rows, el("p", { textContent: of ? `answers of ${of}` : "" }));
+  }
+
+  #name(data, value, row) {
+    if (data.fields.length < 2) return el("b", { textContent: value.field });
+    const options = data.fields.map((field) => el("option", { value: keyOf(field), textContent: data.fields.some((other) => other.endpoint !== field.endpoint) ? `${field.endpoint}: ${field.field}` : field.field, selected: keyOf(field) === value.key }));
+    const select = el("select", { "aria-label": `Answer shown in row ${row + 1}` }, options);
+    select.addEventListener("change", () => {
+      const chosen = data.values.map((other, i) => (i === row ? select.value : other.key));
+      select.blur();
+      this.score.dispatchEvent(new CustomEvent("values", { detail: [...new Set(chosen)] }));
+    });
+    return select;
+  }
+
+  showFigures(data, at) {
+    data.values.forEach((value, row) => {
+      const text = figureAt(value, at, data.now), figure = this.figures?.[row];
+      if (figure && figure.textContent !== text) figure.textContent = text;
+    });
+  }
+}
+
+const keyOf = (field) => `${field.endpoint_id}:${field.path.join(".")}`;
