@@ -247,6 +247,7 @@ def _memory_stores(memory: MemoryStores) -> Stores:
         ids=memory.ids,
         steering=memory.steering,
         scores=memory.scores,
+        activity=memory.activity,
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from cadenza.adapters.cron.cronsim import CronsimCron
 from cadenza.adapters.postgres.accounts import PostgresAccounts, PostgresSigningKeys
+from cadenza.adapters.postgres.activity import PostgresActivityReads
 from cadenza.adapters.postgres.analysis_queue import PostgresAnalysisQueue
 from cadenza.adapters.postgres.billing import PostgresBilling
 from cadenza.adapters.postgres.catalogue import PostgresCatalogue
@@ -56,6 +57,7 @@ def api_stores(
         ids=PostgresIds(database),
         steering=PostgresSteeringReads(database),
         scores=PostgresScoreReads(database),
+        activity=PostgresActivityReads(database),
     )
 
 

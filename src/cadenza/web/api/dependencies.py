@@ -22,6 +22,7 @@ from cadenza.application.manifests import Manifests
 from cadenza.application.outlook import Outlook
 from cadenza.application.planner_switch import PlannerSwitch
 from cadenza.application.ports.accounts import KeyReads, TenantReads
+from cadenza.application.ports.activity import ActivityReads
 from cadenza.application.ports.analysis_queue import AnalysisQueue
 from cadenza.application.ports.billing import BillingReads
 from cadenza.application.ports.catalogue import EndpointReads, JobReads
@@ -87,6 +88,7 @@ class Stores:
     ids: IdReads
     steering: SteeringReads
     scores: ScoreReads
+    activity: ActivityReads
 
 
 @dataclass(frozen=True, slots=True)
