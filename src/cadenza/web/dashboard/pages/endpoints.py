@@ -9,7 +9,6 @@ from starlette.responses import Response
 from cadenza.application.ports.catalogue import StoredEndpoint, StoredJob
 from cadenza.application.ports.records import SessionSearch
 from cadenza.application.ports.run_search import RunSearch
-from cadenza.domain.endpoint import fresh_hints
 from cadenza.manifest.models import EndpointDocument
 from cadenza.manifest.reading import read_endpoint
 from cadenza.web.api.parsing.bodies import EndpointMergePatch, validated
@@ -18,6 +17,7 @@ from cadenza.web.dashboard.pages.endpoint_forms import FIELDS, document_of, form
 from cadenza.web.dashboard.pages.jobs import revisions
 from cadenza.web.dashboard.rendering import done, page
 from cadenza.web.dashboard.visitor import Operator, PageDependencies, Reader, Sent
+from cadenza.web.dashboard.words import hints_in_force
 
 routes = APIRouter()
 ENTRY = "/jobs"
@@ -48,7 +48,7 @@ async def show_endpoint(
         explanation=explanation,
         planned=planned,
         baseline_alone=baseline,
-        hints=[hint for hint in fresh_hints(endpoint, stored.read_at) if hint],
+        hints=hints_in_force(stored),
         paused_until=endpoint.paused_until(stored.read_at),
         runs=runs.items,
         sessions=sessions.items,

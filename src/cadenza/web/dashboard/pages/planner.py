@@ -48,7 +48,9 @@ async def show_planner(
     sessions = await reads.records.search_sessions(tenant_id, search)
     month, allowance = await reads.usage.quota(tenant_id)
     tenant = await reads.tenants.get_tenant(tenant_id)
-    ids = (session.endpoint_id for session in sessions.items)
+    ids = {session.endpoint_id for session in sessions.items}
+    if search.endpoint_id is not None:
+        ids.add(search.endpoint_id)
     return await page(
         request,
         "planner/list.html",

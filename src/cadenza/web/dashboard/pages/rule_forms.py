@@ -8,7 +8,7 @@ from cadenza.domain.rule import Rule, RuleAction
 from cadenza.manifest.rules import rule_document
 from cadenza.web.dashboard.forms import Form
 
-FIELDS = ("name", "endpoint", "when", "for", "action", "value", "target", "ttl", "cooldown",
+FIELDS = ("name", "endpoint", "when", "for", "act", "value", "target", "ttl", "cooldown",
           "reason")  # fmt: skip
 ACTIONS = {
     RuleAction.INTERVAL: "run at this interval",
@@ -29,7 +29,7 @@ def form_of(rule: Rule, revision: int) -> Form:
     ((action, value),) = then.items()
     fields = {
         **{name: str(document[name]) for name in document if name != "then"},
-        "action": action,
+        "act": action,
         "value": "" if value is True else str(value),
         "target": target,
         "ttl": document.get("ttl", "1h"),
@@ -38,7 +38,7 @@ def form_of(rule: Rule, revision: int) -> Form:
 
 
 def document_of(form: Form) -> dict[str, Any]:
-    action = form.text("action")
+    action = form.text("act")
     value: Any = True if action in _ALONE else form.text("value")
     then = {action: value, "endpoint": form.optional("target")}
     runs = form.text("for")

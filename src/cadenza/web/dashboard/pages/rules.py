@@ -41,7 +41,7 @@ async def show_new_rule(
     job_id: UUID, request: Request, visitor: Operator, dependencies: PageDependencies
 ) -> Response:
     stored = await _job(job_id, visitor, dependencies)
-    form = Form({"action": "interval", "ttl": "1h", "revision": str(stored.revision)})
+    form = Form({"act": "interval", "ttl": "1h", "revision": str(stored.revision)})
     return await _form(request, stored, None, form, visitor, dependencies)
 
 
