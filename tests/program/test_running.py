@@ -132,5 +132,3 @@ async def _value(url: str, statement: str) -> Any:
         return await connection.fetchval(statement)
     finally:
         await connection.close()
-
-

@@ -117,9 +117,7 @@ def test_what_it_returns_is_the_response(
     assert (run.status, run.body) == ("success", body)
 
 
-def test_what_is_no_json_is_a_failure_that_says_what_to_return(
-    app: Cadenza, simulate: Any
-) -> None:
+def test_what_is_no_json_is_a_failure_that_says_what_to_return(app: Cadenza, simulate: Any) -> None:
     @app.every("1m")
     def look() -> Any:
         return {"socket": object()}
