@@ -130,6 +130,6 @@ COLUMNS = (
     Column("rule", lambda record: f"{record['job']}/{record['rule']}"),
     Column("answers", lambda record: record["answers"]),
     Column("held", lambda record: record["held"]),
-    Column("would have fired", _fired),
-    Column("why not", _why),
+    Column("would have fired", _fired, is_text=True),
+    Column("why not", _why, is_text=True),
 )

@@ -11,7 +11,8 @@ from cadenza.cli.context import CliContext
 from cadenza.cli.descriptions import source
 from cadenza.cli.events import Event, Stream
 from cadenza.cli.lookup import EndpointNames, find_endpoint, find_job
-from cadenza.cli.output import STYLES, Output
+from cadenza.cli.output import Output
+from cadenza.cli.tables import STYLES
 from cadenza.cli.terminal_text import json_text, plain
 from cadenza.cli.times import Times
 

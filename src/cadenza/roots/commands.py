@@ -4,8 +4,11 @@ from cadenza.cli.lazy import Later
 
 _PANELS = {
     "Jobs and runs": {
-        "jobs": ("cli.jobs", "Jobs: a description in plain words, and endpoints."),
-        "endpoints": ("cli.endpoints", "Endpoints: what is called, when, and within which limits."),
+        "jobs": ("cli.jobs_and_endpoints", "Jobs: a description in plain words, and endpoints."),
+        "endpoints": (
+            "cli.jobs_and_endpoints",
+            "Endpoints: what is called, when, and within which limits.",
+        ),
         "runs": ("cli.runs", "Runs: what ran, how it ended, and why it ran then."),
         "sessions": ("cli.sessions", "Sessions: what the planner did or wanted, and why."),
         "tail": (
