@@ -17,7 +17,8 @@ from cadenza.domain.run import LateResult, LostAttempt, Run
 
 T = TypeVar("T")
 
-STOP = "stop"  # a worker stands still, and does not know it: the one that may overlap
+# Who stands still, or was told a wrong time, does not know that its lease has ended.
+STOP, CLOCK = "stop", "clock"
 
 
 @dataclass(frozen=True, slots=True)
