@@ -110,6 +110,7 @@ class History:
     ended_at: datetime
     lease: timedelta
     bound: timedelta  # after which nothing may stand still
+    longest_run: timedelta = timedelta(0)  # that a target may take
     deliveries: list[Delivery] = field(default_factory=list[Delivery])
     runs: list[Run] = field(default_factory=list[Run])
     lost_attempts: list[LostAttempt] = field(default_factory=list[LostAttempt])

@@ -5,10 +5,12 @@ import signal
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 from time import time as wall_time  # noqa: TID251 - as its witnesses have it
 from typing import Any
 
 from cadenza.adapters.simulated.chance import SeededChance
+from cadenza.application.waiting import end_all
 from tests.chaos.checker import Verdict, check
 from tests.chaos.faults import ALONE, FAULTS, Draw, inflict, steer
 from tests.chaos.history import History
@@ -16,7 +18,21 @@ from tests.chaos.stage import BOUND, PLANNER, SCHEDULERS, Role, Stage, stage
 
 WARM = 3.0
 QUIET = BOUND + 2
-AT_ONCE = 2
+RECOVERS_WITHIN = 2 * BOUND
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to happen. One fault at a time, each after the last is over: so is seen how long it
+    holds up anybody. More at once: a storm, in which nothing may be lost all the same."""
+
+    seed: int
+    length: float
+    at_once: int = 1
+    scale: int = 1
+    kinds: Sequence[str] = tuple(FAULTS)
+    roles: tuple[Role, ...] = (*SCHEDULERS, PLANNER)
+    mutant: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,30 +40,21 @@ class Ran:
     history: History
     verdict: Verdict
     figures: dict[str, Any]
+    troubles: list[str]  # what programs said on their way
 
 
-async def run(
-    seed: int,
-    length: float,
-    *,
-    scale: int = 1,
-    kinds: Sequence[str] | None = None,
-    roles: tuple[Role, ...] = (*SCHEDULERS, PLANNER),
-    mutant: str | None = None,
-) -> Ran:
-    chance = SeededChance(seed)
-    async with stage(seed, scale, roles, mutant) as here:
+async def run(plan: Plan) -> Ran:
+    async with stage(plan.seed, plan.scale, plan.roles, plan.mutant) as here:
         began = wall_time()
         await asyncio.sleep(WARM)
-        steering = asyncio.create_task(_steer_forever(here, chance))
-        await _harm(here, chance, began + length - QUIET, kinds or list(FAULTS))
+        steering = asyncio.create_task(_steer_forever(here, SeededChance(plan.seed)))
+        await _harm(here, plan, began + plan.length - QUIET)
         await asyncio.sleep(QUIET)
-        steering.cancel()
-        await asyncio.gather(steering, return_exceptions=True)
+        await end_all([steering])
         for member in here.members:
             member.send(signal.SIGTERM)
         ended = [await member.ended(30) for member in here.members]
-        logs = [member.log.read_text() for member in here.members]
+        troubles = [trouble for member in here.members for trouble in member.troubles()]
         history = await here.history(began)
     verdict = check(history)
     figures = {
@@ -55,37 +62,32 @@ async def run(
         "recovery_after_kill_s": _after_kills(history),
         "recovery_after_database_s": _after_database(history),
         "stopped_in_time": all(ended),
-        "tracebacks": sum(log.count("Traceback") for log in logs),
+        "tracebacks": len(troubles),
         "stalled_s": history.stalled,
     }
-    return Ran(history, verdict, figures)
+    return Ran(history, verdict, figures, troubles)
 
 
-async def _harm(here: Stage, chance: SeededChance, until: float, kinds: Sequence[str]) -> None:
-    """Faults after each other, two at once where they bear it; every kind before any again."""
+async def _harm(here: Stage, plan: "Plan", until: float) -> None:
+    """Every kind before any again."""
+    chance = SeededChance(plan.seed)
+    order = sorted(plan.kinds, key=lambda kind: chance.between(0, 1, "order", kind))
     under_way: set[asyncio.Task[None]] = set()
-    order = _order(chance, kinds)
-    number = 0
-    while wall_time() < until:
+    for number in count():
         kind = order[number % len(order)]
-        if kind in ALONE and under_way:
-            await asyncio.wait(under_way)
-        while len(under_way) >= AT_ONCE:
+        while under_way and (len(under_way) >= plan.at_once or kind in ALONE):
             await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
             under_way = {task for task in under_way if not task.done()}
         if wall_time() >= until:
             break
         task = asyncio.create_task(inflict(here, kind, Draw(number, chance)))
         under_way.add(task)
-        if kind in ALONE:
+        if kind in ALONE or plan.at_once == 1:
             await task
+        if plan.at_once == 1:
+            await here.until_all_ran(RECOVERS_WITHIN)
         await asyncio.sleep(chance.between(0.2, 1.5, "pause", number))
-        number += 1
     await asyncio.gather(*under_way)
-
-
-def _order(chance: SeededChance, kinds: Sequence[str]) -> list[str]:
-    return sorted(kinds, key=lambda kind: chance.between(0, 1, "order", kind))
 
 
 async def _steer_forever(here: Stage, chance: SeededChance) -> None:

@@ -26,7 +26,8 @@ from tests.chaos.stepping import Node, step_tasks
 from tests.direct import Direct
 from tests.factories import CRON, make_endpoint, seconds
 
-QUIET = 40.0  # seconds at the end without a fault
+TIMEOUT = 8.0  # of a target
+QUIET = 20.0  # seconds at the end without a fault
 
 
 @dataclass(slots=True)
@@ -111,7 +112,7 @@ class World:
             created_at=self.clock.now(),
             spread=seconds(3),
         )
-        target = HttpTarget(f"http://host-{number}.example/", timeout=seconds(15))
+        target = HttpTarget(f"http://host-{number}.example/", timeout=seconds(TIMEOUT))
         await self.direct.add_endpoint(endpoint, target)
         self.receiver.probes[endpoint.id] = probe
         self.specs[endpoint.id] = Spec(
@@ -225,6 +226,7 @@ class World:
             ended_at=self.ended_at,
             lease=lease,
             bound=lease + seconds(5),
+            longest_run=seconds(TIMEOUT),
             deliveries=self.receiver.deliveries,
             runs=list(tables.runs.values()),
             lost_attempts=[each for lost in tables.lost_attempts.values() for each in lost],

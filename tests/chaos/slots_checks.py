@@ -164,7 +164,7 @@ def disagreements(history: History) -> Iterator[Violation]:
 
 def stuck(history: History) -> Iterator[Violation]:
     """Nothing stands still so long after the last fault."""
-    by_then = history.ended_at - history.bound
+    by_then = history.ended_at - history.bound - history.longest_run
     for version in history.index.last_versions.values():
         endpoint = version.endpoint
         due_at = endpoint.running_slot_at or endpoint.manual_slot_at or endpoint.next_run_at

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -18,6 +18,7 @@ import asyncpg
 from cadenza.adapters.postgres.database import Database, open_database
 from cadenza.adapters.postgres.maintenance import Maintenance
 from cadenza.adapters.postgres.migrate import migrate
+from cadenza.domain.errors import CadenzaError
 from tests.adapters.postgres.support import environment, until
 from tests.chaos.history import Fault, History
 from tests.chaos.launch import DRIFT, MUTANT
@@ -31,6 +32,7 @@ from tests.postgres import MASTER_KEY
 ROOT = Path(__file__).parents[2]
 LEASE = 5.0
 BOUND = LEASE + 5
+LONGEST_RUN = 8.0  # of a target
 SETTINGS = {
     "lease_seconds": LEASE,
     "tick_seconds": 1,
@@ -85,6 +87,11 @@ class Member:
                 command, env=env, cwd=ROOT, stdout=output, stderr=output
             )
 
+    def troubles(self) -> list[str]:
+        """Stack traces, each with what it says at its end."""
+        lines = self.log.read_text().splitlines()
+        return [line[-2000:] for line in lines if "Traceback" in line]
+
     @property
     def alive(self) -> bool:
         return self.process is not None and self.process.poll() is None
@@ -138,6 +145,20 @@ class Stage:
         old, self.database = self.database, await open_database(url, connections=4)
         await old.close()
 
+    async def until_all_ran(self, within: float) -> None:
+        """Those that run often, since now; or the time is over, and the checker says so."""
+        specs = self.furnished.specs.values()
+        often = [spec for spec in specs if spec.plain and spec.every and spec.every <= seconds(3)]
+        ids = [spec.endpoint_id for spec in often]
+
+        async def all_ran() -> bool:
+            ran = "SELECT bool_and(last_slot_at > $2) FROM endpoints WHERE id = ANY ($1)"
+            return await self.database.fetchval(ran, ids, now)
+
+        with suppress(AssertionError, CadenzaError):
+            now = await self.database.fetchval("SELECT cadenza_now()")
+            await until(all_ran, within=within)
+
     async def history(self, began: float) -> History:
         """When all programs have ended."""
         self.receiver.send_signal(signal.SIGTERM)
@@ -151,6 +172,7 @@ class Stage:
                 ended_at=now,
                 lease=seconds(LEASE),
                 bound=seconds(BOUND),
+                longest_run=seconds(LONGEST_RUN),
                 faults=self.faults,
                 locked=self.locked,
             )
@@ -183,11 +205,11 @@ async def stage(
         here = Stage(server, url, database, members, log, receiver, small, mutant)
         async with database.connection() as connection:
             await watch(connection)
-        here.furnished = await furnish(database, base_url, seed, scale)
         try:
             for member in members:
                 member.start(mutant)
             await until(lambda: all(_has_started(member) for member in members), within=60)
+            here.furnished = await furnish(database, base_url, seed, scale)
             yield here
         finally:
             for member in members:
