@@ -87,7 +87,7 @@ class Receiver:
         failed = Outcome(RunStatus.FAILURE, "status", "HTTP 500", status_code=500)
         match probe.way:
             case "slow":
-                return self._chance.between(0.1, 9, "slow", *about), well
+                return self._chance.between(0.1, 7, "slow", *about), well
             case "fails":
                 return quick, failed
             case "flaps":
