@@ -46,7 +46,7 @@ export class ScoreData extends EventTarget {
   }
 
   async #readMore() {
-    const { next } = this, score = await this.#ask({ ...this.range, lanes: MORE_LANES, after: next });
+    const { next } = this, score = await this.#ask({ ...this.range, lanes: MORE_LANES, cursor: next });
     if (next !== this.next) return; // everything was read anew meanwhile
     this.lanes = [...this.lanes, ...score.lanes];
     this.next = score.next;
