@@ -21,7 +21,7 @@ from cadenza.sim.flash_sale_story import metrics_at
 from cadenza.sim.world import START, World
 from tests.backends import MemoryBackend
 from tests.factories import minutes, seconds
-from tests.web.support import ADMIN, TEST, House, Site, give_key
+from tests.web.support import ADMIN, House, Site, give_key
 
 LENGTH = minutes(44)
 Deed = tuple[float, Callable[[], Coroutine[Any, Any, object]]]

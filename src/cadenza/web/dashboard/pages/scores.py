@@ -8,7 +8,16 @@ from starlette.responses import Response
 from cadenza.domain.plan import Plan
 from cadenza.domain.score import RUNS_OF_A_LANE
 from cadenza.web.api import scores
-from cadenza.web.api.parsing.query import Cursor, From, LaneCount, LaneIds, RunsOfALane, To
+from cadenza.web.api.parsing.query import (
+    Cursor,
+    From,
+    LaneCount,
+    LaneIds,
+    RunsOfALane,
+    To,
+    ValueChoices,
+    WithFields,
+)
 from cadenza.web.api.schemas.score import ScoreResponse
 from cadenza.web.dashboard.rendering import fragment
 from cadenza.web.dashboard.visitor import PageDependencies, Reader
@@ -27,10 +36,12 @@ async def get_score(
     endpoint: LaneIds = None,
     runs: RunsOfALane = RUNS_OF_A_LANE,
     cursor: Cursor = None,
+    value: ValueChoices = None,
+    fields: WithFields = False,
 ) -> ScoreResponse:
     """As the API has it, for who comes with a cookie."""
-    range_ = (from_at, to, lanes, endpoint, runs, cursor)
-    return await scores.get_score(job_id, visitor.caller, dependencies, *range_)
+    asked = (from_at, to, lanes, endpoint, runs, cursor, value, fields)
+    return await scores.get_score(job_id, visitor.caller, dependencies, *asked)
 
 
 @routes.get("/runs/{run_id}/why")

@@ -25,7 +25,7 @@ export class ScoreData extends EventTarget {
 
   /** Everything anew, for this range. */
   async load(range) {
-    const score = await this.#ask({ ...range, lanes: FIRST_LANES, ...this.#only() });
+    const score = await this.#ask({ ...range, lanes: FIRST_LANES, fields: true, ...this.#only() });
     this.details.clear();
     this.#keep(score);
     this.lanes = score.lanes;

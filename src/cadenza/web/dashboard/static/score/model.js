@@ -16,7 +16,7 @@ export function scoreOf(answer) {
     next: answer.next,
     lanes: answer.lanes.map((lane) => laneOf(lane, answer.bucket_ms)),
     values: answer.values.map(valueOf),
-    fields: answer.fields ?? [],
+    fields: answer.fields,
   };
 }
 
@@ -97,9 +97,8 @@ function flagOfHand({ at }) {
 }
 
 function valueOf(value) {
-  const limits = value.limits ?? (value.limit ? [value.limit] : []);
   const points = value.points.map(([at, figure]) => [Date.parse(at), figure]);
-  return { ...value, points, limits, key: `${value.endpoint_id}:${value.path.join(".")}` };
+  return { ...value, points, key: `${value.endpoint_id}:${value.path.join(".")}` };
 }
 
 const instant = (text) => (text ? Date.parse(text) : null);
