@@ -52,7 +52,7 @@ async def show_overview(
     tenant_id, reads = visitor.caller.tenant_id, dependencies.reads
     concerns = [await _concern(dependencies, visitor, *concern) for concern in _CONCERNS]
     recent = await reads.runs.search_runs(tenant_id, RunSearch(limit=LAST_RUNS))
-    month, allowance = await reads.usage.quota(tenant_id)
+    month, allowance = await dependencies.quotas.of_tenant(tenant_id)
     return await page(
         request,
         "overview.html",
