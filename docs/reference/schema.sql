@@ -8,10 +8,8 @@ CREATE FUNCTION public.cadenza_now() RETURNS timestamp with time zone
 CREATE FUNCTION public.can_be_accepted(call jsonb, now timestamp with time zone) RETURNS boolean
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $$
-    SELECT (call ->> 'open_until')::timestamptz > now
-       AND call ->> 'suggested' = 'true'
-       AND call ->> 'accepted_by' IS NULL
-    $$;
+SELECT is_open_suggestion(call, now) AND call ->> 'dismissed_by' IS NULL
+$$;
 
 CREATE TABLE public.endpoints (
     id uuid NOT NULL,
@@ -81,7 +79,7 @@ CREATE TABLE public.endpoints (
     streak_changed_at timestamp with time zone,
     runs_on text DEFAULT ''::text NOT NULL,
     running_started_at timestamp with time zone,
-    backs_off boolean DEFAULT true NOT NULL,
+    target_changed_at timestamp with time zone,
     CONSTRAINT a_hint_expires CHECK (((num_nulls(hint_interval_ms, hint_interval_expires_at, hint_interval_author) = ANY (ARRAY[0, 3])) AND (num_nulls(hint_run_at, hint_run_expires_at, hint_run_author) = ANY (ARRAY[0, 3])))),
     CONSTRAINT a_lease_has_a_run CHECK (((lease_until IS NULL) OR (running_run_id IS NOT NULL))),
     CONSTRAINT a_lease_has_an_epoch CHECK (((lease_until IS NULL) OR (lease_epoch > 0))),
@@ -145,6 +143,14 @@ CREATE FUNCTION public.endpoint_health(of_endpoint uuid) RETURNS TABLE(runs_1h b
           AND r.status IN ('success', 'failure', 'timeout')
     ) AS run
     $$;
+
+CREATE FUNCTION public.is_open_suggestion(call jsonb, now timestamp with time zone) RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+SELECT (call ->> 'open_until')::timestamptz > now
+   AND call ->> 'suggested' = 'true'
+   AND call ->> 'accepted_by' IS NULL
+$$;
 
 CREATE FUNCTION public.listed_run(of_endpoint uuid, at_slot timestamp with time zone) RETURNS TABLE(id uuid, endpoint_id uuid, slot_at timestamp with time zone, source text, status text, attempt integer, is_manual boolean, started_at timestamp with time zone, finished_at timestamp with time zone, status_code integer, error_kind text, error_message text, skipped_slots integer, skipped_reason text)
     LANGUAGE sql STABLE
@@ -371,8 +377,7 @@ CREATE VIEW public.endpoint_states AS
     ( SELECT job.name
            FROM public.jobs job
           WHERE (job.id = e.job_id)) AS job_name,
-    person_ran_at,
-    backs_off
+    person_ran_at
    FROM public.endpoints e;
 
 CREATE TABLE public.events (
@@ -552,8 +557,7 @@ CREATE VIEW public.listed_endpoints AS
     running_slot_at,
     running_is_manual,
     manual_slot_at,
-    person_ran_at,
-    backs_off
+    person_ran_at
    FROM public.endpoints e;
 
 CREATE TABLE public.schedule_runs (
@@ -938,7 +942,10 @@ CREATE TABLE public.workers (
     kind text NOT NULL,
     started_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
     seen_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
-    labels text[] DEFAULT '{}'::text[] NOT NULL
+    labels text[] DEFAULT '{}'::text[] NOT NULL,
+    version text DEFAULT ''::text NOT NULL,
+    in_flight integer,
+    capacity integer
 );
 
 ALTER TABLE ONLY public.runs ATTACH PARTITION public.runs_default DEFAULT;
