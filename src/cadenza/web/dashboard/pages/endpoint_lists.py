@@ -5,13 +5,14 @@ from starlette.responses import RedirectResponse, Response
 
 from cadenza.application.ports.catalogue import EndpointSearch
 from cadenza.domain.endpoint import EndpointOrder, EndpointState
+from cadenza.web.api.dependencies import Dependencies
 from cadenza.web.api.parsing.cursors import read_endpoint_cursor
 from cadenza.web.dashboard.pages.jobs import word_or_none
 from cadenza.web.dashboard.pages.lists import endpoint_rows
 from cadenza.web.dashboard.policy import HEADERS
 from cadenza.web.dashboard.query import PAGE, choice, identifier, word
 from cadenza.web.dashboard.rendering import page
-from cadenza.web.dashboard.visitor import PageDependencies, Reader
+from cadenza.web.dashboard.visitor import PageDependencies, Reader, Visitor
 
 routes = APIRouter()
 ENTRY = "/jobs"
@@ -45,9 +46,26 @@ async def list_endpoints(
         rows=endpoint_rows(request, rows, order),
         search=search,
         job=job,
-        states=list(EndpointState),
+        counts=await _counts(search, visitor, dependencies),
         orders=ORDERS,
     )
+
+
+async def _counts(
+    search: EndpointSearch, visitor: Visitor, dependencies: Dependencies
+) -> dict[EndpointState, int | None]:
+    """How many there are of each state, whatever else is searched for; archived ones are not
+    counted."""
+    reads = dependencies.reads.activity
+    counts = await reads.count_states(visitor.caller.tenant_id, search.job_id)
+    return {
+        EndpointState.FAILING: counts.failing,
+        EndpointState.LATE: counts.late,
+        EndpointState.PAUSED: counts.paused,
+        EndpointState.HINTED: counts.hinted,
+        EndpointState.ACTIVE: counts.total - counts.paused,
+        EndpointState.ARCHIVED: None,
+    }
 
 
 @routes.get("/endpoints")

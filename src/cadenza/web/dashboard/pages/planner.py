@@ -1,6 +1,7 @@
 """What the planner did, wants and costs."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 from uuid import UUID
 
 from fastapi import APIRouter, Request
@@ -29,6 +30,7 @@ from cadenza.web.dashboard.visitor import (
 routes = APIRouter()
 ENTRY = "/planner"
 SUGGESTIONS, RUNS = 50, 50
+DAYS = timedelta(days=30)  # of which the cost is shown
 MODES = ("rules_mode", "detectors_mode", "llm_mode")  # of the tenant
 
 
@@ -37,8 +39,9 @@ async def show_planner(
     request: Request, visitor: Reader, dependencies: PageDependencies
 ) -> Response:
     tenant_id, reads = visitor.caller.tenant_id, dependencies.reads
+    now = dependencies.around.clock.now()
     search = SessionSearch(
-        from_at=since(request, dependencies.around.clock.now()),
+        from_at=since(request, now),
         after=read_time_cursor(word_or_none(request, "cursor")),
         endpoint_id=identifier(request, "endpoint"),
         job_id=identifier(request, "job"),
@@ -62,6 +65,8 @@ async def show_planner(
         suggestions=await reads.suggestions.open_suggestions(tenant_id, SUGGESTIONS),
         month=month,
         allowance=allowance,
+        idle_looks=await reads.activity.idle_looks(tenant_id),
+        days=await reads.activity.sessions_by_day(tenant_id, now - DAYS),
         tenant=tenant,
         is_stopped=is_stopped(tenant.modes),
         modes=list(Mode),

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from cadenza.application.accounts import NewKey, TenantChange
+from cadenza.application.ports.activity import ActivitySearch
 from cadenza.domain.access import Scope
 from cadenza.domain.errors import InvalidInput
 from cadenza.web.api.parsing.bodies import KeyRotationBody, SigningKeyBody, validated
@@ -17,6 +18,7 @@ from cadenza.web.dashboard.visitor import Admin, PageDependencies, Reader, Sent,
 
 routes = APIRouter()
 ENTRY = "/settings"
+DAYS = 14  # of which usage is shown
 KEY_FIELDS = ("name", "scope", "user", "days")
 SCOPES = {
     Scope.READ: "look, and change nothing",
@@ -51,12 +53,20 @@ async def _settings(
         users=users,
         people={"": "yourself", **others},
         usage=await reads.usage.usage(tenant_id),
+        activity=await reads.activity.run_activity(tenant_id, _last_days(dependencies)),
         keys=await reads.keys.list_keys(tenant_id) if is_admin else (),
         signing_keys=await reads.signing_keys.keys_of(tenant_id) if is_admin else (),
         scopes=SCOPES,
         form=form or Form({"scope": Scope.READ}),
         problems=problems or Problems(),
     )
+
+
+def _last_days(dependencies: PageDependencies) -> ActivitySearch:
+    """By whole days, today's with them."""
+    day = timedelta(days=1)
+    today = dependencies.around.clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    return ActivitySearch(today - (DAYS - 1) * day, today + day, day)
 
 
 # --- Keys -------------------------------------------------------------------------------------
