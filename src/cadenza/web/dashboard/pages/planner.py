@@ -1,7 +1,7 @@
 """What the planner did, wants and costs."""
 
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from fastapi import APIRouter, Request
@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from cadenza.application.accounts import TenantChange
 from cadenza.application.planner_switch import is_stopped
+from cadenza.application.ports.activity import DayOfSessions
 from cadenza.application.ports.records import SessionSearch
 from cadenza.domain.errors import InvalidInput
 from cadenza.domain.rule import Mode
@@ -30,7 +31,7 @@ from cadenza.web.dashboard.visitor import (
 routes = APIRouter()
 ENTRY = "/planner"
 SUGGESTIONS, RUNS = 50, 50
-DAYS = timedelta(days=30)  # of which the cost is shown
+DAYS = 30  # of which the cost is shown
 MODES = ("rules_mode", "detectors_mode", "llm_mode")  # of the tenant
 
 
@@ -66,11 +67,22 @@ async def show_planner(
         month=month,
         allowance=allowance,
         idle_looks=await reads.activity.idle_looks(tenant_id),
-        days=await reads.activity.sessions_by_day(tenant_id, now - DAYS),
+        days=await _each_day(dependencies, visitor, now),
         tenant=tenant,
         is_stopped=is_stopped(tenant.modes),
         modes=list(Mode),
     )
+
+
+async def _each_day(
+    dependencies: Dependencies, visitor: Visitor, now: datetime
+) -> list[DayOfSessions]:
+    """Also those without a session, so that a day is as wide as another; none without any."""
+    first = now.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=DAYS - 1)
+    reads = dependencies.reads.activity
+    known = {day.day: day for day in await reads.sessions_by_day(visitor.caller.tenant_id, first)}
+    dates = [(first + timedelta(days=number)).date() for number in range(DAYS)]
+    return [known.get(date) or DayOfSessions(date, 0, 0, 0) for date in dates] if known else []
 
 
 @routes.post("/planner/modes")
