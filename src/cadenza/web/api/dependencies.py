@@ -12,6 +12,7 @@ from cadenza.application.analysis_requests import AnalysisRequests
 from cadenza.application.archive import Archive
 from cadenza.application.authentication import Authentication
 from cadenza.application.billing import BillingAccounts, VirtualKeys
+from cadenza.application.bulk import BulkSteering
 from cadenza.application.endpoints import Endpoints, EndpointTest
 from cadenza.application.grants import Grants
 from cadenza.application.graph_grants import GraphGrants
@@ -131,6 +132,7 @@ class Dependencies:
         self.archive = Archive(store, cron, graph_targets)
         self.endpoint_test = EndpointTest(stores.endpoints, around.dispatcher, clock, new_id)
         self.steering = Steering(store, cron)
+        self.bulk_steering = BulkSteering(store, cron)
         limits = around.planner_limits
         self.analysis_requests = AnalysisRequests(
             store,

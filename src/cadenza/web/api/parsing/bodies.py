@@ -9,6 +9,7 @@ from fastapi import Body
 from pydantic import BaseModel, Field, ValidationError
 
 from cadenza.application.accounts import MAX_OVERLAP
+from cadenza.application.bulk import MOST_ENDPOINTS, BulkAction
 from cadenza.domain.access import Scope
 from cadenza.domain.bounds import LONGEST_TTL, MAX_INTERVAL, MIN_INTERVAL, MIN_TTL
 from cadenza.domain.definition import EndpointDefinition, JobDefinition
@@ -139,6 +140,18 @@ NewDraft = Annotated[DraftBody, Body(examples=[{"cron": "0 9 * * mon-fri", "time
 
 class PauseBody(Document):
     until: Instant | None = Field(default=None, description="Left out or null: until resumed.")
+    reason: Reason = ""
+
+
+class BulkBody(Document):
+    action: Annotated[BulkAction, Field(strict=False)]
+    endpoint_ids: Annotated[
+        list[Annotated[UUID, Field(strict=False)]],
+        Field(min_length=1, max_length=MOST_ENDPOINTS),
+    ]
+    until: Instant | None = Field(
+        default=None, description="Of a pause; left out or null: until resumed."
+    )
     reason: Reason = ""
 
 
