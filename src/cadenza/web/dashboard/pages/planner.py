@@ -15,6 +15,7 @@ from cadenza.domain.errors import InvalidInput
 from cadenza.domain.rule import Mode
 from cadenza.web.api.dependencies import Dependencies
 from cadenza.web.api.parsing.cursors import read_time_cursor
+from cadenza.web.dashboard.forms import Form
 from cadenza.web.dashboard.pages.jobs import word_or_none
 from cadenza.web.dashboard.pages.lists import endpoint_names, rows_by_time
 from cadenza.web.dashboard.query import identifier, since, word
@@ -135,11 +136,32 @@ async def show_session(
 async def accept(
     session_id: UUID, form: Sent, visitor: Operator, dependencies: PageDependencies
 ) -> Response:
+    await dependencies.suggestions.accept(visitor.caller, session_id, _call(form))
+    return done(back_or(form, f"{ENTRY}/{session_id}"), "Accepted: it has taken effect.")
+
+
+@routes.post("/planner/{session_id}/dismiss")
+async def dismiss(
+    session_id: UUID, form: Sent, visitor: Operator, dependencies: PageDependencies
+) -> Response:
+    await dependencies.suggestions.dismiss(visitor.caller, session_id, _call(form))
+    message = "Dismissed: the same is not suggested again for a while. Its session can undo that."
+    return done(back_or(form, f"{ENTRY}/{session_id}"), message)
+
+
+@routes.post("/planner/{session_id}/restore")
+async def restore(
+    session_id: UUID, form: Sent, visitor: Operator, dependencies: PageDependencies
+) -> Response:
+    await dependencies.suggestions.restore(visitor.caller, session_id, _call(form))
+    return done(back_or(form, f"{ENTRY}/{session_id}"), "It is suggested again.")
+
+
+def _call(form: Form) -> int:
     call = form.text("call")
     if not call.isdecimal() or len(call) > 3:
         raise InvalidInput("call", call, "the number of the call")
-    await dependencies.suggestions.accept(visitor.caller, session_id, int(call))
-    return done(back_or(form, f"{ENTRY}/{session_id}"), "Accepted: it has taken effect.")
+    return int(call)
 
 
 def _mode(field: str, text: str) -> Mode:
