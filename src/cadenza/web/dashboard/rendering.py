@@ -58,6 +58,7 @@ def templates() -> Environment:
         "plural": words.plural,
         "FOREVER": FOREVER,
         "RANGES": list(RANGES),
+        "FAMILIES": words.COUNTED,
     }
     environment.globals.update(known)
     return environment

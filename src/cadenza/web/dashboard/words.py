@@ -33,6 +33,15 @@ FAMILIES = {
     "ai-oneshot": "once",
     "manual": "hand",
 }
+# Of runs that are counted: the token of their colour, and their name.
+COUNTED = {
+    "baseline": ("baseline", "Baseline"),
+    "tightened": ("tight", "Tightened"),
+    "relaxed": ("relaxed", "Relaxed"),
+    "once": ("once", "Asked once"),
+    "manual": ("hand", "By hand"),
+    "held": ("limit", "Held by a limit"),
+}
 STATUSES = {
     "running": "running",
     "success": "went well",

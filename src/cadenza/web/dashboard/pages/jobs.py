@@ -48,8 +48,16 @@ async def list_jobs(request: Request, visitor: Reader, dependencies: PageDepende
     search = JobSearch(None, word(request, "search"), archived, after, PAGE + 1)
     jobs = await dependencies.reads.jobs.list_jobs(visitor.caller.tenant_id, search)
     rows = rows_of(request, jobs, lambda row: write_cursor(row.job.name, row.job.id))
+    ids = [row.job.id for row in rows.items]
+    states = await dependencies.reads.activity.states_of_jobs(visitor.caller.tenant_id, ids)
     return await page(
-        request, "jobs/list.html", entry=ENTRY, rows=rows, search=search, archived=archived
+        request,
+        "jobs/list.html",
+        entry=ENTRY,
+        rows=rows,
+        states=states,
+        search=search,
+        archived=archived,
     )
 
 

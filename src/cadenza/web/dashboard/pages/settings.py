@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from cadenza.application.accounts import NewKey, TenantChange
+from cadenza.application.ports.activity import Activity, ActivityBucket, ActivitySearch
 from cadenza.domain.access import Scope
 from cadenza.domain.errors import InvalidInput
 from cadenza.web.api.parsing.bodies import KeyRotationBody, SigningKeyBody, validated
@@ -17,6 +18,7 @@ from cadenza.web.dashboard.visitor import Admin, PageDependencies, Reader, Sent,
 
 routes = APIRouter()
 ENTRY = "/settings"
+DAYS = 14  # of which usage is shown
 KEY_FIELDS = ("name", "scope", "user", "days")
 SCOPES = {
     Scope.READ: "look, and change nothing",
@@ -40,6 +42,8 @@ async def _settings(
     problems: Problems | None = None,
 ) -> Response:
     tenant_id, reads = visitor.caller.tenant_id, dependencies.reads
+    search = _last_days(dependencies)
+    activity = await reads.activity.run_activity(tenant_id, search)
     is_admin, users = visitor.may_admin, await reads.tenants.list_users(tenant_id)
     others = {str(user.id): user.name for user in users if user.id != visitor.caller.user_id}
     return await page(
@@ -51,12 +55,28 @@ async def _settings(
         users=users,
         people={"": "yourself", **others},
         usage=await reads.usage.usage(tenant_id),
+        activity=activity,
+        days=_each_day(search, activity),
         keys=await reads.keys.list_keys(tenant_id) if is_admin else (),
         signing_keys=await reads.signing_keys.keys_of(tenant_id) if is_admin else (),
         scopes=SCOPES,
         form=form or Form({"scope": Scope.READ}),
         problems=problems or Problems(),
     )
+
+
+def _last_days(dependencies: PageDependencies) -> ActivitySearch:
+    """By whole days, today's with them."""
+    day = timedelta(days=1)
+    today = dependencies.around.clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    return ActivitySearch(today - (DAYS - 1) * day, today + day, day)
+
+
+def _each_day(search: ActivitySearch, activity: Activity) -> list[ActivityBucket]:
+    """Also those on which nothing ran, so that a day is as wide as another."""
+    known = {bucket.from_at: bucket for bucket in activity.buckets}
+    starts = [search.from_at + number * search.width for number in range(DAYS)]
+    return [known.get(at) or ActivityBucket(at, {}, 0, 0) for at in starts]
 
 
 # --- Keys -------------------------------------------------------------------------------------
