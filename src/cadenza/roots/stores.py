@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from cadenza.adapters.cron.cronsim import CronsimCron
 from cadenza.adapters.memory.stores import MemoryStores
 from cadenza.adapters.postgres.accounts import PostgresAccounts, PostgresSigningKeys
+from cadenza.adapters.postgres.activity import PostgresActivityReads
 from cadenza.adapters.postgres.analysis_queue import PostgresAnalysisQueue
 from cadenza.adapters.postgres.billing import PostgresBilling
 from cadenza.adapters.postgres.catalogue import PostgresCatalogue
@@ -55,6 +56,7 @@ def api_stores(
         sign_ins=PostgresSignIns(database),
         steering=PostgresSteeringReads(database),
         scores=PostgresScoreReads(database),
+        activity=PostgresActivityReads(database),
     )
 
 
@@ -81,6 +83,7 @@ def memory_stores(memory: MemoryStores) -> Stores:
         sign_ins=memory.sign_ins,
         steering=memory.steering,
         scores=memory.scores,
+        activity=memory.activity,
     )
 
 

@@ -1,6 +1,7 @@
 """Every port over the same tables."""
 
 from cadenza.adapters.memory.accounts import MemoryAccounts, MemorySigningKeys
+from cadenza.adapters.memory.activity import MemoryActivityReads
 from cadenza.adapters.memory.analysis_queue import MemoryAnalysisQueue
 from cadenza.adapters.memory.billing import MemoryBilling
 from cadenza.adapters.memory.catalogue import MemoryCatalogue
@@ -42,3 +43,4 @@ class MemoryStores:
         self.sign_ins = MemorySignIns(tables)
         self.steering = MemorySteeringReads(tables)
         self.scores = MemoryScoreReads(tables)
+        self.activity = MemoryActivityReads(tables)

@@ -6,6 +6,7 @@ from fastapi import FastAPI
 from starlette.routing import Route
 
 from cadenza.web.api import (
+    activity,
     billing,
     endpoints,
     events,
@@ -37,6 +38,7 @@ RESOURCES = (
     endpoints.draft_routes,
     jobs.routes,
     scores.routes,
+    activity.routes,
     records.routes,
     tenants.routes,
     probes.routes,

@@ -20,6 +20,7 @@ from cadenza.application.known_graphs import graph_warnings
 from cadenza.application.manifests import Manifests
 from cadenza.application.outlook import Outlook
 from cadenza.application.ports.accounts import KeyReads, TenantReads
+from cadenza.application.ports.activity import ActivityReads
 from cadenza.application.ports.analysis_queue import AnalysisQueue
 from cadenza.application.ports.billing import BillingReads
 from cadenza.application.ports.catalogue import EndpointReads, JobReads
@@ -83,6 +84,7 @@ class Stores:
     sign_ins: SignInReads
     steering: SteeringReads
     scores: ScoreReads
+    activity: ActivityReads
 
 
 @dataclass(frozen=True, slots=True)

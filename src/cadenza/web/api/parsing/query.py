@@ -83,6 +83,11 @@ Kinds = Annotated[
 
 # --- Others -----------------------------------------------------------------------------------
 
+Buckets = Annotated[
+    int, Query(ge=1, le=600, description="Into how many parts of equal width at most.")
+]
+Days = Annotated[int, Query(ge=1, le=90, description="How many days, today among them.")]
+JobIds = Annotated[list[UUID] | None, Query(max_length=100, description="Of these jobs; several.")]
 LaneCount = Annotated[int, Query(ge=1, le=200, description="How many endpoints at most.")]
 LaneIds = Annotated[
     list[UUID] | None,
