@@ -81,6 +81,7 @@ CREATE TABLE public.endpoints (
     streak_changed_at timestamp with time zone,
     runs_on text DEFAULT ''::text NOT NULL,
     running_started_at timestamp with time zone,
+    backs_off boolean DEFAULT true NOT NULL,
     CONSTRAINT a_hint_expires CHECK (((num_nulls(hint_interval_ms, hint_interval_expires_at, hint_interval_author) = ANY (ARRAY[0, 3])) AND (num_nulls(hint_run_at, hint_run_expires_at, hint_run_author) = ANY (ARRAY[0, 3])))),
     CONSTRAINT a_lease_has_a_run CHECK (((lease_until IS NULL) OR (running_run_id IS NOT NULL))),
     CONSTRAINT a_lease_has_an_epoch CHECK (((lease_until IS NULL) OR (lease_epoch > 0))),
@@ -370,7 +371,8 @@ CREATE VIEW public.endpoint_states AS
     ( SELECT job.name
            FROM public.jobs job
           WHERE (job.id = e.job_id)) AS job_name,
-    person_ran_at
+    person_ran_at,
+    backs_off
    FROM public.endpoints e;
 
 CREATE TABLE public.events (
@@ -550,7 +552,8 @@ CREATE VIEW public.listed_endpoints AS
     running_slot_at,
     running_is_manual,
     manual_slot_at,
-    person_ran_at
+    person_ran_at,
+    backs_off
    FROM public.endpoints e;
 
 CREATE TABLE public.schedule_runs (

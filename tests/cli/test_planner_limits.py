@@ -38,3 +38,20 @@ def test_an_account_pays_for_the_planner_until_it_does_not(person: Person) -> No
     assert "installation pays" in person.says("accounts", "for-planner", "none")
     assert person.cadenza("analyse", "queue").code == 0
     assert person.cadenza("accounts", "for-planner", "nobody").code != 0
+
+
+def test_an_account_that_nobody_has_is_refused_by_command_and_by_file(
+    person: Person, tmp_path: Path
+) -> None:
+    done = person.cadenza("jobs", "create", "shop", "--planner", "account=research")
+    assert done.code != 0
+    assert "planner.account" in done.err
+    assert "research" in done.err
+    assert "cadenza accounts create" in done.err
+    file = tmp_path / "cadenza.yaml"
+    file.write_text(SHOP.replace("tokens_per_day: 10000", "account: research"))
+    done = person.cadenza("apply", "-f", file, "--yes")
+    assert done.code != 0
+    assert "shop.planner.account: 'research'" in done.err
+    person.cadenza("accounts", "create", "research")
+    assert person.cadenza("apply", "-f", file, "--yes").code == 0

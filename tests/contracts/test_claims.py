@@ -96,10 +96,22 @@ async def test_a_host_at_its_limit_is_passed_over(store: Store) -> None:
         await store.add(f"slow {number}", url="http://hangs.example/")
     await store.add("quick", created_at=NOON + seconds(1))
     await store.advance(seconds(5))
-    batch = await store.claim(per_host=3, busy_hosts={"hangs.example": 1})
+    batch = await store.claim(per_host=3, busy_hosts={(id_of("tenant"), "hangs.example"): 1})
     names = sorted(claim.endpoint_name for claim in batch.claims)
     assert names == ["quick", "slow 0", "slow 1"] or (len(names) == 3 and "quick" in names)
     assert batch.backlog
+
+
+async def test_a_hang_of_one_tenant_takes_no_room_from_another_on_the_same_host(
+    store: Store,
+) -> None:
+    for number in range(4):
+        await store.add(f"hanging {number}", url="http://shared.example/")
+    await store.add("other", url="http://shared.example/", tenant_id=OTHER_TENANT, job_id=OTHER_JOB)
+    await store.advance(seconds(5))
+    busy = {(id_of("tenant"), "shared.example"): 20}
+    batch = await store.claim(per_host=20, busy_hosts=busy)
+    assert [claim.endpoint_name for claim in batch.claims] == ["other"]
 
 
 async def test_the_paused_and_the_archived_are_not_claimed(store: Store) -> None:

@@ -27,6 +27,7 @@ from tests.factories import NOON, interval_hint, minutes, one_shot, seconds
         {"person_pause": Pause(FOREVER, "maintenance"), "planner_pause": Pause(NOON, "busy")},
         {"job_paused_until": NOON + minutes(2), "not_before_at": NOON + minutes(1)},
         {"failure_count": 7, "last_run_at": NOON, "last_slot_at": NOON - seconds(1)},
+        {"backs_off": False},
         {"planner_changes": (NOON - minutes(2), NOON - minutes(1))},
     ],
 )

@@ -172,7 +172,11 @@ def request_of(random: Random) -> ClaimRequest:
         per_tenant=random.randint(3, 12),
         per_host=random.randint(2, 8),
         busy_tenants={tenant_id: random.randint(0, 5) for tenant_id in random.sample(TENANTS, 2)},
-        busy_hosts={host: random.randint(0, 4) for host in random.sample(HOSTS, 2)},
+        busy_hosts={
+            (tenant_id, host): random.randint(0, 8)
+            for host in random.sample(HOSTS, 2)
+            for tenant_id in random.sample(TENANTS, 3)
+        },
     )
 
 

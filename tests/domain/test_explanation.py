@@ -95,6 +95,21 @@ def test_backoff_says_what_a_success_would_give(
     assert told.would_change == (
         f"A success ends the back-off: the interval is 60 s again. Another failure makes it "
         f"{worse}.",
+        "`backoff: none` switches the back-off off: it then keeps its interval while it fails.",
+    )
+
+
+def test_a_backoff_that_is_as_long_as_it_gets_says_so() -> None:
+    told = said(baseline=Every(seconds(10)), failure_count=7, **ran_at(NOON))
+    assert "It is 320 s at most, however many more fail." in told.would_change[0]
+    assert "Another failure" not in " ".join(told.would_change)
+
+
+def test_a_backoff_that_is_off_is_named_where_it_fails() -> None:
+    told = said(backs_off=False, failure_count=3, **ran_at(NOON))
+    assert not any("failures in a row" in sentence for sentence in told.because)
+    assert told.would_change == (
+        "Failures do not slow it down: its back-off is switched off (backoff: none).",
     )
 
 
@@ -121,12 +136,12 @@ def test_a_target_that_wants_to_be_left_alone_is_mentioned() -> None:
 
 def test_a_pause_says_whose_until_when_and_what_would_be_without_it() -> None:
     told = said(
-        person_pause=Pause(NOON + minutes(10)), job_paused_until=FOREVER, after_run=False,
-        **ran_at(NOON),
+        person_pause=Pause(NOON + minutes(10), "maintenance"), job_paused_until=FOREVER,
+        after_run=False, **ran_at(NOON),
     )  # fmt: skip
     assert told.summary == "It is paused until somebody resumes it."
     assert told.would_change == (
-        "A person holds it back until 2026-03-02T12:10:00Z.",
+        "A person holds it back until 2026-03-02T12:10:00Z (maintenance).",
         "The pause of its job holds it back until it is resumed.",
         "Without a pause it would run at 2026-03-02T12:01:00Z, by its interval.",
     )
@@ -156,7 +171,8 @@ def test_a_run_in_flight_comes_first() -> None:
     assert told.would_change[0].endswith("(because).")
 
 
-def test_what_is_archived_never_runs_again() -> None:
+def test_what_is_archived_waits_to_be_restored() -> None:
     told = said(archived_at=NOON)
-    assert told.summary == "It never runs again: it was archived at 2026-03-02T12:00:00Z."
+    archived = "It was archived at 2026-03-02T12:00:00Z: it runs again if it is restored."
+    assert told.summary == archived
     assert told.because == told.would_change == ()

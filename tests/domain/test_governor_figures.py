@@ -70,6 +70,22 @@ def plan_of(endpoint: Endpoint) -> Plan:
             "baseline-interval",
             id="the second failure, with a run of 25 s",
         ),
+        pytest.param(
+            {"failure_count": 1, "backs_off": False},
+            1,
+            True,
+            "12:00:15",
+            "baseline-interval",
+            id="the second failure, with no back-off",
+        ),
+        pytest.param(
+            {"failure_count": 1, "backs_off": False},
+            25,
+            True,
+            "12:00:40",
+            "baseline-interval",
+            id="the second failure, with no back-off and a run of 25 s",
+        ),
     ],
 )
 def test_every_fifteen_seconds_from_noon(

@@ -1061,3 +1061,37 @@ def test_a_hint_that_came_due_during_a_persons_run_waits_for_its_min() -> None:
     finish = finish_run(running, done, NOON + seconds(5), CRON)
     assert finish.plan.next_run_at == NOON + seconds(1) + minutes(10)
     assert finish.settled.person_ran_at == NOON + seconds(1)
+
+
+# --- Without a back-off ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("failures", [1, 2, 5, 40])
+@pytest.mark.parametrize("after_run", [True, False])
+def test_without_a_backoff_failures_do_not_move_the_next_run(
+    failures: int, after_run: bool
+) -> None:
+    endpoint = make_endpoint(backs_off=False, failure_count=failures, **ran_at(NOON))
+    plain = make_endpoint(**ran_at(NOON))
+    now = NOON + seconds(1)
+    planned = plan_next_run(now, endpoint, CRON, after_run=after_run)
+    assert planned.next_run_at == plan_next_run(now, plain, CRON, after_run=after_run).next_run_at
+    assert planned.inputs.failure_count == failures
+
+
+def test_without_a_backoff_there_is_no_jitter_either() -> None:
+    endpoint = make_endpoint(backs_off=False, failure_count=3, spread=seconds(3), **ran_at(NOON))
+    plan = plan_next_run(NOON + seconds(1), endpoint, CRON)
+    assert plan.next_run_at == NOON + minutes(1)
+    assert plan.inputs.jitter == timedelta(0)
+
+
+def test_without_a_backoff_retry_after_and_hints_still_count() -> None:
+    waits = make_endpoint(
+        backs_off=False, failure_count=2, not_before_at=NOON + minutes(5), **ran_at(NOON)
+    )
+    assert plan_next_run(NOON + seconds(1), waits, CRON).source is Source.RETRY_AFTER
+    hinted = replace(
+        waits, not_before_at=None, interval_hint=interval_hint(seconds(10), NOON + minutes(9))
+    )
+    assert plan_next_run(NOON + seconds(1), hinted, CRON).next_run_at == NOON + seconds(10)

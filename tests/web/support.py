@@ -24,6 +24,7 @@ from cadenza.application.accounts import Tenants
 from cadenza.domain.access import Actor, ApiKey, Scope, hash_of, token_of
 from cadenza.roots.serving import server_config
 from cadenza.roots.settings import Settings
+from cadenza.web.connections import ConnectionLimits
 from tests.backends import Backend, Contents, new_backend
 
 ADMIN_KEY = "admin-key-of-the-tests-with-enough-of-chance"
@@ -202,9 +203,9 @@ def listening_over(
 
 
 @asynccontextmanager
-async def served(app: FastAPI) -> AsyncIterator[int]:
+async def served(app: FastAPI, limits: ConnectionLimits | None = None) -> AsyncIterator[int]:
     """The port on which the program's own server answers."""
-    server = uvicorn.Server(server_config(app, "127.0.0.1", 0))
+    server = uvicorn.Server(server_config(app, "127.0.0.1", 0, limits))
     server.config.load()
     server.lifespan = server.config.lifespan_class(server.config)
     await server.startup()

@@ -227,3 +227,125 @@ async def test_the_api_previews_a_draft(site: Site) -> None:
     assert "less often" in preview["warnings"][0]
     for wrong in ({}, {"every": "5m", "cron": "* * * * *"}, {"cron": "nonsense"}, {"url": "x"}):
         assert (await site.ours.ask("POST", "/preview", json=wrong)).status_code == 422, wrong
+
+
+async def test_a_job_is_paused_until_a_time_with_a_reason(site: Site) -> None:
+    endpoint = await site.ours.endpoint()
+    path = f"/jobs/{endpoint['job_id']}"
+    visitor = await signed_in(site, site.ours)
+    form = await visitor.open(f"{path}/pause-until")
+    page = await visitor.send(form, until="2100-01-02T09:00", reason="a long deploy", **{"for": ""})
+    assert "2100-01-02 09:00:00 UTC" in page.text
+    (pause,) = (await _endpoint(site, endpoint))["pauses"]
+    assert (pause["until"], pause["by"]) == (
+        "2100-01-02T00:00:00Z".replace("00:00", "09:00"),
+        "job",
+    )
+    wrong = await visitor.send(form, **{"for": "a while"})
+    assert wrong.status == 422
+
+
+async def test_a_button_comes_back_to_the_page_it_was_on(site: Site) -> None:
+    job = await site.ours.job("shop")
+    visitor = await signed_in(site, site.ours)
+    page = await visitor.open("/jobs?search=sho")
+    after = await visitor.send(page, f"/jobs/{job['id']}/pause")
+    assert str(after.answer.url).endswith("/jobs?search=sho")
+    assert "The job is paused" in after.text
+    form = after.form(f"/jobs/{job['id']}/resume")
+    away = await visitor.post(form.action, {**form.fields, "back": "//evil.example/"})
+    assert away.path == f"/jobs/{job['id']}"
+
+
+async def test_every_limit_of_planners_is_kept_and_changed_in_the_form_of_a_job(site: Site) -> None:
+    planner = {"max_pause": "6h", "min_gap": "10m", "model": "big", "prompt": "Be brief.",
+               "tokens_per_day": 1000, "money_per_day": 1.5, "relax": 2}  # fmt: skip
+    job = await site.ours.job("shop", planner=planner)
+    visitor = await signed_in(site, site.ours)
+    path = f"/jobs/{job['id']}"
+    before = (await site.ours.done("GET", path))["planner"]
+    edit = await visitor.open(f"{path}/edit")
+    await visitor.send(edit)
+    assert (await site.ours.done("GET", path))["planner"] == before
+    await visitor.send(await visitor.open(f"{path}/edit"), tokens_per_day="", max_pause="0")
+    after = (await site.ours.done("GET", path))["planner"]
+    assert (after["tokens_per_day"], after["max_pause"], after["model"]) == (None, 0, "big")
+
+
+async def test_stopping_everywhere_stops_jobs_with_modes_of_their_own_and_starting_gives_them_back(
+    site: Site,
+) -> None:
+    own = await site.ours.job("own", planner={"llm": "act", "rules": "off"})
+    await site.ours.job("usual")
+    await site.ours.done("PATCH", "/tenant", {"llm_mode": "act", "rules_mode": "advise"})
+    visitor = await signed_in(site, site.ours)
+    stopped = await visitor.send(await visitor.open("/planner"), "/planner/stop")
+    assert "The planner is stopped" in stopped.text
+    planner = (await site.ours.done("GET", f"/jobs/{own['id']}"))["planner"]
+    assert (planner["llm"], planner["rules"]) == ("off", "off")
+    await visitor.send(stopped, "/planner/start")
+    planner = (await site.ours.done("GET", f"/jobs/{own['id']}"))["planner"]
+    assert (planner["llm"], planner["rules"], planner["detectors"]) == ("act", "off", None)
+    tenant = await site.ours.done("GET", "/tenant")
+    modes = (tenant["rules_mode"], tenant["llm_mode"], tenant["detectors_mode"])
+    assert modes == ("advise", "act", "act")
+
+
+async def test_starting_leaves_alone_what_was_set_meanwhile(site: Site) -> None:
+    own = await site.ours.job("own", planner={"llm": "act"})
+    visitor = await signed_in(site, site.ours)
+    stopped = await visitor.send(await visitor.open("/planner"), "/planner/stop")
+    await site.ours.done("PATCH", f"/jobs/{own['id']}", {"planner": {"llm": "advise"}})
+    await visitor.send(stopped, "/planner/start")
+    planner = (await site.ours.done("GET", f"/jobs/{own['id']}"))["planner"]
+    assert planner["llm"] == "advise"
+
+
+async def test_a_key_is_rotated_with_an_overlap_and_made_for_somebody_else(site: Site) -> None:
+    visitor = await signed_in(site, site.ours)
+    tenant = f"/tenants/{site.ours.tenant_id}"
+    bob = (await site.admin("POST", f"{tenant}/users", json={"name": "bob"})).json()
+    settings = await visitor.open("/settings")
+    await visitor.send(settings, "/settings/keys", name="robot", scope="read", user=bob["id"])
+    key = next(k for k in (await site.ours.done("GET", "/keys"))["items"] if k["name"] == "robot")
+    assert key["user_id"] == bob["id"]
+    settings = await visitor.open("/settings")
+    page = await visitor.send(settings, f"/settings/keys/{key['id']}/rotate", overlap="1d")
+    assert "cdz_" in page.text
+    old = next(k for k in (await site.ours.done("GET", "/keys"))["items"] if k["id"] == key["id"])
+    assert old["expires_at"] is not None
+    assert old["revoked_at"] is None
+    wrong = await visitor.send(settings, f"/settings/keys/{key['id']}/rotate", overlap="a while")
+    assert "5m" in wrong.text
+
+
+async def test_a_call_is_copied_as_curl_without_its_secrets(site: Site) -> None:
+    endpoint = await site.ours.endpoint(
+        method="PUT",
+        headers={"X-It's": "a 'quote'"},
+        secret_headers={"X-Key": "s3cret"},
+        body="a & b",
+        max_redirects=2,
+    )
+    visitor = await signed_in(site, site.ours)
+    page = await visitor.open(f"/endpoints/{endpoint['id']}")
+    for part in (
+        "curl --include --max-time 30",
+        "--location --max-redirs 2",
+        "--request PUT",
+        "--header 'X-Key: ***'",
+        "--data-raw 'a & b'",
+        "https://shop.example/orders",
+    ):
+        assert part in page.text, part
+    assert "s3cret" not in page.html
+
+
+async def test_a_range_without_runs_leads_to_the_last_that_was(site: Site) -> None:
+    endpoint = await site.ours.endpoint()
+    await site.ours.done("POST", f"/endpoints/{endpoint['id']}/run")
+    await site.backend.run_due()
+    visitor = await signed_in(site, site.ours)
+    page = await visitor.open("/runs?range=1h&status=cancelled")
+    assert "Nothing fits" in page.text
+    assert "/runs?range=1h" in page.links  # what is left when that filter is dropped

@@ -15,7 +15,7 @@ EMPTY_PAGES = {
     "/": "Nothing runs yet",
     "/jobs": "No job yet",
     "/endpoints": "No endpoint yet",
-    "/runs": "None here",
+    "/runs": "Nothing has run yet",
     "/planner": "Nothing is suggested",
     "/graphs": "No schedule yet",
     "/graphs/grants": "No grant yet",

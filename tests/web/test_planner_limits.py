@@ -76,3 +76,49 @@ async def test_a_session_shows_why_it_was_held_and_what_its_tokens_were(site: Si
     (state,) = (await site.ours.done("GET", f"/endpoints/{made['id']}/analyses"))["items"]
     assert (state["brain"], state["failed_looks"]) == ("llm", 2)
     assert state["trouble"] == "it made no sense"
+
+
+async def _refused(site: Site, method: str, path: str, document: dict[str, Any]) -> tuple[str, ...]:
+    """The only field that is wrong, its value and the fix."""
+    answer = await site.ours.ask(method, path, json=document)
+    assert answer.status_code == 422, answer.text
+    (error,) = answer.json()["errors"]
+    return error["field"], error["value"], error["fix"]
+
+
+async def test_an_account_that_nobody_has_is_refused_where_it_is_written(site: Site) -> None:
+    job = await site.ours.job("shop")
+    planner = {"planner": {"account": "research"}}
+    document = {"version": 1, "jobs": [{"name": "first"}, {"name": "new", **planner}]}
+    for method, path, body, field in (
+        ("POST", "/jobs", {"name": "new", **planner}, "planner.account"),
+        ("PATCH", f"/jobs/{job['id']}", planner, "planner.account"),
+        ("PUT", "/manifest", document, "jobs[1].planner.account"),
+    ):
+        wrong, value, fix = await _refused(site, method, path, body)
+        assert (wrong, value) == (field, "'research'")
+        assert "cadenza accounts create" in fix
+    await site.theirs.done("POST", "/accounts", {"name": "research"})  # which is not ours
+    await site.ours.done("POST", "/accounts", {"name": "other"})
+    *_, fix = await _refused(site, "POST", "/jobs", {"name": "new", **planner})
+    assert "cadenza accounts list" in fix
+    await site.ours.done("POST", "/accounts", {"name": "research"})
+    changed = await site.ours.done("PATCH", f"/jobs/{job['id']}", planner)
+    assert changed["planner"]["account"] == "research"
+    await site.ours.done("PUT", "/manifest", document)
+
+
+async def test_a_model_of_another_provider_is_refused_where_it_is_written(site: Site) -> None:
+    async with site.emptied(llm_provider="anthropic", llm_model="claude-haiku-4-5") as asking:
+        planner = {"planner": {"model": "gpt-4o-mini"}}
+        field, value, fix = await _refused(asking, "POST", "/jobs", {"name": "shop", **planner})
+        assert (field, value) == ("planner.model", "'gpt-4o-mini'")
+        assert "asks anthropic: give one of anthropic's" in fix
+        document = {"version": 1, "jobs": [{"name": "shop", **planner}]}
+        field, *_ = await _refused(asking, "PUT", "/manifest", document)
+        assert field == "jobs[0].planner.model"
+        job = await asking.ours.job("shop", planner={"model": "claude-opus-4-5"})
+        field, *_ = await _refused(asking, "PATCH", f"/jobs/{job['id']}", planner)
+        assert field == "planner.model"
+        named = {"planner": {"account": None, "model": "brand-new"}}  # anybody's, as far as we know
+        await asking.ours.done("PATCH", f"/jobs/{job['id']}", named)

@@ -1,5 +1,6 @@
 """Sessions, the audit log, a job's timeline, usage and quota, and whether the program can work."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
@@ -21,7 +22,8 @@ CALL = ToolCall("propose_interval", {"interval_ms": 30000}, {"ok": True}, took_e
 
 
 async def add_session(world: Reading, endpoint: Endpoint, at: datetime, **fields: Any) -> Session:
-    defaults: dict[str, Any] = {"brain": "rules", "reasoning": "The queue grows.", **fields}
+    defaults: dict[str, Any] = {"brain": "rules", "reasoning": "The queue grows."}
+    defaults |= {"tool_calls": (CALL,), **fields}
     session = Session(
         id=uuid4(),
         tenant_id=endpoint.tenant_id,
@@ -30,7 +32,6 @@ async def add_session(world: Reading, endpoint: Endpoint, at: datetime, **fields
         started_at=at,
         duration=seconds(2),
         end=SessionEnd.SUBMITTED,
-        tool_calls=(CALL,),
         tokens=12,
         warnings=("late",),
         **defaults,
@@ -154,6 +155,29 @@ async def test_a_timeline_merges_runs_actions_and_sessions(world: Reading) -> No
     assert listed[3]["session"]["brain"] == "rules"
     span = {"from": (now - minutes(2)).isoformat(), "to": now.isoformat()}
     assert [item["kind"] for item in await world.all_pages(path, **span)] == ["run", "session"]
+
+
+async def test_a_timeline_counts_what_a_model_was_refused_again_and_keeps_each_session(
+    world: Reading,
+) -> None:
+    endpoint, now = await world.add_endpoint(), await world.now()
+    refused = replace(CALL, took_effect=False, result={"ok": False}, refusal="too-many-changes")
+    for minute in range(40, 0, -5):
+        await world.add_run(endpoint, now - minutes(minute) - seconds(1))
+        calls = (replace(refused, arguments={"interval_ms": 1000 * minute}),)
+        if minute == 20:
+            calls = (CALL,)
+        fields = {"brain": "llm", "tool_calls": calls, "cost": 0.5}
+        await add_session(world, endpoint, now - minutes(minute), **fields)
+    listed = await world.all_pages(f"/jobs/{world.ours.job_id}/timeline", limit=50)
+    sessions = [item["session"] for item in listed if item["kind"] == "session"]
+    assert [(each["repeats"], each["tokens"], each["cost"]) for each in sessions] == [
+        (2, 36, 1.5),
+        (0, 12, 0.5),
+        (3, 48, 2.0),
+    ]
+    assert [item["at"] for item in listed] == sorted((e["at"] for e in listed), reverse=True)
+    assert len(await world.all_pages("/sessions", limit=50)) == 8
 
 
 async def test_a_timeline_knows_nothing_of_other_jobs_and_tenants(world: Reading) -> None:

@@ -21,13 +21,20 @@ from cadenza.domain.audit import IdempotencyRecord
 from cadenza.domain.cron import Cron
 from cadenza.domain.definition import EndpointDefinition, ValidationPolicy, check_endpoint
 from cadenza.domain.endpoint import Endpoint
-from cadenza.domain.errors import Refused
+from cadenza.domain.errors import InvalidInput, Refused
+from cadenza.domain.function_target import FunctionTarget
 from cadenza.domain.graph_target import GraphTarget
 from cadenza.domain.plan import Source
+from cadenza.domain.rule import Rule, can_be_quoted, naming, siblings_in, with_renamed
 from cadenza.domain.run import Claim, Outcome
 from cadenza.domain.target import ANYWHERE, Target, masking_secrets
 
 EndpointPatch = Patch[EndpointDefinition]
+_NO_TEST: dict[type[Target], str] = {
+    GraphTarget: "a graph runs on a graph worker, and not as a test: `cadenza run` does it, under "
+    "the same grant and limits",
+    FunctionTarget: "a function runs in its own program, and not as a test: `cadenza run` does it",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +75,7 @@ class Endpoints:
     ) -> StoredEndpoint:
         accounts = await self.graphs.accounts(caller, patch.fields)
         async with self.store.transaction() as tx:
+            job = await self._job_of_renamed(tx, caller, endpoint_id, patch)
             stored = await tx.lock_endpoint(caller.tenant_id, endpoint_id, with_secrets=True)
             check_revision(stored.revision, expected)
             if stored.endpoint.archived_at is not None:
@@ -83,10 +91,22 @@ class Endpoints:
             change = redefinition(stored, definition, self.cron)
             endpoint, data = change.endpoint, {"fields": patch.fields}
             await tx.save_endpoints([change])
+            if job is not None and (rules := naming(job.job.rules, stored.endpoint.name)):
+                await _rename_in_rules(tx, job, stored.endpoint.name, endpoint.name)
+                data["renamed_in_rules"] = [rule.name for rule in rules]
             if moves_plan(stored.endpoint, endpoint):
                 await tx.notify(Channel.DUE)
             await record(tx, caller.actor, caller.tenant_id, "endpoint.change", endpoint, data)
         return replace(stored.after(endpoint, target), revision=stored.revision + 1)
+
+    async def _job_of_renamed(
+        self, tx: Transaction, caller: Caller, endpoint_id: UUID, patch: EndpointPatch
+    ) -> StoredJob | None:
+        """Locked before the endpoint, as everywhere: its rules may name the endpoint."""
+        if "name" not in patch.fields:
+            return None
+        stored = await tx.get_endpoint(caller.tenant_id, endpoint_id)
+        return await tx.lock_job(caller.tenant_id, stored.endpoint.job_id)
 
     async def archive(self, caller: Caller, endpoint_id: UUID) -> StoredEndpoint:
         async with self.store.transaction() as tx:
@@ -100,6 +120,21 @@ class Endpoints:
         return replace(stored.after(archived), revision=stored.revision + 1)
 
 
+async def _rename_in_rules(tx: Transaction, stored: StoredJob, before: str, after: str) -> None:
+    """So that no rule is orphaned; refused where an expression could not name it."""
+    rules = tuple(with_renamed(rule, before, after) for rule in stored.job.rules)
+    if not can_be_quoted(after):
+        stuck = [rule.name for rule in stored.job.rules if before in _named_in_expressions(rule)]
+        if stuck:
+            fix = f"no quotes and no backslash: these rules name it: {', '.join(stuck)}"
+            raise InvalidInput("name", after, fix)
+    await tx.save_jobs([replace(stored, job=replace(stored.job, rules=rules))])
+
+
+def _named_in_expressions(rule: Rule) -> list[str]:
+    return [*siblings_in(rule.when), *siblings_in(rule.then.at or "")]
+
+
 def new_endpoint(endpoint_id: UUID, job: StoredJob, definition: EndpointDefinition) -> Endpoint:
     return Endpoint(
         id=endpoint_id,
@@ -110,6 +145,7 @@ def new_endpoint(endpoint_id: UUID, job: StoredJob, definition: EndpointDefiniti
         created_at=job.read_at,
         min_interval=definition.min_interval,
         max_interval=definition.max_interval,
+        backs_off=definition.backs_off,
         job_paused_until=job.job.paused_until,
     )
 
@@ -136,6 +172,7 @@ def redefinition(
         baseline=definition.baseline,
         min_interval=definition.min_interval,
         max_interval=definition.max_interval,
+        backs_off=definition.backs_off,
         now=stored.read_at,
         cron=cron,
     )
@@ -156,8 +193,7 @@ class EndpointTest:
         """How it ended, and how long that took."""
         stored = await self.endpoints.get_endpoint(caller.tenant_id, endpoint_id, with_secrets=True)
         if stored.target.runs_on != ANYWHERE:
-            how = "`cadenza run` does it, under the same grant and limits"
-            raise Refused(f"a graph runs on a graph worker, and not as a test: {how}")
+            raise Refused(_NO_TEST[type(stored.target)])
         endpoint, started_at = stored.endpoint, self.clock.now()
         claim = Claim(
             run_id=self.new_id(),

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from cadenza.application.ports.claims import ClaimRequest, Leased
 from cadenza.application.results import SchedulerOptions
+from cadenza.domain.claiming import TenantHost
 
 C = TypeVar("C", bound=Leased)
 K = TypeVar("K")
@@ -48,18 +49,18 @@ class Execution(Generic[C]):
 
 @dataclass(slots=True)
 class Load:
-    """What is executing now, by tenant and by host; two workers may share one, and with it their
-    room."""
+    """What is executing now, by tenant and by the hosts of each; two workers may share one, and
+    with it their room."""
 
     total: int = 0
     tenants: Counter[UUID] = field(default_factory=Counter[UUID])
-    hosts: Counter[str] = field(default_factory=Counter[str])
+    hosts: Counter[TenantHost] = field(default_factory=Counter[TenantHost])
     on_room: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
 
     def add(self, claim: Leased, count: int) -> None:
         self.total += count
         _count(self.tenants, claim.tenant_id, count)
-        _count(self.hosts, claim.host, count)
+        _count(self.hosts, (claim.tenant_id, claim.host), count)
 
     def remove(self, claim: Leased) -> None:
         self.add(claim, -1)

@@ -1,15 +1,14 @@
 """Calls of graphs as targets of endpoints: their output is the response body."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from cadenza.application.graph_runs import GraphRuns, StartQueue, StartRefused, Starts
 from cadenza.application.ports.clock import Clock
+from cadenza.application.response_bodies import within_cap
 from cadenza.domain.graph import ErrorCode, EventKind, GraphResult
-from cadenza.domain.run import Body, Claim, Outcome, RunStatus
+from cadenza.domain.run import Claim, Outcome, RunStatus
 
-MAX_BODY = 64 * 1024  # bytes of JSON that are kept of an output
 MAX_LINES = 2_000  # characters of what the graph printed last
 WAITS = (
     "the graph asks a person and would wait for the answer, which an endpoint's run cannot; "
@@ -39,10 +38,10 @@ def _unheard(_kind: EventKind, _data: Mapping[str, Any]) -> None:
 def outcome_of(result: GraphResult) -> Outcome:
     if result.question is not None:
         return Outcome(
-            RunStatus.FAILURE, "interrupted", WAITS, body=_within_cap({"question": result.question})
+            RunStatus.FAILURE, "interrupted", WAITS, body=within_cap({"question": result.question})
         )
     if result.error is None:
-        return Outcome(RunStatus.SUCCESS, body=_within_cap(result.output))
+        return Outcome(RunStatus.SUCCESS, body=within_cap(result.output))
     is_timeout = result.error is ErrorCode.TIMEOUT
     status = RunStatus.TIMEOUT if is_timeout else RunStatus.FAILURE
     return Outcome(status, result.error, _message(result))
@@ -52,10 +51,3 @@ def _message(result: GraphResult) -> str:
     lines = result.last_lines.strip()[-MAX_LINES:]
     message = result.message or f"the graph ended with {result.error}"
     return f"{message}\n{lines}" if lines else message
-
-
-def _within_cap(output: Body) -> Body:
-    """What is longer becomes text that is cut, as the answer of a server does."""
-    text = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
-    raw = text.encode(errors="replace")
-    return output if len(raw) <= MAX_BODY else raw[:MAX_BODY].decode(errors="ignore")

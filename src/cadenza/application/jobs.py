@@ -1,12 +1,14 @@
 """What owners do to jobs. A job's pause, and its end, are those of its endpoints."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
 from cadenza.application.grants import revoke_grants_of_endpoints
+from cadenza.application.graph_grants import MOST_ACCOUNTS
+from cadenza.application.ports.billing import BillingReads
 from cadenza.application.ports.catalogue import StoredJob
 from cadenza.application.ports.store import Store, Transaction
 from cadenza.application.recording import check_revision, created_before, record
@@ -20,12 +22,14 @@ from cadenza.domain.definition import (
     ValidationPolicy,
     check_job,
     declared,
+    model_errors,
     rule_errors,
     with_declared,
 )
 from cadenza.domain.endpoint import Endpoint, Job
 from cadenza.domain.errors import InvalidFields, Refused
 from cadenza.domain.instants import FOREVER
+from cadenza.domain.planner_policy import account_errors
 
 Definition = TypeVar("Definition")
 Revisions = frozenset[int] | None  # those that the caller has seen; None: whichever it is
@@ -44,12 +48,13 @@ class Jobs:
     cron: Cron
     policy: ValidationPolicy
     new_id: Callable[[], UUID]
+    billing: BillingReads
 
     async def create(
         self, caller: Caller, definition: JobDefinition, sent: IdempotencyRecord | None = None
     ) -> tuple[StoredJob, bool]:
         """And whether the same request had created it before."""
-        self._check(definition)
+        self._check(definition, await account_names(self.billing, caller.tenant_id, [definition]))
         job_id, tenant_id = self.new_id(), caller.tenant_id
         async with self.store.transaction() as tx:
             if (existing := await created_before(tx, tenant_id, sent, job_id)) is not None:
@@ -64,11 +69,15 @@ class Jobs:
     async def change(
         self, caller: Caller, job_id: UUID, patch: Patch[JobDefinition], expected: Revisions = None
     ) -> StoredJob:
+        accounts: Collection[str] | None = None  # who pays is not among what is changed
+        if "planner" in patch.fields:
+            accounts = await account_names(self.billing, caller.tenant_id)
+
         def changed(job: Job, _now: datetime) -> Job:
             if job.archived_at is not None:
                 raise Refused("the job is archived, and can no longer be changed")
             definition = patch.applied_to(declared(job))
-            self._check(definition)
+            self._check(definition, accounts)
             return with_declared(job, definition, self.new_id)
 
         data = {"fields": patch.fields}
@@ -117,9 +126,8 @@ class Jobs:
                 return stored
             reason = str((data or {}).get("reason", ""))
             await self._carry_over(tx, caller, stored.job, job, reason)
-            changed = replace(stored, job=job, revision=stored.revision + 1)
-            if job.archived_at is not None:  # and its endpoints with it
-                changed = replace(changed, endpoint_count=0)
+            is_over = job.archived_at is not None  # and its endpoints with it
+            changed = job_after(stored, job, 0 if is_over else stored.endpoint_count)
             await tx.save_jobs([changed])
             await record(tx, caller.actor, job.tenant_id, f"job.{action}", job, data)
         return changed
@@ -143,10 +151,30 @@ class Jobs:
         if is_ended:
             await revoke_grants_of_endpoints(tx, caller, [row.endpoint.id for row in locked])
 
-    def _check(self, definition: JobDefinition) -> None:
+    def _check(self, definition: JobDefinition, accounts: Collection[str] | None) -> None:
         check_job(definition)
-        if problems := list(rule_errors(definition.rules, self.policy)):
+        problems = [
+            *rule_errors(definition.rules, self.policy),
+            *model_errors(definition.planner, self.policy),
+            *(account_errors(definition.planner, accounts) if accounts is not None else ()),
+        ]
+        if problems:
             raise InvalidFields(problems)
+
+
+async def account_names(
+    billing: BillingReads, tenant_id: UUID, jobs: Sequence[JobDefinition] | None = None
+) -> Collection[str]:
+    """Of all accounts that a planner's policy may name; not asked for where no job names one."""
+    if jobs is not None and all(job.planner.account is None for job in jobs):
+        return ()
+    accounts = await billing.list_accounts(tenant_id, None, None, MOST_ACCOUNTS)
+    return [account.name for account in accounts]
+
+
+def job_after(stored: StoredJob, job: Job, endpoint_count: int) -> StoredJob:
+    """As it is once this is stored."""
+    return replace(stored, job=job, revision=stored.revision + 1, endpoint_count=endpoint_count)
 
 
 def _check_not_archived(job: Job) -> None:

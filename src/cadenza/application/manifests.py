@@ -12,6 +12,7 @@ from uuid import UUID
 from cadenza.application.endpoints import new_endpoint, redefinition
 from cadenza.application.grants import revoke_grants_of_endpoints
 from cadenza.application.graph_targets import GraphTargets
+from cadenza.application.jobs import account_names
 from cadenza.application.ports.catalogue import StoredEndpoint, StoredJob
 from cadenza.application.ports.store import Channel, EndpointChange, Store, Transaction
 from cadenza.application.recording import record
@@ -24,12 +25,15 @@ from cadenza.domain.cron import Cron
 from cadenza.domain.definition import EndpointDefinition, JobDefinition, declared, with_declared
 from cadenza.domain.difference import Change, ChangeKind, Definition, difference
 from cadenza.domain.endpoint import Endpoint, Job
+from cadenza.domain.errors import InvalidFields, InvalidInput
 from cadenza.domain.graph_target import GraphTarget
+from cadenza.domain.planner_policy import account_errors
 from cadenza.domain.schedule import DeclaredSchedule
 from cadenza.domain.schedule_difference import ScheduleChange
 from cadenza.domain.target import Target
 
 AnyChange = Change | ScheduleChange
+Completed = Callable[[JobDefinition, JobDefinition | None], JobDefinition]  # by what is stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,7 @@ class Wanted:
 
     jobs: Sequence[JobDefinition] = ()
     schedules: Sequence[DeclaredSchedule] = ()
+    about: frozenset[str] | None = None  # the jobs that it is about, by name; None: everything
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,24 +85,36 @@ class Manifests:
         schedules = await self.schedules.wanted(caller, wanted.schedules)
         jobs, _ = await self._checked(caller, wanted.jobs)
         async with self.store.transaction() as tx:
-            present = await _read(tx, caller.tenant_id)
+            present = await _read(tx, caller.tenant_id, wanted.about)
             stored, now = await tx.declared_schedules(caller.tenant_id), await tx.time()
+        prune_schedules = prune and wanted.about is None
         return (
             *difference(present.definitions(with_secrets=True), jobs, prune=prune),
-            *self.schedules.difference(stored, schedules, now, prune=prune),
+            *self.schedules.difference(stored, schedules, now, prune=prune_schedules),
         )
 
-    async def apply(self, caller: Caller, wanted: Wanted, *, prune: bool) -> Sequence[AnyChange]:
+    async def apply(
+        self,
+        caller: Caller,
+        wanted: Wanted,
+        *,
+        prune: bool,
+        completed: Completed = lambda wanted, _: wanted,
+    ) -> Sequence[AnyChange]:
         """All of it or nothing, one at a time for a tenant; what was changed."""
         schedules = await self.schedules.wanted(caller, wanted.schedules)
         jobs, accounts = await self._checked(caller, wanted.jobs)
         async with self.store.transaction() as tx:
             _, now = await tx.lock_tenant(caller.tenant_id)
             await tx.lock_jobs(caller.tenant_id)
-            present = await _read(tx, caller.tenant_id)
+            present = await _read(tx, caller.tenant_id, wanted.about)
             stored = await tx.declared_schedules(caller.tenant_id)
-            changes = difference(present.definitions(with_secrets=True), jobs, prune=prune)
-            others = self.schedules.difference(stored, schedules, now, prune=prune)
+            before = present.definitions(with_secrets=True)
+            by_name = {job.name: job for job in before}
+            jobs = [completed(job, by_name.get(job.name)) for job in jobs]
+            changes = difference(before, jobs, prune=prune)
+            prune_schedules = prune and wanted.about is None
+            others = self.schedules.difference(stored, schedules, now, prune=prune_schedules)
             await self._write(tx, caller, changes, present, accounts, now)
             await self.schedules.write(tx, caller, others, stored, schedules.accounts)
             data = {"jobs": len(wanted.jobs), "prune": prune}
@@ -112,8 +129,19 @@ class Manifests:
         """With the accounts that its graphs may name."""
         targets = [endpoint.target for job in jobs for endpoint in job.endpoints]
         has_graph = any(isinstance(target, GraphTarget) for target in targets)
+        await self._check_payers(caller, jobs)
         accounts = await self.graphs.accounts(caller, ["graph"] if has_graph else ())
         return self.graphs.checked_jobs(jobs, accounts), accounts
+
+    async def _check_payers(self, caller: Caller, jobs: Sequence[JobDefinition]) -> None:
+        known = await account_names(self.graphs.billing, caller.tenant_id, jobs)
+        errors = [
+            InvalidInput(f"jobs[{index}].{error.field}", error.value, error.fix)
+            for index, job in enumerate(jobs)
+            for error in account_errors(job.planner, known)
+        ]
+        if errors:
+            raise InvalidFields(errors)
 
     async def _write(
         self,
@@ -210,10 +238,17 @@ class Manifests:
         return EndpointChange(endpoint, is_news, raises_revision=True)
 
 
-async def _read(tx: Transaction, tenant_id: UUID) -> Declared:
+async def _read(tx: Transaction, tenant_id: UUID, about: frozenset[str] | None = None) -> Declared:
+    def is_meant(job_name: str) -> bool:
+        return about is None or job_name in about
+
     jobs = await tx.declared_jobs(tenant_id)
     endpoints = await tx.declared_endpoints(tenant_id)
     return Declared(
-        {stored.job.name: stored for stored in jobs},
-        {(stored.job_name, stored.endpoint.name): stored for stored in endpoints},
+        {stored.job.name: stored for stored in jobs if is_meant(stored.job.name)},
+        {
+            (stored.job_name, stored.endpoint.name): stored
+            for stored in endpoints
+            if is_meant(stored.job_name)
+        },
     )

@@ -1,5 +1,6 @@
 """What happened to a job: runs, what people did, and sessions, merged by time."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from uuid import UUID
 
@@ -26,8 +27,26 @@ async def job_timeline(
     entries = sorted((item for page in pages for item in page.items), key=cursor_of, reverse=True)
     known = [entry for entry in entries if known_to is None or cursor_of(entry) >= known_to]
     if len(known) > span.limit:
-        return SearchResult(known[: span.limit], cursor_of(known[span.limit - 1]))
-    return SearchResult(known, known_to)
+        page = known[: span.limit]
+        return SearchResult(_counted(page), cursor_of(page[-1]))
+    return SearchResult(_counted(known), known_to)
+
+
+def _counted(entries: Sequence[Entry]) -> list[Entry]:
+    """Sessions about an endpoint that were refused the same, one after the other, are one entry,
+    where the newest of them is."""
+    counted: list[Entry] = []
+    newest: dict[tuple[UUID, str], int] = {}  # by endpoint and brain: its last entry
+    for entry in entries:
+        if isinstance(entry, Session):
+            key = (entry.endpoint_id, entry.brain)
+            later = counted[newest[key]] if key in newest else None
+            if isinstance(later, Session) and entry.refused and later.refused == entry.refused:
+                counted[newest[key]] = later.with_earlier(entry)
+                continue
+            newest[key] = len(counted)
+        counted.append(entry)
+    return counted
 
 
 def cursor_of(entry: Entry) -> TimeCursor:

@@ -9,6 +9,7 @@ from cadenza.manifest.durations import format_duration
 
 Item = dict[str, Any]
 LATE_AFTER = timedelta(minutes=1)
+_RUNNERS = {"graph": "a graph worker", "function": "its program"}
 SOURCES = {
     "baseline-cron": "cron",
     "baseline-interval": "interval",
@@ -56,7 +57,7 @@ def next_run(endpoint: Item, times: Times) -> str:
         return "until resumed" if endpoint["pauses"] else "when asked"
     due = times.relative(endpoint["next_run_at"])
     if times.is_past(endpoint["next_run_at"], LATE_AFTER) and not endpoint["pauses"]:
-        whom = "a graph worker" if endpoint["target"]["kind"] == "graph" else "a worker"
+        whom = _RUNNERS.get(endpoint["target"]["kind"], "a worker")
         return f"due {due}: late, waits for {whom}"
     return f"{due} ({source(endpoint['next_source'])})"
 

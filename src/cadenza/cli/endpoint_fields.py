@@ -53,6 +53,9 @@ class EndpointFields:
     )
     min_interval: str | None = _when("--min", "The least time between runs.")
     max_interval: str | None = _when("--max", "The most time between runs.")
+    backoff: str | None = _when(
+        "--backoff", "none: failures do not slow it down; doubling: they do, as is usual."
+    )
 
     def document(self, environment: Mapping[str, str]) -> dict[str, Any]:
         """What was given, by the names of the API; `none` becomes null: the field is taken away."""
@@ -67,7 +70,8 @@ class EndpointFields:
             "command": _command(self.command),
         }
         return {
-            name: None if value in (NONE, NONE.upper()) else value
+            # `none` is itself a back-off; of everything else it takes the field away
+            name: None if value in (NONE, NONE.upper()) and name != "backoff" else value
             for name, value in fields.items()
             if value is not None
         }

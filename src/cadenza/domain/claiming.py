@@ -14,6 +14,8 @@ from uuid import UUID
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.target import ANYWHERE
 
+TenantHost = tuple[UUID, str]  # tenants may share a host, never its limit
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -21,6 +23,10 @@ class Candidate:
     tenant_id: UUID
     host: str
     slot_at: datetime
+
+    @property
+    def tenant_host(self) -> TenantHost:
+        return self.tenant_id, self.host
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +41,7 @@ class ClaimRequest:
     per_tenant: int = 100
     per_host: int = 20
     busy_tenants: Mapping[UUID, int] = field(default_factory=dict[UUID, int])
-    busy_hosts: Mapping[str, int] = field(default_factory=dict[str, int])
+    busy_hosts: Mapping[TenantHost, int] = field(default_factory=dict[TenantHost, int])
     runs_on: str = ANYWHERE
 
 
@@ -60,7 +66,7 @@ def slot_to_claim(
 
 
 def fair_shares(candidates: Iterable[Candidate], request: ClaimRequest) -> list[Candidate]:
-    """Every tenant's first slot before anybody's second, within the limits of tenant and host.
+    """Every tenant's first slot before anybody's second, within the limits of tenants and hosts.
 
     A tenant or host that has no room left is passed over, and takes nothing from the others.
     """
@@ -69,12 +75,12 @@ def fair_shares(candidates: Iterable[Candidate], request: ClaimRequest) -> list[
     full_hosts = {host for host, busy in hosts.items() if busy >= request.per_host}
     ranked: list[tuple[int, Candidate]] = []
     for candidate in sorted(candidates, key=lambda due: (due.slot_at, due.endpoint_id)):
-        if candidate.tenant_id in full_tenants or candidate.host in full_hosts:
+        if candidate.tenant_id in full_tenants or candidate.tenant_host in full_hosts:
             continue
         tenants[candidate.tenant_id] += 1
-        hosts[candidate.host] += 1
+        hosts[candidate.tenant_host] += 1
         rank = tenants[candidate.tenant_id]
-        if rank <= request.per_tenant and hosts[candidate.host] <= request.per_host:
+        if rank <= request.per_tenant and hosts[candidate.tenant_host] <= request.per_host:
             ranked.append((rank, candidate))
     ranked.sort(key=itemgetter(0))  # stable: within a rank the earliest slot stays first
     return [candidate for _, candidate in ranked[: request.limit]]

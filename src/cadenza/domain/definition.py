@@ -10,10 +10,11 @@ from uuid import UUID
 from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import PLATFORM_MIN_INTERVAL, Baseline, CronLine, Every, Job
 from cadenza.domain.errors import InvalidCron, InvalidInput
+from cadenza.domain.function_target import FunctionTarget, check_function_target
 from cadenza.domain.graph_target import GraphTarget, check_graph_target
 from cadenza.domain.instants import humanize
 from cadenza.domain.planner_policy import USUAL, PlannerPolicy, policy_errors
-from cadenza.domain.rule import Rule, siblings_in, with_ids
+from cadenza.domain.rule import Rule, names_in, with_ids
 from cadenza.domain.target import HttpTarget, Target
 from cadenza.domain.target_validation import check_http_target, check_shell_target, check_storable
 
@@ -29,6 +30,7 @@ class EndpointDefinition:
     target: Target
     min_interval: timedelta | None = None
     max_interval: timedelta | None = None
+    backs_off: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,7 @@ class ValidationPolicy:
     shell_allowed: bool = False
     check_expression: Callable[[str, str], None] | None = None
     check_rule: Callable[[str, str], None] | None = None  # an expression of a declared rule
+    check_model: Callable[[str, str], None] | None = None  # the name of a planner's model
 
 
 def check_job(definition: JobDefinition) -> None:
@@ -93,6 +96,12 @@ def rule_errors(rules: Sequence[Rule], policy: ValidationPolicy) -> Iterator[Inv
             yield from _field_errors(path, expressions, policy.check_rule)
 
 
+def model_errors(planner: PlannerPolicy, policy: ValidationPolicy) -> Iterator[InvalidInput]:
+    """Where the installation knows which provider it asks."""
+    if policy.check_model is not None:
+        yield from _field_errors("planner", {"model": planner.model}, policy.check_model)
+
+
 def _field_errors(
     path: str, values: Mapping[str, str | None], check: Callable[[str, str], None]
 ) -> Iterator[InvalidInput]:
@@ -109,15 +118,9 @@ def rule_warnings(rules: Sequence[Rule], names: Collection[str]) -> list[str]:
     return [
         f"the rule {rule.name!r} names {name!r}, which is no endpoint of the job"
         for rule in rules
-        for name in dict.fromkeys(_names_of(rule))
+        for name in names_in(rule)
         if name not in names
     ]
-
-
-def _names_of(rule: Rule) -> Iterator[str]:
-    yield from (name for name in (rule.endpoint, rule.then.endpoint) if name is not None)
-    yield from siblings_in(rule.when)
-    yield from siblings_in(rule.then.at or "")
 
 
 def check_endpoint(
@@ -217,6 +220,9 @@ def _check_target(target: Target, policy: ValidationPolicy) -> None:
         return
     if isinstance(target, GraphTarget):
         check_graph_target(target)
+        return
+    if isinstance(target, FunctionTarget):
+        check_function_target(target)
         return
     if not policy.shell_allowed:
         how = "the installation's admin can set CADENZA_SHELL_ALLOWED=true"

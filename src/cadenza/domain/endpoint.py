@@ -10,13 +10,14 @@ from cadenza.domain.instants import latest
 from cadenza.domain.plan import Plan, Source
 from cadenza.domain.planner_policy import USUAL, PlannerPolicy
 from cadenza.domain.rule import Rule
+from cadenza.domain.value import value
 
 PLATFORM_MIN_INTERVAL = timedelta(seconds=1)
 MAX_SPREAD = timedelta(seconds=3)
 LATE_AFTER = timedelta(seconds=10)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Every:
     interval: timedelta
 
@@ -35,7 +36,7 @@ class OnDemand:
 Baseline = Every | CronLine | OnDemand
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Endpoint:
     """The part of an endpoint that scheduling depends on; what it calls is its Target."""
 
@@ -47,6 +48,7 @@ class Endpoint:
     created_at: datetime
     min_interval: timedelta | None = None
     max_interval: timedelta | None = None
+    backs_off: bool = True  # whether failures make its interval longer
 
     interval_hint: IntervalHint | None = None
     one_shot_hint: OneShotHint | None = None
@@ -79,6 +81,16 @@ class Endpoint:
     @property
     def in_flight(self) -> bool:
         return self.running_slot_at is not None
+
+    @property
+    def ran_at(self) -> datetime | None:
+        """Its last run as people count: also the one that somebody asked for."""
+        return latest(self.last_run_at, self.person_ran_at)
+
+    @property
+    def slowing_failures(self) -> int:
+        """Those in a row that make its interval longer."""
+        return self.failure_count if self.backs_off else 0
 
     @property
     def cools_from(self) -> datetime | None:

@@ -10,7 +10,7 @@ from cadenza.domain.backoff import backed_off
 from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import PLATFORM_MIN_INTERVAL, CronLine, Endpoint, Every, fresh_hints
 from cadenza.domain.governor import plan_next_run
-from cadenza.domain.hint import Author, Hint, IntervalHint
+from cadenza.domain.hint import Author, Hint, IntervalHint, Pause
 from cadenza.domain.instants import FOREVER, humanize, iso
 from cadenza.domain.plan import Candidate, Plan, Source
 
@@ -48,7 +48,7 @@ def explain(endpoint: Endpoint, now: datetime, cron: Cron) -> Explanation:
 
 def _summary(endpoint: Endpoint, now: datetime) -> str:
     if endpoint.archived_at is not None:
-        return f"It never runs again: it was archived at {iso(endpoint.archived_at)}."
+        return f"It was archived at {iso(endpoint.archived_at)}: it runs again if it is restored."
     if endpoint.running_slot_at is not None:
         slot = iso(endpoint.running_slot_at)
         return f"The run of {slot} is in flight; when it ends, the next one is planned."
@@ -69,7 +69,7 @@ def _because(endpoint: Endpoint) -> list[str]:
     sentences = [_candidate(candidate, plan) for candidate in plan.candidates]
     sentences += [_clamp(clamp, endpoint) for clamp in plan.clamps]
     inputs = plan.inputs
-    if inputs.failure_count and isinstance(endpoint.baseline, Every):
+    if inputs.failure_count and endpoint.backs_off and isinstance(endpoint.baseline, Every):
         sentences.append(_backoff(endpoint.baseline, inputs.failure_count, inputs.jitter))
     if inputs.overrun:
         sentences.append(
@@ -116,23 +116,24 @@ def _would_change(endpoint: Endpoint, now: datetime, cron: Cron) -> list[str]:
     for hint in fresh_hints(endpoint, now):
         if hint is not None:
             sentences.append(_hint(endpoint, hint, now, cron))
-    if endpoint.failure_count and isinstance(endpoint.baseline, Every):
-        sentences.append(_success(endpoint, endpoint.baseline))
+    if isinstance(endpoint.baseline, Every):
+        sentences += _failures(endpoint, endpoint.baseline)
     if endpoint.not_before_at is not None and endpoint.not_before_at > now:
         sentences.append(f"The target wants no request before {iso(endpoint.not_before_at)}.")
     return [*sentences, *_limits(endpoint)]
 
 
 def _pauses(endpoint: Endpoint, now: datetime, cron: Cron) -> list[str]:
+    job_until = endpoint.job_paused_until
     pauses = (
-        ("A person", endpoint.person_pause.until_at if endpoint.person_pause else None),
-        ("The planner", endpoint.planner_pause.until_at if endpoint.planner_pause else None),
-        ("The pause of its job", endpoint.job_paused_until),
+        ("A person", endpoint.person_pause),
+        ("The planner", endpoint.planner_pause),
+        ("The pause of its job", Pause(job_until) if job_until else None),
     )
     sentences = [
-        f"{who} holds it back {_until(until_at)}."
-        for who, until_at in pauses
-        if until_at is not None and until_at > now
+        f"{who} holds it back {_until(pause.until_at)}{_reason(pause.reason)}."
+        for who, pause in pauses
+        if pause is not None and pause.until_at > now
     ]
     if sentences and not endpoint.in_flight:
         free = replace(endpoint, person_pause=None, planner_pause=None, job_paused_until=None)
@@ -152,9 +153,12 @@ def _hint(endpoint: Endpoint, hint: Hint, now: datetime, cron: Cron) -> str:
     else:
         wish = f"asks for one run at {iso(hint.run_at)}, if it can be before"
         without = replace(endpoint, one_shot_hint=None)
-    reason = f" ({hint.reason})" if hint.reason else ""
     otherwise = "" if endpoint.in_flight else f"; without that {_then(without, now, cron)}"
-    return f"{author} {wish} {iso(hint.expires_at)}{reason}{otherwise}."
+    return f"{author} {wish} {iso(hint.expires_at)}{_reason(hint.reason)}{otherwise}."
+
+
+def _reason(reason: str) -> str:
+    return f" ({reason})" if reason else ""
 
 
 def _then(changed: Endpoint, now: datetime, cron: Cron) -> str:
@@ -167,15 +171,26 @@ def _then(changed: Endpoint, now: datetime, cron: Cron) -> str:
     return f"it would run at {iso(plan.next_run_at)}, by {_CHOSEN[plan.source]}"
 
 
-def _success(endpoint: Endpoint, baseline: Every) -> str:
+def _failures(endpoint: Endpoint, baseline: Every) -> list[str]:
+    """What they do to its interval; where there are some, how to switch that off, too."""
+    if not endpoint.failure_count:
+        return []
+    if not endpoint.backs_off:
+        return ["Failures do not slow it down: its back-off is switched off (backoff: none)."]
     plain = humanize(baseline.interval)
     if fresh := endpoint.interval_hint:
         plain = f"{plain} (once the hint of {humanize(fresh.interval)} has expired)"
-    return (
-        f"A success ends the back-off: the interval is {plain} again. "
-        f"Another failure makes it "
-        f"{humanize(backed_off(baseline.interval, endpoint.failure_count + 1))}."
+    present = backed_off(baseline.interval, endpoint.failure_count)
+    longer = backed_off(baseline.interval, endpoint.failure_count + 1)
+    further = (
+        f"Another failure makes it {humanize(longer)}"
+        if longer > present
+        else f"It is {humanize(present)} at most, however many more fail"
     )
+    return [
+        f"A success ends the back-off: the interval is {plain} again. {further}.",
+        "`backoff: none` switches the back-off off: it then keeps its interval while it fails.",
+    ]
 
 
 def _limits(endpoint: Endpoint) -> list[str]:

@@ -5,7 +5,7 @@ overrun, pause, and slots that strictly increase. The outcome of the finished ru
 applied before (`outcome.apply_outcome`).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
@@ -16,6 +16,7 @@ from cadenza.domain.endpoint import PLATFORM_MIN_INTERVAL, CronLine, Endpoint, E
 from cadenza.domain.errors import InvalidCron
 from cadenza.domain.instants import FOREVER, TICK, latest
 from cadenza.domain.plan import Candidate, Inputs, Plan, Source
+from cadenza.domain.value import value
 
 NO_JITTER = timedelta(0)
 _HINTS = (Source.AI_INTERVAL, Source.AI_ONESHOT)
@@ -82,7 +83,7 @@ def after_last_slot(endpoint: Endpoint) -> datetime | None:
     return None if last_slot_at is None else last_slot_at + TICK
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Situation:
     """An endpoint at an instant, measured from its anchor, or from now after an overrun."""
 
@@ -153,8 +154,8 @@ def _next_interval(situation: _Situation, baseline: Every) -> tuple[datetime, ti
     if situation.anchor_at is None:
         at = endpoint.created_at + phase(endpoint.id, baseline.interval, endpoint.spread)
     else:
-        interval = backed_off(baseline.interval, endpoint.failure_count)
-        if endpoint.failure_count:
+        interval = backed_off(baseline.interval, endpoint.slowing_failures)
+        if endpoint.slowing_failures:
             slot_at = endpoint.last_slot_at or situation.anchor_at
             drift = jitter(endpoint.id, slot_at, interval, endpoint.spread)
         at = situation.anchor_at + interval + drift

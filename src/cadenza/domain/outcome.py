@@ -108,7 +108,7 @@ def _occurrences(endpoint: Endpoint, after: datetime, until: datetime, cron: Cro
     if hint is not None and hint.expires_at > after:
         return _count_intervals(hint.interval, after, until)
     if isinstance(baseline, Every):
-        interval = backed_off(baseline.interval, endpoint.failure_count)
+        interval = backed_off(baseline.interval, endpoint.slowing_failures)
         return _count_intervals(interval, after, until)
     if isinstance(baseline, CronLine):
         return _count_cron(baseline, after, until, cron)

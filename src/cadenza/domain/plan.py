@@ -1,13 +1,13 @@
 """A plan: when an endpoint runs next, and the record of how that was decided."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
 from cadenza.domain.instants import from_iso, iso
+from cadenza.domain.value import value
 
 _MS = timedelta(milliseconds=1)
 
@@ -28,7 +28,7 @@ class Source(StrEnum):
 SOURCES = {source.value: source for source in Source}  # faster than the enum's own look-up
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Candidate:
     """A time that was considered; `excluded` says why it could not be chosen."""
 
@@ -45,7 +45,7 @@ class Candidate:
         return cls(SOURCES[record["source"]], from_iso(record["at"]), record.get("excluded"))
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Inputs:
     """What the governor looked at, so that a decision can be checked by hand."""
 
@@ -84,7 +84,7 @@ class Inputs:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Plan:
     """`next_run_at` is None where nothing asks for a run."""
 

@@ -1,6 +1,6 @@
 """What an owner lets planners do with a job: who may act, how far, and what it may cost."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
@@ -63,6 +63,15 @@ def policy_errors(policy: PlannerPolicy) -> Iterator[InvalidInput]:
             check_storable(f"planner.{field}", text or "")
         except InvalidInput as error:
             yield error
+
+
+def account_errors(policy: PlannerPolicy, known: Collection[str]) -> Iterator[InvalidInput]:
+    """Of the tenant's accounts only their names are known here."""
+    if policy.account is not None and policy.account not in known:
+        fix = "name an account of the tenant: `cadenza accounts list` shows those there are"
+        if not known:
+            fix = "there is none: create one with `cadenza accounts create`"
+        yield InvalidInput("planner.account", policy.account, fix)
 
 
 def _out_of_range(field: str, duration: timedelta, least: str, most: str) -> InvalidInput:

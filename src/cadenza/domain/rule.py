@@ -24,10 +24,55 @@ _NAMED_SIBLING = re.compile(
     r"""(?<![.\w])siblings\s*(?:\.\s*([A-Za-z_]\w*)\b(?!\s*\()|\[\s*(["'])([^"'\\]*)\2\s*\])"""
 )
 
+_PLAIN_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+
 
 def siblings_in(expression: str) -> list[str]:
     """The siblings that an expression names, as `siblings.name` or `siblings["name"]`."""
     return [dotted or quoted for dotted, _, quoted in _NAMED_SIBLING.findall(expression)]
+
+
+def naming(rules: Sequence["Rule"], endpoint: str) -> tuple["Rule", ...]:
+    """Those that name an endpoint of their job."""
+    return tuple(rule for rule in rules if endpoint in names_in(rule))
+
+
+def names_in(rule: "Rule") -> list[str]:
+    """The endpoints that a rule names, each once."""
+    own = (name for name in (rule.endpoint, rule.then.endpoint) if name is not None)
+    expressions = (*siblings_in(rule.when), *siblings_in(rule.then.at or ""))
+    return list(dict.fromkeys((*own, *expressions)))
+
+
+def with_renamed(rule: "Rule", before: str, after: str) -> "Rule":
+    """The same rule, after an endpoint that it may name has got another name."""
+    at = rule.then.at
+    then = replace(
+        rule.then,
+        endpoint=after if rule.then.endpoint == before else rule.then.endpoint,
+        at=None if at is None else _with_renamed_sibling(at, before, after),
+    )
+    return replace(
+        rule,
+        endpoint=after if rule.endpoint == before else rule.endpoint,
+        when=_with_renamed_sibling(rule.when, before, after),
+        then=then,
+    )
+
+
+def can_be_quoted(name: str) -> bool:
+    """Whether an expression can name it: `siblings["name"]` knows no escapes."""
+    return not set(name) & set("\"'\\")
+
+
+def _with_renamed_sibling(expression: str, before: str, after: str) -> str:
+    def renamed(match: re.Match[str]) -> str:
+        dotted, _, quoted = match.groups()
+        if (dotted or quoted) != before:
+            return match[0]
+        return f"siblings.{after}" if _PLAIN_NAME.fullmatch(after) else f'siblings["{after}"]'
+
+    return _NAMED_SIBLING.sub(renamed, expression)
 
 
 @lru_cache(maxsize=10_000)

@@ -12,6 +12,7 @@ from cadenza.domain.graph_target import GraphTarget
 from cadenza.domain.instants import iso
 from cadenza.domain.plan import Plan, Source
 from cadenza.domain.target import Target
+from cadenza.domain.value import value
 
 MAX_LOST_ATTEMPTS = 3
 
@@ -27,7 +28,7 @@ class RunStatus(StrEnum):
     CANCELLED = "cancelled"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Outcome:
     """How an attempt ended, as the dispatcher saw it."""
 
@@ -46,7 +47,7 @@ class Outcome:
 WORKER_LOST = Outcome(RunStatus.TIMEOUT, "worker_lost", "worker lost")
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Claim:
     """A slot that one worker may execute until its lease ends; the epoch fences its result."""
 
@@ -107,7 +108,7 @@ class Claim:
         return lost_attempts >= MAX_LOST_ATTEMPTS or (lost_attempts > 0 and is_unwanted)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class FinishedRun:
     """A worker's report of a claim: `started_at` is None where nothing was sent."""
 
@@ -128,7 +129,7 @@ class FinishedRun:
         return max(self.claim.first_claimed_at, self.claim.slot_at)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Finish:
     """An endpoint after a run, its next plan, and the slots that were skipped meanwhile."""
 

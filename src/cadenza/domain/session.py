@@ -1,7 +1,7 @@
 """Sessions: one analysis of one endpoint, stored with everything that it did and wanted."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, cast
@@ -81,16 +81,32 @@ class Session:
 
     @property
     def refusal(self) -> str | None:
-        """What was refused, by which kind of refusal, where the session came to nothing else and
-        cost nothing: the same again is a count, and no session of its own."""
+        """What was refused, where it cost nothing: the same again is no session of its own."""
+        return self.refused if self.tokens == 0 else None
+
+    @property
+    def refused(self) -> str | None:
+        """What was refused, by which kind of refusal, where the session came to nothing else."""
         has_effect = any(
             call.took_effect or call.suggested or call.repeated for call in self.tool_calls
         )
         ended_well = self.end in (SessionEnd.SUBMITTED, SessionEnd.UNFINISHED)
-        if has_effect or not ended_well or self.tokens > 0:
+        if has_effect or not ended_well:
             return None
         refusals = sorted(_refused(call) for call in self.tool_calls if call.refusal is not None)
         return "\n".join((*refusals, *self.warnings)) or None
+
+    def with_earlier(self, session: "Session") -> "Session":
+        """One for both, where the same was refused: a model's sessions cost, and each is kept, but
+        who looks back reads it once, with the count and what they cost together."""
+        return replace(
+            self,
+            last_at=self.last_at or self.started_at,
+            repeats=self.repeats + session.repeats + 1,
+            tokens=self.tokens + session.tokens,
+            cost=self.cost + session.cost,
+            usage=self.usage.plus(session.usage),
+        )
 
     @property
     def is_news_of_failure(self) -> bool:

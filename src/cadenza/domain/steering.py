@@ -138,9 +138,14 @@ def edit(
     max_interval: timedelta | None,
     now: datetime,
     cron: Cron,
+    backs_off: bool = True,
 ) -> Endpoint:
     edited = replace(
-        endpoint, baseline=baseline, min_interval=min_interval, max_interval=max_interval
+        endpoint,
+        baseline=baseline,
+        min_interval=min_interval,
+        max_interval=max_interval,
+        backs_off=backs_off,
     )
     return endpoint if edited == endpoint else _planned_anew(edited, now, cron)
 
@@ -155,6 +160,15 @@ def archive(endpoint: Endpoint, now: datetime, cron: Cron) -> Endpoint:
     if endpoint.archived_at is not None:
         return endpoint
     return _planned_anew(replace(endpoint, archived_at=now, manual_slot_at=None), now, cron)
+
+
+def restore(endpoint: Endpoint, now: datetime, cron: Cron) -> Endpoint:
+    """As it was before it was archived; an interval that is overdue by then is due at once."""
+    if endpoint.archived_at is None:
+        return endpoint
+    return _planned_anew(
+        replace(_without_expired_hints(endpoint, now), archived_at=None), now, cron
+    )
 
 
 def request_run_now(endpoint: Endpoint, now: datetime) -> Endpoint:

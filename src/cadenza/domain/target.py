@@ -6,7 +6,9 @@ from datetime import timedelta
 from urllib.parse import urlsplit
 
 from cadenza.domain.errors import InvalidInput
+from cadenza.domain.function_target import FunctionTarget
 from cadenza.domain.graph_target import GraphTarget, keeping_mandate
+from cadenza.domain.value import value
 
 DEFAULT_TIMEOUT = timedelta(seconds=30)
 MAX_TIMEOUT = timedelta(minutes=30)
@@ -27,7 +29,7 @@ class Secret:
         return "***"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class HttpTarget:
     url: str
     method: str = "GET"
@@ -67,7 +69,7 @@ class ShellTarget:
         return ANYWHERE
 
 
-Target = HttpTarget | ShellTarget | GraphTarget
+Target = HttpTarget | ShellTarget | GraphTarget | FunctionTarget
 
 
 def only_reads(target: Target) -> bool:

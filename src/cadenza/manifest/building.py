@@ -23,6 +23,7 @@ from cadenza.manifest.models import (
 )
 from cadenza.manifest.reading import (
     OF_BASELINE,
+    OF_FUNCTION,
     OF_GRAPH,
     OF_HTTP,
     OF_SHELL,
@@ -124,7 +125,7 @@ def replaced_fields(
         if not gone.isdisjoint(_BASELINE):
             gone |= _BASELINE
             instead["on_demand"] = True
-        if not gone.isdisjoint(("url", "command", "graph")):
-            gone.update(OF_HTTP, OF_SHELL, OF_GRAPH)
+        if not gone.isdisjoint(("url", "command", "graph", "function")):
+            gone.update(OF_HTTP, OF_SHELL, OF_GRAPH, OF_FUNCTION)
             instead["url"] = "https://example.com/"
     return gone, instead

@@ -15,6 +15,7 @@ from cadenza.domain.definition import (
     ValidationPolicy,
     check_job,
     errors_in,
+    model_errors,
     rule_errors,
     rule_warnings,
     warnings_of,
@@ -114,6 +115,7 @@ class _Check:
             self._add(job.path, [error])
             return JobDefinition(job.document.name)
         self._add(job.path, rule_errors(definition.rules, self._checks.policy))
+        self._add(job.path, model_errors(definition.planner, self._checks.policy))
         if not job.refused:
             names = {name for endpoint in endpoints if (name := _name(endpoint)) is not None}
             warnings = rule_warnings(definition.rules, names)

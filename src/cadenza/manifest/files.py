@@ -11,7 +11,14 @@ from cadenza.manifest.checking import Checks, check_manifest
 from cadenza.manifest.models import MAX_JOBS
 from cadenza.manifest.problems import Problem, SourceLocation
 from cadenza.manifest.reading import NO_SUCH_FIELD
-from cadenza.manifest.text_loading import MAX_BYTES, Unreadable, files_at, or_stdin, read_text
+from cadenza.manifest.text_loading import (
+    MAX_BYTES,
+    Unreadable,
+    decoded,
+    files_at,
+    or_stdin,
+    read_text,
+)
 from cadenza.manifest.variables import expand, items_in, warnings_on
 from cadenza.manifest.yaml_loading import Tree, read_tree
 
@@ -51,6 +58,17 @@ def read_manifest(path: Path, checks: Checks, environment: Mapping[str, str] | N
     if len(manifest.jobs) > MAX_JOBS:
         message = f"{len(manifest.jobs):,} jobs in all; {MAX_JOBS:,} are the most"
         manifest.problems.append(Problem(SourceLocation(str(path)), "jobs", message))
+    return manifest
+
+
+def manifest_of(name: str, text: str, checks: Checks) -> Manifest:
+    """Of text that was typed; its secrets stay as they are written."""
+    manifest = Manifest([name])
+    try:
+        tree = read_tree(name, decoded(name, text.encode()))
+    except Unreadable as error:
+        return Manifest(problems=[error.problem])
+    _add(manifest, tree, checks, None, {})
     return manifest
 
 

@@ -36,9 +36,7 @@ from cadenza.domain.schedule import MAX_LABELS, Concurrency
 from cadenza.domain.target import KEPT
 from cadenza.manifest.durations import EXPECTED, is_zero, parse_duration
 
-MAX_JOBS = 10_000
-MAX_ENDPOINTS_PER_JOB = 10_000
-MAX_SCHEDULES = 10_000
+MAX_JOBS = MAX_ENDPOINTS_PER_JOB = MAX_SCHEDULES = 10_000
 
 
 class Document(BaseModel):
@@ -94,6 +92,7 @@ Name = Annotated[
 Expression = Annotated[str, Field(min_length=1, max_length=1000)]
 Headers = Annotated[dict[str, str], Field(max_length=most.MAX_HEADERS)]
 Status = Annotated[int, Field(ge=100, le=599)]
+Command = Annotated[list[str], Field(min_length=1, max_length=most.MAX_ARGUMENTS)]
 Label = Annotated[str, Field(min_length=1, max_length=127)]
 GraphId = Annotated[str, Field(min_length=3, max_length=240)]
 GRAPH_EXAMPLES = ["langgraph:poet", "python:shop.jobs:digest"]
@@ -150,6 +149,11 @@ class EndpointDocument(Document):
     max_interval_ms: Milliseconds | None = Field(
         default=None, description="The same as `max_interval`."
     )
+    backoff: Literal["doubling", "none"] | None = Field(
+        default=None,
+        description="Failures in a row double an interval, up to 32 times: `none` switches that "
+        "off; `doubling` where it is left out.",
+    )
 
     url: Annotated[str, Field(min_length=1, max_length=most.MAX_URL)] | None = None
     method: Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] | None = None
@@ -171,10 +175,8 @@ class EndpointDocument(Document):
         examples=["body.ok == true"],
     )
 
-    command: Annotated[list[str], Field(min_length=1, max_length=most.MAX_ARGUMENTS)] | None = (
-        Field(
-            default=None, description="A command as a list, where the installation allows commands."
-        )
+    command: Command | None = Field(
+        default=None, description="A command as a list, where the installation allows commands."
     )
     folder: Annotated[str, Field(min_length=1, max_length=most.MAX_FOLDER)] | None = None
 
@@ -192,6 +194,9 @@ class EndpointDocument(Document):
     )
     account: AccountName | None = Field(
         default=None, description="Who pays for a grant that is made, by name or id."
+    )
+    function: Annotated[str, Field(min_length=3, max_length=201)] | None = Field(
+        default=None, description="Of a program that runs it, like shop:queue_depth."
     )
 
     timeout: Duration | None = None

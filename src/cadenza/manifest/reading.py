@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from cadenza.domain.definition import EndpointDefinition, JobDefinition
 from cadenza.domain.endpoint import Baseline, CronLine, Every, OnDemand
 from cadenza.domain.errors import InvalidInput
+from cadenza.domain.function_target import function_target
 from cadenza.domain.graph_target import GraphTarget
 from cadenza.domain.target import DEFAULT_TIMEOUT, HttpTarget, Secret, ShellTarget, Target
 from cadenza.manifest.durations import parse_duration
@@ -25,7 +26,8 @@ OF_HTTP = (
 )  # fmt: skip
 OF_SHELL = ("command", "folder")
 OF_GRAPH = ("graph", "input", "limits", "grant", "account")
-_TARGETS = {"url": OF_HTTP, "command": OF_SHELL, "graph": OF_GRAPH}
+OF_FUNCTION = ("function",)
+_TARGETS = {"url": OF_HTTP, "command": OF_SHELL, "graph": OF_GRAPH, "function": OF_FUNCTION}
 OF_BASELINE = ("every", "every_ms", "cron", "on_demand")
 _DURATIONS = ("every", "min_interval", "max_interval", "timeout")
 _HEADERS = ("headers", "secret_headers")
@@ -62,6 +64,7 @@ def read_endpoint(document: EndpointDocument) -> EndpointDefinition:
         target=_target(document),
         min_interval=_duration(document, "min_interval"),
         max_interval=_duration(document, "max_interval"),
+        backs_off=document.backoff != "none",
     )
 
 
@@ -165,11 +168,14 @@ def _target(document: EndpointDocument) -> Target:
     kinds = [kind for kind in _TARGETS if getattr(document, kind) is not None]
     if len(kinds) != 1:
         value = Unquoted(" and ".join(kinds) or "none of them")
-        raise InvalidInput("url", value, "give exactly one of url, command and graph")
+        raise InvalidInput("url", value, "give exactly one of url, command, graph and function")
     _check_kind(document, kinds[0])
     if document.graph is not None:
         return _graph(document)
-    timeout = _duration(document, "timeout") or DEFAULT_TIMEOUT
+    timeout = _duration(document, "timeout")
+    if document.function is not None:
+        return function_target(document.function, timeout)
+    timeout = timeout or DEFAULT_TIMEOUT
     if document.command is not None:
         return ShellTarget(tuple(document.command), document.folder, timeout)
     assert document.url is not None

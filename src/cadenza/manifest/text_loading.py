@@ -69,10 +69,11 @@ def read_text(path: Path, most: int = MAX_BYTES) -> tuple[str, int]:
     if len(data) > most:
         text = f"too large: {MAX_BYTES // 1024 // 1024} MiB in all are the most"
         raise Unreadable(SourceLocation(file), text)
-    return _decoded(file, data), len(data)
+    return decoded(file, data), len(data)
 
 
-def _decoded(file: str, data: bytes) -> str:
+def decoded(file: str, data: bytes) -> str:
+    """Unreadable where it is no text, at the place where it is not."""
     if data.startswith(_UTF_16):
         raise Unreadable(SourceLocation(file), "it is UTF-16: save it as UTF-8")
     try:

@@ -5,6 +5,7 @@ from typing import Any
 
 from cadenza.domain.definition import EndpointDefinition, JobDefinition
 from cadenza.domain.endpoint import Baseline, CronLine, Every
+from cadenza.domain.function_target import DEFAULT_TIME, FunctionTarget
 from cadenza.domain.graph_target import GraphTarget
 from cadenza.domain.schedule import DeclaredSchedule
 from cadenza.domain.target import DEFAULT_TIMEOUT, KEPT, HttpTarget, Target, secrets_of
@@ -36,6 +37,7 @@ def endpoint_document(definition: EndpointDefinition) -> dict[str, Any]:
             **_baseline(definition.baseline),
             "min_interval": format_duration(least) if least else None,
             "max_interval": format_duration(most) if most else None,
+            "backoff": None if definition.backs_off else "none",
             **_target(definition.target),
         }
     )
@@ -72,7 +74,10 @@ def _target(target: Target) -> dict[str, Any]:
             "grant": None if target.grant_id is None else str(target.grant_id),
             "account": target.account,
         }
-    timeout = format_duration(target.timeout) if target.timeout != DEFAULT_TIMEOUT else None
+    usual = DEFAULT_TIME if isinstance(target, FunctionTarget) else DEFAULT_TIMEOUT
+    timeout = format_duration(target.timeout) if target.timeout != usual else None
+    if isinstance(target, FunctionTarget):
+        return {"function": target.path, "timeout": timeout}
     if not isinstance(target, HttpTarget):
         return {"command": list(target.command), "folder": target.folder, "timeout": timeout}
     usual_method = "GET" if target.body is None else "POST"

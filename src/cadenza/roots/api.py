@@ -28,7 +28,7 @@ from cadenza.roots.planner_limits import planner_limits
 from cadenza.roots.prices import LoadedPrices
 from cadenza.roots.program import collect_less_often, opened_database, run_program, start_program
 from cadenza.roots.secrets import secret_box
-from cadenza.roots.serving import Server, opened_streams, server_config
+from cadenza.roots.serving import Server, connection_limits, opened_streams, server_config
 from cadenza.roots.settings import Settings
 from cadenza.roots.stores import api_stores
 from cadenza.roots.validation_policy import validation_policy
@@ -62,7 +62,8 @@ async def _serve(settings: Settings, url: str, host: str, port: int) -> None:
             typer.echo(f"The first admin key, shown this once: {key}")
         async with served_app(settings, database, box, url) as app:
             log.info("api started", address=address)
-            await Server(server_config(app, host, port)).serve()
+            limits = connection_limits(settings)
+            await Server(server_config(app, host, port, limits)).serve()
 
 
 @asynccontextmanager
@@ -90,7 +91,9 @@ async def app_over(
             streams=streams,
             expressions=CelExpressions(),
             dispatcher=calls,
-            validation_policy=validation_policy(settings.shell_allowed, closed_ports),
+            validation_policy=validation_policy(
+                settings.shell_allowed, closed_ports, settings.llm_provider
+            ),
             cron=CronsimCron(),
             prices=LoadedPrices(clock, settings.prices),
             planner_limits=planner_limits(settings),

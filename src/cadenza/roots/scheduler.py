@@ -72,7 +72,13 @@ async def run_scheduler(settings: Settings, url: str) -> None:
 def make_scheduler(
     settings: Settings, database: Database, box: SecretBox, clock: DatabaseClock, calls: Dispatcher
 ) -> Scheduler:
-    options = SchedulerOptions(
+    options = scheduler_options(settings)
+    queue = claimed_runs(database.within(options.store_limit), box, clock)
+    return Scheduler(worker_name(settings), queue, calls, clock, LoggedEvents(), options)
+
+
+def scheduler_options(settings: Settings) -> SchedulerOptions:
+    return SchedulerOptions(
         in_flight=settings.in_flight,
         per_tenant=settings.in_flight_per_tenant,
         per_host=settings.in_flight_per_host,
@@ -80,5 +86,3 @@ def make_scheduler(
         tick=timedelta(seconds=settings.tick_seconds),
         stop_grace=timedelta(seconds=settings.stop_seconds),
     )
-    queue = claimed_runs(database.within(options.store_limit), box, clock)
-    return Scheduler(worker_name(settings), queue, calls, clock, LoggedEvents(), options)

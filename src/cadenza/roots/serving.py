@@ -1,9 +1,11 @@
 """How the API is served: uvicorn, with its limits and an end for event streams."""
 
 import asyncio
+import resource
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from functools import partial
 from types import FrameType
 
 import uvicorn
@@ -12,9 +14,13 @@ from fastapi import FastAPI
 from cadenza.adapters.postgres.listener import Listener
 from cadenza.application.ports.event_log import EventLog
 from cadenza.application.waiting import end_all
+from cadenza.roots.settings import Settings
 from cadenza.web.api.streams import Pace, Streams
+from cadenza.web.connections import ConnectionLimits, Connections, GuardedProtocol
 
 CHANNEL = "cadenza_events"
+OTHER_FILES = 200  # that the API has open: connections to the database, to targets of tests
+MIN_CONNECTIONS = 50
 
 
 class Server(uvicorn.Server):
@@ -26,11 +32,16 @@ class Server(uvicorn.Server):
         super().handle_exit(sig, frame)
 
 
-def server_config(app: FastAPI, host: str, port: int) -> uvicorn.Config:
+def server_config(
+    app: FastAPI, host: str, port: int, limits: ConnectionLimits | None = None
+) -> uvicorn.Config:
+    connections = Connections(limits or ConnectionLimits())
     return uvicorn.Config(
         app,
         host=host,
         port=port,
+        http=partial(GuardedProtocol, connections),  # type: ignore[arg-type]: it makes one
+        ws="none",  # it would take a connection out of our hands
         log_config=None,
         access_log=False,
         server_header=False,
@@ -38,8 +49,20 @@ def server_config(app: FastAPI, host: str, port: int) -> uvicorn.Config:
         proxy_headers=False,  # nobody asks where a request came from
         timeout_keep_alive=30,
         timeout_graceful_shutdown=10,
-        h11_max_incomplete_event_size=64 * 1024,
     )
+
+
+def connection_limits(settings: Settings) -> ConnectionLimits:
+    """As many as are set, where this process may open so many; it asks for more if it has to."""
+    in_all, reserved = settings.api_connections, ConnectionLimits.reserved
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = in_all + reserved + OTHER_FILES
+    if soft < wanted:
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    in_all = max(MIN_CONNECTIONS, min(in_all, soft - reserved - OTHER_FILES))
+    per_address = min(settings.api_connections_per_address, in_all)
+    return ConnectionLimits(in_all=in_all, per_address=per_address)
 
 
 @asynccontextmanager

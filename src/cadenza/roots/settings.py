@@ -45,7 +45,7 @@ class ProgramSettings(BaseSettings):
     in_flight_per_tenant: InFlight = 100
     """Of those, for one tenant at most."""
     in_flight_per_host: InFlight = 20
-    """Of those, to one host at most."""
+    """Of a tenant's, to one host at most."""
     lease_seconds: float = Field(default=30, ge=3, le=3600)
     """How long a worker holds what it claimed without renewing."""
     tick_seconds: float = Field(default=5, ge=0.05, le=60)
@@ -83,6 +83,10 @@ class ProgramSettings(BaseSettings):
     """Kinds of workers, with commas, without which /readyz is not content."""
     rate_limit: int = Field(default=60_000, ge=1, le=10_000_000)
     """Requests a minute that one API key may make."""
+    api_connections: int = Field(default=1000, ge=50, le=100_000)
+    """Connections of clients that the API has open at most."""
+    api_connections_per_address: int = Field(default=200, ge=10, le=100_000)
+    """Of those, from one address; behind a proxy all come from its address."""
     sessions_at_once: int = Field(default=8, ge=1, le=1000)
     """Analyses that a planner holds at once."""
     planner_cycle_seconds: float = Field(default=300, ge=1, le=86_400)

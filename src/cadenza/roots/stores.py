@@ -13,6 +13,7 @@ from cadenza.adapters.postgres.claims import PostgresClaims
 from cadenza.adapters.postgres.clock import DatabaseClock
 from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.grants import PostgresGrants
+from cadenza.adapters.postgres.ids import PostgresIds
 from cadenza.adapters.postgres.planner_rows import PostgresSuggestions
 from cadenza.adapters.postgres.records import PostgresEventLog, PostgresRecords
 from cadenza.adapters.postgres.run_reads import PostgresLatestAnswers, PostgresRunReads
@@ -54,6 +55,7 @@ def api_stores(
         schedules=PostgresScheduleReads(database),
         graphs=PostgresWorkers(database),
         sign_ins=PostgresSignIns(database),
+        ids=PostgresIds(database),
         steering=PostgresSteeringReads(database),
         scores=PostgresScoreReads(database),
         activity=PostgresActivityReads(database),
@@ -81,6 +83,7 @@ def memory_stores(memory: MemoryStores) -> Stores:
         schedules=memory.schedules,
         graphs=memory.workers,
         sign_ins=memory.sign_ins,
+        ids=memory.ids,
         steering=memory.steering,
         scores=memory.scores,
         activity=memory.activity,

@@ -55,7 +55,7 @@ def new_id_of_job_first() -> Callable[[], UUID]:
 
 
 def jobs_of(bench: Bench) -> Jobs:
-    return Jobs(bench.store, CRON, ValidationPolicy(), new_id_of_job_first())
+    return Jobs(bench.store, CRON, ValidationPolicy(), new_id_of_job_first(), bench.memory.billing)
 
 
 async def by_patch(bench: Bench, *rules: Rule) -> None:

@@ -21,7 +21,7 @@ from cadenza.domain.plan import Source
 from cadenza.domain.planner_policy import PlannerPolicy
 from cadenza.domain.run import Claim, Outcome, RunStatus
 from tests.application.bench import Bench, simulated
-from tests.factories import CRON, FAILED, NOON, OK, interval_hint, make_endpoint, minutes
+from tests.factories import CRON, FAILED, NOON, OK, id_of, interval_hint, make_endpoint, minutes
 
 Answer = Callable[[float], Outcome]  # by the minutes since noon
 
@@ -147,7 +147,7 @@ async def test_the_purse_ends_a_burst_and_the_baseline_goes_on() -> None:
 
 
 @simulated
-async def test_a_queue_that_grows_past_what_it_can_hold_is_watched() -> None:
+async def test_a_queue_that_grows_past_what_it_can_hold_is_said_and_nothing_is_done() -> None:
     bench = Bench()
     await bench.add(baseline=Every(minutes(10)))
 
@@ -156,9 +156,10 @@ async def test_a_queue_that_grows_past_what_it_can_hold_is_watched() -> None:
         return body({"queue_depth": depth, "queue_max": 500})
 
     await lived(bench, answer, 360)
-    assert "Trend: queue_depth rises" in reasonings(bench)
-    assert "Threshold: queue_depth is" in reasonings(bench)
-    assert min(gaps_between(bench, 330, 360)) < 3
+    reasoning = bench.tables.analyses[id_of("probe"), "rules"].reasoning
+    assert "Threshold: queue_depth is 500 and has reached queue_max" in reasoning
+    assert set(gaps_between(bench, 0, 360)) == {10}
+    assert bench.sessions == []
 
 
 @simulated

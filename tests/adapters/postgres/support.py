@@ -71,10 +71,12 @@ class Request:
 
 class Targets:
     """A real HTTP server that remembers what it was asked, and answers as the path says:
-    `/name?takes=0.5`, `?status=500`, or `?hangs=1` until it is released."""
+    `/name?takes=0.5`, `?status=500`, or `?hangs=1` until it is released; or as its entry in
+    `answers` does, which is told how often it was asked before."""
 
     def __init__(self) -> None:
         self.requests: list[Request] = []
+        self.answers: dict[str, Callable[[int], tuple[int, Any]]] = {}  # status and body, by name
         self.released = asyncio.Event()
         self.port = 0
 
@@ -103,6 +105,9 @@ class Targets:
     async def _answer(self, asked: web.Request) -> web.Response:
         request = Request(asked.match_info["name"], asked.headers["Idempotency-Key"], wall_clock())
         self.requests.append(request)
+        if request.name in self.answers:
+            status, body = self.answers[request.name](len(self.of(request.name)) - 1)
+            return web.json_response(body, status=status)
         if "hangs" in asked.query:
             await self.released.wait()
         await asyncio.sleep(float(asked.query.get("takes", 0)))

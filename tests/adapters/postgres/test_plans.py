@@ -266,7 +266,7 @@ async def test_a_source_that_is_off_reads_nothing(
             is_backlog,
             *values[13:15],
             is_sweep,
-            values[16],
+            *values[16:],
         )
         await transaction.rollback()
     plan = json.loads(explained)[0]["Plan"]

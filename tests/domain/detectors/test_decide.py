@@ -15,7 +15,7 @@ from tests.factories import NOON, minutes
 
 WELL: list[Any] = [None] * 12
 EMPTY = Purse(0.0, 100.0)
-LIMIT = {"queue_depth": 500, "queue_max": 500}
+GROWS = [10, 20, 30, 40, 50, 60]
 
 
 def remembered(case: Case) -> dict[str, Any]:
@@ -100,20 +100,13 @@ def test_what_is_refused_is_not_paid_for() -> None:
     assert decision.if_refused.settled_until > decision.if_refused.seen_at
 
 
-def test_a_limit_that_the_answer_names_is_a_reason_and_a_trend_is_only_said() -> None:
-    action = decide(case([LIMIT] * 12)).action
-    assert action is not None
-    assert action.detector == "Threshold"
-    assert action.interval is not None
-    assert action.interval < PACE
-    rising = decide(case([{"queue_depth": n} for n in range(12)]))
-    assert rising.action is None
-    assert "Trend" in [finding.detector for finding in rising.findings]
-    assert {finding.want for finding in rising.findings} == {Want.NOTHING}
-
-
-def test_a_limit_is_no_reason_once_the_purse_is_empty() -> None:
-    assert decide(case([LIMIT] * 12, purse=EMPTY)).action is None
+def test_what_numbers_say_is_reported_and_no_reason_to_act() -> None:
+    rising = [{"queue_depth": 450 + depth, "queue_max": 500} for depth in [0] * 8 + GROWS]
+    decision = decide(case(rising))
+    assert decision.action is None
+    named = {finding.detector for finding in decision.findings}
+    assert {"Threshold", "Level shift", "Trend"} <= named
+    assert {finding.want for finding in decision.findings} == {Want.NOTHING}
 
 
 def test_calm_is_relaxed_where_the_owner_allows_it_by_what_the_purse_lacks() -> None:

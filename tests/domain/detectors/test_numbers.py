@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cadenza.domain.detectors.case import Want
 from cadenza.domain.detectors.level_shift import ANOMALY, NAME, SUSPECTED, level_shift
 from cadenza.domain.detectors.threshold import threshold
-from cadenza.domain.detectors.trend import direction_of, mann_kendall, trend
+from cadenza.domain.detectors.trend import direction_of, mann_kendall, only_counts, trend
 from tests.domain.detectors.cases import PACE, answer, case, down
 
 JITTER = [100.0, 102, 98, 101, 99, 103, 97, 100, 102, 98, 101, 99]
@@ -44,12 +43,28 @@ def test_a_trend_is_five_points_or_more_that_break_new_ground(
     assert (direction_of(values) if len(values) >= 5 else None) == direction
 
 
-def test_a_queue_that_grows_is_watched_and_said() -> None:
+def test_a_queue_that_grows_is_said() -> None:
     found = trend(case(depths([*JITTER, 110, 120, 130, 140, 150])), PACE)
     assert found is not None
-    assert found.want is Want.WATCH
-    assert found.interval == PACE / 2
     assert found.text == "Trend: queue_depth rises from 110 to 150"
+
+
+@pytest.mark.parametrize(
+    ("values", "counts"),
+    [
+        (list(range(12)), True),
+        ([1_792_000_000 + 601 * n for n in range(48)], True),  # seconds since 1970
+        ([100 - 3 * n for n in range(20)], True),  # what is left of something
+        ([*range(900, 920), *range(30)], True),  # begun anew
+        ([7, 7, 8, 9, 9, 10, 11, 12, 12, 13, 14, 15, 16], True),  # not with every run
+        ([*JITTER, 110, 120, 130, 140, 150], False),
+        ([0] * 12 + [10, 20, 30, 40, 50], False),  # a queue that was empty
+        ([*JITTER, 95, 90, 85, 80, 75], False),
+    ],
+)
+def test_a_counter_that_only_counts_is_no_trend(values: list[float], counts: bool) -> None:
+    assert only_counts(values) is counts
+    assert (trend(case(depths(values)), PACE) is None) is counts
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=12))
@@ -89,14 +104,7 @@ def test_three_points_make_a_shift_two_a_suspicion_and_one_nothing(
 def test_a_single_anomaly_is_said_and_nothing_is_done() -> None:
     found = level_shift(case(depths([*JITTER, 300])), PACE)
     assert found is not None
-    assert found.want is Want.NOTHING
     assert "once is no reason to act" in found.sentence
-
-
-def test_a_suspicion_is_looked_into_at_once() -> None:
-    found = level_shift(case(depths([*JITTER, *JITTER, 300, 300])), PACE)
-    assert found is not None
-    assert found.interval == PACE / 6
 
 
 def test_points_right_after_each_other_count_for_less() -> None:

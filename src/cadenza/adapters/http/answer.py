@@ -7,7 +7,6 @@ memory, stays text.
 
 import re
 import zlib
-from dataclasses import dataclass
 from math import isfinite
 from typing import Any, cast
 
@@ -15,6 +14,7 @@ from aiohttp import ClientResponse, StreamReader
 from pydantic_core import from_json
 
 from cadenza.domain.run import Body
+from cadenza.domain.value import value
 
 MAX_BODY = 64 * 1024
 MAX_MEMORY = 768 * 1024  # of a body once it is parsed
@@ -33,7 +33,7 @@ class UnreadableAnswer(Exception):
     """The answer came, but is not what its headers say; the text says why."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class RawBody:
     raw: bytes = b""
     is_cut: bool = False

@@ -1,7 +1,7 @@
 """What is sent: the first request of an attempt, and the ones that redirects lead to."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 from yarl import URL
@@ -9,6 +9,7 @@ from yarl import URL
 from cadenza.domain.instants import iso
 from cadenza.domain.run import Claim
 from cadenza.domain.target import HttpTarget
+from cadenza.domain.value import value
 
 REDIRECTS = frozenset((301, 302, 303, 307, 308))
 MAX_LOCATION = 4096
@@ -26,7 +27,7 @@ class UnusableRedirect(UnusableUrl):
     """The same, where a redirect led to it."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Location:
     url: URL
     host: str
@@ -35,7 +36,7 @@ class Location:
     server_name: str  # what a certificate must be for
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Request:
     method: str
     location: Location

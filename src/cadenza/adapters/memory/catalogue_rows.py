@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from uuid import UUID
 
 from cadenza.adapters.memory.catalogue import stored_endpoint, stored_job
@@ -13,6 +14,7 @@ from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.errors import AlreadyThere
 from cadenza.domain.target import KEPT, HttpTarget, Secret, Target, secrets_of
 
+NEVER = datetime.min.replace(tzinfo=UTC)
 Name = tuple[UUID, str]  # of a tenant's job, or of a job's endpoint
 
 
@@ -75,6 +77,15 @@ class MemoryCatalogueRows(Writes):
         self._tables.job(tenant_id, job_id)
         rows = sorted(self._tables.members_of(job_id), key=lambda row: row.endpoint.id)
         return [stored_endpoint(self._tables, row) for row in rows]
+
+    async def lock_archived_endpoints(
+        self, tenant_id: UUID, job_id: UUID, since_at: datetime
+    ) -> Sequence[StoredEndpoint]:
+        tables = self._tables
+        tables.job(tenant_id, job_id)
+        rows = [tables.endpoints[endpoint_id] for endpoint_id in sorted(tables.ids_of_job[job_id])]
+        ended = [row for row in rows if (row.endpoint.archived_at or NEVER) >= since_at]
+        return [stored_endpoint(tables, row) for row in ended]
 
     async def declared_endpoints(self, tenant_id: UUID) -> Sequence[StoredEndpoint]:
         rows = [

@@ -8,6 +8,7 @@ from cadenza.adapters.memory.catalogue_rows import MemoryCatalogueRows
 from cadenza.adapters.memory.grants import MemoryGrantRows
 from cadenza.adapters.memory.planner_rows import MemoryPlannerRows
 from cadenza.adapters.memory.records import MemoryRecordRows
+from cadenza.adapters.memory.removal_rows import MemoryRemovalRows
 from cadenza.adapters.memory.run_rows import MemoryRunRows
 from cadenza.adapters.memory.schedule_rows import MemorySlotRows
 from cadenza.adapters.memory.sign_ins import MemorySignInRows
@@ -19,6 +20,7 @@ from cadenza.application.ports.store import Transaction
 class MemoryTransaction(
     MemoryRecordRows,
     MemoryCatalogueRows,
+    MemoryRemovalRows,
     MemoryRunRows,
     MemoryPlannerRows,
     MemoryAccountRows,

@@ -7,6 +7,7 @@ from cadenza.adapters.memory.billing import MemoryBilling
 from cadenza.adapters.memory.catalogue import MemoryCatalogue
 from cadenza.adapters.memory.claims import MemoryClaims
 from cadenza.adapters.memory.grants import MemoryGrants
+from cadenza.adapters.memory.ids import MemoryIds
 from cadenza.adapters.memory.planner_rows import MemorySuggestions
 from cadenza.adapters.memory.records import MemoryEventLog, MemoryRecords
 from cadenza.adapters.memory.run_reads import MemoryLatestAnswers, MemoryRunReads
@@ -41,6 +42,7 @@ class MemoryStores:
         self.grants = MemoryGrants(tables)
         self.workers = MemoryWorkers(tables)
         self.sign_ins = MemorySignIns(tables)
+        self.ids = MemoryIds(tables)
         self.steering = MemorySteeringReads(tables)
         self.scores = MemoryScoreReads(tables)
         self.activity = MemoryActivityReads(tables)

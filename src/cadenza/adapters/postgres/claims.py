@@ -66,7 +66,7 @@ class PostgresClaims:
         walk = self._backlog, self._last_tenant_id, TENANTS_AT_ONCE
         values = _values(request, ids)
         return await self._database.fetch(
-            query("claim_due"), *values, *walk, is_sweep, request.runs_on
+            query("claim_due"), *values, *walk, is_sweep, request.runs_on, _owners(request)
         )
 
     async def renew(self, claims: Sequence[Claim], lease: timedelta) -> frozenset[UUID]:
@@ -126,9 +126,13 @@ def _values(request: ClaimRequest, ids: list[UUID]) -> tuple[Any, ...]:
         ids,
         list(tenants),
         list(tenants.values()),
-        list(hosts),
+        [host for _, host in hosts],
         list(hosts.values()),
         [tenant for tenant, count in tenants.items() if count >= request.per_tenant],
-        [host for host, count in hosts.items() if count >= request.per_host],
+        [host for (_, host), count in hosts.items() if count >= request.per_host],
         [request.per_tenant, request.per_host],
     )
+
+
+def _owners(request: ClaimRequest) -> list[UUID]:
+    return [tenant_id for tenant_id, _ in request.busy_hosts]

@@ -1,7 +1,7 @@
 """Endpoints in a transaction, with what they call."""
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from cadenza.adapters.postgres.database import Connection
@@ -59,6 +59,13 @@ class PostgresEndpointRows:
         self, tenant_id: UUID, job_id: UUID
     ) -> Sequence[StoredEndpoint]:
         rows = await self.connection.fetch(query("lock_endpoints_of_job"), tenant_id, job_id)
+        return [stored_endpoint(row, self.spread) for row in rows]
+
+    async def lock_archived_endpoints(
+        self, tenant_id: UUID, job_id: UUID, since_at: datetime
+    ) -> Sequence[StoredEndpoint]:
+        statement = query("lock_archived_endpoints")
+        rows = await self.connection.fetch(statement, tenant_id, job_id, since_at)
         return [stored_endpoint(row, self.spread) for row in rows]
 
     async def declared_endpoints(self, tenant_id: UUID) -> Sequence[StoredEndpoint]:

@@ -31,6 +31,7 @@ def endpoint_of(row: Row, spread: timedelta) -> Endpoint:
         created_at=row["created_at"],
         min_interval=duration_of(row["min_interval_ms"]),
         max_interval=duration_of(row["max_interval_ms"]),
+        backs_off=row["backs_off"],
         interval_hint=_interval_hint(row),
         one_shot_hint=_one_shot_hint(row),
         person_pause=_person_pause(row),
@@ -89,6 +90,7 @@ def endpoint_values(endpoint: Endpoint) -> tuple[Any, ...]:
         endpoint.next_source,
         plan_json(endpoint.plan),
         endpoint.manual_slot_at,
+        endpoint.backs_off,
     )
 
 

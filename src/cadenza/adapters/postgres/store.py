@@ -12,6 +12,7 @@ from cadenza.adapters.postgres.grant_rows import PostgresGrantRows
 from cadenza.adapters.postgres.job_rows import PostgresJobRows
 from cadenza.adapters.postgres.planner_rows import PostgresPlannerRows
 from cadenza.adapters.postgres.record_rows import PostgresRecordRows
+from cadenza.adapters.postgres.removal_rows import PostgresRemovalRows
 from cadenza.adapters.postgres.run_rows import PostgresRunRows
 from cadenza.adapters.postgres.schedule_rows import PostgresSlotRows
 from cadenza.adapters.postgres.sign_ins import PostgresSignInRows
@@ -24,6 +25,7 @@ class PostgresTransaction(
     PostgresRecordRows,
     PostgresJobRows,
     PostgresEndpointRows,
+    PostgresRemovalRows,
     PostgresRunRows,
     PostgresPlannerRows,
     PostgresAccountRows,

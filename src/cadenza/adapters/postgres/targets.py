@@ -13,6 +13,7 @@ from cadenza.adapters.postgres.storable import to_json
 from cadenza.application.ports.catalogue import StoredEndpoint
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.domain.errors import SecretUnreadable
+from cadenza.domain.function_target import FunctionTarget, function_target
 from cadenza.domain.graph import GraphLimits
 from cadenza.domain.graph_target import GraphTarget, Mandate
 from cadenza.domain.instants import milliseconds
@@ -33,6 +34,9 @@ TargetValues = tuple[str, str, str, str, list[str]]
 def target_json(target: Target) -> str:
     if isinstance(target, GraphTarget):
         return to_json({"kind": "graph", **_graph_fields(target)})
+    if isinstance(target, FunctionTarget):
+        timeout_ms = milliseconds(target.timeout)
+        return to_json({"kind": "function", "function": target.path, "timeout_ms": timeout_ms})
     if isinstance(target, ShellTarget):
         return to_json(
             {
@@ -64,6 +68,8 @@ def target_of(text: str, sealed: str | None = None) -> Target:
     if stored["kind"] == "graph":
         return _graph_of(stored)
     timeout = stored["timeout_ms"] * MILLISECOND
+    if stored["kind"] == "function":
+        return function_target(stored["function"], timeout)
     if stored["kind"] == "shell":
         return ShellTarget(tuple(stored["command"]), stored["folder"], timeout)
     return HttpTarget(

@@ -38,7 +38,7 @@ class StoredEndpoint:
     @property
     def definition(self) -> EndpointDefinition:
         endpoint = self.endpoint
-        guardrails = (endpoint.min_interval, endpoint.max_interval)
+        guardrails = (endpoint.min_interval, endpoint.max_interval, endpoint.backs_off)
         return EndpointDefinition(endpoint.name, endpoint.baseline, self.target, *guardrails)
 
     @property

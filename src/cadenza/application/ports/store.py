@@ -111,6 +111,12 @@ class EndpointRows(Protocol):
         """Those that are not archived."""
         ...
 
+    async def lock_archived_endpoints(
+        self, tenant_id: UUID, job_id: UUID, since_at: datetime
+    ) -> Sequence[StoredEndpoint]:
+        """Those that were archived at that instant or later."""
+        ...
+
     async def declared_endpoints(self, tenant_id: UUID) -> Sequence[StoredEndpoint]:
         """Those that are not archived, by name, with their secrets."""
         ...
@@ -126,6 +132,26 @@ class EndpointRows(Protocol):
         ...
 
     async def ask_for_analysis(self, endpoint_id: UUID) -> None: ...
+
+
+class RemovalRows(Protocol):
+    """For good. History: runs that have ended, with what hangs on them, and sessions."""
+
+    async def endpoint_ids_of_job(self, tenant_id: UUID, job_id: UUID) -> Sequence[UUID]:
+        """Those that it has and had."""
+        ...
+
+    async def count_history(self, endpoint_ids: Sequence[UUID], most: int) -> int: ...
+
+    async def delete_history(self, endpoint_ids: Sequence[UUID], most: int) -> int:
+        """At most so many rows; how many went."""
+        ...
+
+    async def delete_endpoints(self, endpoint_ids: Sequence[UUID]) -> None: ...
+
+    async def delete_job(self, job_id: UUID) -> None:
+        """With its endpoints."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +199,7 @@ class Transaction(
     Records,
     JobRows,
     EndpointRows,
+    RemovalRows,
     RunRows,
     PlannerRows,
     AccountRows,

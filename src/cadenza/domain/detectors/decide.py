@@ -1,8 +1,7 @@
 """From findings to one decision: explicit requests first, then where a look tells most.
 
 With nothing found there is nothing to do, and the baseline is what its owner wrote. Detectors of
-numbers report; only a limit that the answer itself names is a reason to look more often: see the
-table in docs/concepts/adaptation.md.
+numbers report and do nothing else: see the tables in docs/concepts/adaptation.md.
 """
 
 from dataclasses import dataclass, replace
@@ -17,9 +16,9 @@ from cadenza.domain.detectors.staleness import staleness
 from cadenza.domain.detectors.threshold import threshold
 from cadenza.domain.detectors.trend import trend
 from cadenza.domain.detectors.waiting import waiting
-from cadenza.domain.detectors.watch import STEP, is_restless, is_settled, watch
+from cadenza.domain.detectors.watch import is_restless, is_settled, watch
 
-_ONLY_REPORTED = (level_shift, trend, staleness)
+_NUMBERS = (threshold, level_shift, trend, staleness)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +51,11 @@ def _decided(case: Case, pace: timedelta) -> Decision:
     waits, memory = _waits(case), case.memory
     if waits and waits[0].want is Want.PAUSE:
         return Decision(waits[0], waits, memory, memory)
-    urgent, reports = _numbers(case, pace)
-    reports = (*waits, *reports)
+    reports = (*waits, *_numbers(case, pace))
     stands = (is_settled(memory) and not _runs_out(case)) or _is_held(case, pace)
-    stands = stands and not _is_relaxed_against_its_owner(case, pace)
-    if stands and not _is_more_urgent(case, urgent):
-        standing = (urgent,) if urgent is not None else ()
-        return Decision(None, (*standing, *reports), memory, memory)
-    decided = watch(case, pace, urgent)
+    if stands and not _is_relaxed_against_its_owner(case, pace):
+        return Decision(None, reports, memory, memory)
+    decided = watch(case, pace)
     findings = (decided.finding, *reports) if decided.finding is not None else reports
     return Decision(decided.finding, findings, decided.written, decided.not_written, is_new=True)
 
@@ -72,12 +68,11 @@ def _waits(case: Case) -> tuple[Finding, ...]:
     return (asked if case.relax > 1 else replace(asked, want=Want.NOTHING),)
 
 
-def _numbers(case: Case, pace: timedelta) -> tuple[Finding | None, tuple[Finding, ...]]:
+def _numbers(case: Case, pace: timedelta) -> tuple[Finding, ...]:
     if not case.body or not case.is_well or len(case.recent) < ENOUGH_RUNS:
-        return None, ()
-    findings = (detector(case, pace) for detector in _ONLY_REPORTED)
-    reports = [replace(finding, want=Want.NOTHING) for finding in findings if finding is not None]
-    return threshold(case, pace), tuple(reports)
+        return ()
+    findings = (detector(case, pace) for detector in _NUMBERS)
+    return tuple([finding for finding in findings if finding is not None])
 
 
 def _runs_out(case: Case) -> bool:
@@ -100,12 +95,3 @@ def _is_relaxed_against_its_owner(case: Case, pace: timedelta) -> bool:
     """By a detector, while it was allowed; now it is not any more."""
     hint = case.endpoint.interval_hint
     return hint is not None and hint.interval > pace and not case.can_relax
-
-
-def _is_more_urgent(case: Case, urgent: Finding | None) -> bool:
-    hint = case.endpoint.interval_hint
-    if urgent is None or urgent.interval is None:
-        return False
-    return (
-        hint is None or hint.expires_at <= case.now or hint.interval > 1.01 * STEP * urgent.interval
-    )

@@ -8,7 +8,7 @@ that swings by itself (a day and a night) has a wide band, and needs a wider swi
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from cadenza.domain.detectors.case import ENOUGH_RUNS, Case, Finding, Want
+from cadenza.domain.detectors.case import ENOUGH_RUNS, Case, Finding
 from cadenza.domain.detectors.series import Series, is_usual, rounded, usual
 
 NAME = "Level shift"
@@ -39,12 +39,10 @@ def level_shift(case: Case, pace: timedelta) -> Finding | None:
             times, weights = series.times, weights_of(series.times, pace)
         shift = shift_of(series.values, weights)
         if shift.score >= IS_SHIFT:
-            interval = max(pace / 2, case.fastest(pace))
-            return Finding(NAME, _sentence(series, shift), Want.WATCH, interval)
+            return Finding(NAME, _sentence(series, shift))
         if shift.score >= IS_SUSPECT:
-            interval = max(pace / 6, case.fastest(pace))
             sentence = f"{_sentence(series, shift)}, to be confirmed"
-            finding = Finding(SUSPECTED, sentence, Want.WATCH, interval, confidence=0.5)
+            finding = Finding(SUSPECTED, sentence, confidence=0.5)
         elif shift.score > 0 and finding is None:
             sentence = f"{series.name} is {rounded(shift.after)}; once is no reason to act"
             finding = Finding(ANOMALY, sentence)

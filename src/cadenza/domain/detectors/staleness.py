@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 from statistics import median_low
 
-from cadenza.domain.detectors.case import Case, Finding, Want
+from cadenza.domain.detectors.case import Case, Finding
 from cadenza.domain.detectors.series import fields_of, instant_of
 from cadenza.domain.instants import iso
 
@@ -13,7 +13,7 @@ TOO_LONG = 3  # times the usual distance between two of its values
 IN_A_ROW = 3
 
 
-def staleness(case: Case, pace: timedelta) -> Finding | None:
+def staleness(case: Case, _pace: timedelta) -> Finding | None:
     for name in FIELDS:
         if name not in case.body:
             continue
@@ -21,8 +21,7 @@ def staleness(case: Case, pace: timedelta) -> Finding | None:
         instants = [instant for instant in values if instant is not None]
         if stands_still(instants, case.now):
             sentence = f"{name} stands still at {iso(instants[0])}"
-            interval = max(pace / 2, case.fastest(pace))
-            return Finding("Staleness", sentence, Want.WATCH, interval, confidence=0.8)
+            return Finding("Staleness", sentence, confidence=0.8)
     return None
 
 

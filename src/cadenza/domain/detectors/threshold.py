@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
-from cadenza.domain.detectors.case import Case, Finding, Want
+from cadenza.domain.detectors.case import Case, Finding
 from cadenza.domain.detectors.series import fields_of, number_of, rounded
 
 # How the name of a limit ends, and the share of it that counts as reached.
@@ -11,7 +11,7 @@ SUFFIXES = {"_warning_threshold": 1.0, "_threshold": 1.0, "_max": 0.9, "_limit":
 IN_A_ROW = 2  # answers: once is no reason to act
 
 
-def threshold(case: Case, pace: timedelta) -> Finding | None:
+def threshold(case: Case, _pace: timedelta) -> Finding | None:
     crossed = crossings(case.body)
     for limit, share in crossed.items():
         newest = case.recent[:IN_A_ROW]
@@ -20,9 +20,8 @@ def threshold(case: Case, pace: timedelta) -> Finding | None:
             name, value = _measured(case.body, limit) or ("", 0.0)
             most = rounded(float(case.body[limit]))
             near = "has reached" if share >= 1.0 else "is near"
-            interval = max(pace / 4, case.fastest(pace))
             sentence = f"{name} is {rounded(value)} and {near} {limit}, which is {most}"
-            return Finding("Threshold", sentence, Want.WATCH, interval, confidence=0.9)
+            return Finding("Threshold", sentence, confidence=0.9)
     return None
 
 

@@ -1,11 +1,15 @@
-"""A trend: a number in the answers rises or falls over five points or more (Mann–Kendall)."""
+"""A trend: a number in the answers rises or falls over five points or more (Mann–Kendall).
+
+What has gone the same way all along (a counter, a clock, an id) is no trend: it only counts.
+"""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from itertools import pairwise
 from math import sqrt
 from operator import itemgetter
 
-from cadenza.domain.detectors.case import Case, Finding, Want
+from cadenza.domain.detectors.case import Case, Finding
 from cadenza.domain.detectors.series import rounded
 
 LEAST_POINTS = 5
@@ -24,11 +28,10 @@ def trend(case: Case, pace: timedelta) -> Finding | None:
         if len(indexes) == len(times) and series.low < series.values[-1] < series.high:
             continue  # as most are: no trend ends inside of what was there
         values = itemgetter(*indexes)(series.values)
-        if (direction := direction_of(values)) is not None:
+        if (direction := direction_of(values)) is not None and not only_counts(values):
             first, last = _newest(values)[0], values[-1]
             sentence = f"{series.name} {direction} from {rounded(first)} to {rounded(last)}"
-            interval = max(pace / 2, case.fastest(pace))
-            return Finding("Trend", sentence, Want.WATCH, interval, confidence=0.6)
+            return Finding("Trend", sentence, confidence=0.6)
     return None
 
 
@@ -56,6 +59,15 @@ def direction_of(values: Sequence[float]) -> str | None:
     if score >= SIGNIFICANT and last == max(newest):
         return "rises"
     return "falls" if score <= -SIGNIFICANT and last == min(newest) else None
+
+
+def only_counts(values: Sequence[float]) -> bool:
+    """Whether it went one way before the newest points too; once it may have begun anew."""
+    steps = [later - earlier for earlier, later in pairwise(values)]
+    before = steps[: -len(_newest(values))]
+    rises, falls = sum(step > 0 for step in before), sum(step < 0 for step in before)
+    against = min(sum(step < 0 for step in steps), sum(step > 0 for step in steps))
+    return against <= 1 and max(rises, falls) > len(before) / 2
 
 
 def mann_kendall(values: Sequence[float]) -> float:

@@ -42,10 +42,9 @@ def is_settled(memory: Memory) -> bool:
     return memory.seen_at < memory.settled_until
 
 
-def watch(case: Case, pace: timedelta, urgent: Finding | None = None) -> Watch:
-    """`urgent`: what another detector wants to be looked at more often for."""
+def watch(case: Case, pace: timedelta) -> Watch:
     memory, baseline = case.memory, pace.total_seconds()
-    interval = _interval(case, baseline, urgent)
+    interval = _interval(case, baseline)
     lasts = _lasts(case, interval, baseline)
     at = memory.seen_at
     until = at + lasts - interval / 4
@@ -54,7 +53,7 @@ def watch(case: Case, pace: timedelta, urgent: Finding | None = None) -> Watch:
     may_back_off = memory.down_since is not None or is_restless(case)
     holds_off_backoff = may_back_off and case.context.only_reads
     if isinstance(case.endpoint.baseline, CronLine):
-        return _once(case, interval, urgent, stands) if not is_baseline else _rest(stands)
+        return _once(case, interval, stands) if not is_baseline else _rest(stands)
     if is_baseline and not holds_off_backoff:
         return _rest(stands)
     rate = 0.0 if is_baseline else 1 / interval - 1 / baseline
@@ -62,7 +61,7 @@ def watch(case: Case, pace: timedelta, urgent: Finding | None = None) -> Watch:
     if interval > baseline:  # no hint puts a run off that is planned already: this gap saves less
         gap = min(interval, _planned_gap(case))
         account = account.with_runs((interval - gap) / interval, at)
-    finding = _finding(case, interval, lasts, baseline, urgent)
+    finding = _finding(case, interval, lasts, baseline)
     return Watch(finding, replace(stands, account=account), stands)
 
 
@@ -75,23 +74,21 @@ def _rest(stands: Memory) -> Watch:
     return Watch(None, stands, stands)
 
 
-def _interval(case: Case, baseline: float, urgent: Finding | None) -> float:
+def _interval(case: Case, baseline: float) -> float:
     memory, reads = case.memory, case.context.only_reads
     is_down = memory.down_since is not None
     if is_down and not reads:
         return baseline  # what does something is not done again and again: it keeps its backoff
     if len(case.recent) < ENOUGH_RUNS:
         return baseline
-    may_tighten = urgent is not None or (reads and failed_lately(memory))
+    may_tighten = reads and failed_lately(memory)
     most = baseline
-    if case.can_relax and not is_down and urgent is None:
+    if case.can_relax and not is_down:
         most = _at_most(case, baseline)
     if not may_tighten and most <= baseline:
         return baseline
     least = case.fastest(timedelta(seconds=baseline)).total_seconds() if may_tighten else baseline
     wanted = baseline * sqrt(case.purse.price * BASE_RATE / _hazard(memory))
-    if urgent is not None and urgent.interval is not None and wanted < inf:
-        wanted = min(wanted, urgent.interval.total_seconds())
     interval = min(max(wanted, least), most)
     if is_restless(case) and HOUR * (1 / interval - 1 / baseline) > _affordable(case):
         return baseline
@@ -143,7 +140,7 @@ def is_restless(case: Case) -> bool:
     return sum(at > hour_ago for at in case.endpoint.planner_changes) >= RESTLESS
 
 
-def _once(case: Case, interval: float, urgent: Finding | None, stands: Memory) -> Watch:
+def _once(case: Case, interval: float, stands: Memory) -> Watch:
     """Beside a cron's grid, one run at a time: an interval would take its own slots away."""
     memory = case.memory
     run_at = datetime.fromtimestamp(memory.seen_at + interval, UTC)
@@ -151,8 +148,8 @@ def _once(case: Case, interval: float, urgent: Finding | None, stands: Memory) -
     next_run_at = case.endpoint.next_run_at
     if run_at <= case.now or (next_run_at is not None and run_at >= next_run_at):
         return _rest(stands)
-    text = f"{_why(case, urgent)}: looked at once more, at {iso(run_at)}"
-    finding = Finding(_name(case, urgent), text, Want.RUN, run_at=run_at, confidence=0.8)
+    text = f"{_why(case)}: looked at once more, at {iso(run_at)}"
+    finding = Finding(_name(case), text, Want.RUN, run_at=run_at, confidence=0.8)
     account = stands.account.with_runs(1 - interval / case_pace(case), memory.seen_at)
     return Watch(finding, replace(stands, account=account), stands)
 
@@ -162,28 +159,22 @@ def case_pace(case: Case) -> float:
     return case.pace.total_seconds()
 
 
-def _finding(
-    case: Case, interval: float, lasts: float, baseline: float, urgent: Finding | None
-) -> Finding:
+def _finding(case: Case, interval: float, lasts: float, baseline: float) -> Finding:
     pace, length = (humanize(timedelta(seconds=_rounded(value))) for value in (interval, lasts))
-    sentence = f"{_why(case, urgent)}: looked at every {pace}, for {length}"
+    sentence = f"{_why(case)}: looked at every {pace}, for {length}"
     want = Want.RELAX if interval > baseline else Want.WATCH
     durations = (timedelta(seconds=interval), timedelta(seconds=lasts))
-    return Finding(_name(case, urgent), sentence, want, *durations, confidence=0.8)
+    return Finding(_name(case), sentence, want, *durations, confidence=0.8)
 
 
-def _name(case: Case, urgent: Finding | None) -> str:
-    if urgent is not None:
-        return urgent.detector
+def _name(case: Case) -> str:
     return "Outages" if failed_lately(case.memory) else "Calm"
 
 
-def _why(case: Case, urgent: Finding | None) -> str:
+def _why(case: Case) -> str:
     memory, now = case.memory, case.now
     if memory.down_since is not None:
         return f"down since {iso(datetime.fromtimestamp(int(memory.down_since), UTC))}"
-    if urgent is not None:
-        return urgent.sentence
     times = case.context.health.outages
     if times:
         return (

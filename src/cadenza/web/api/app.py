@@ -12,6 +12,7 @@ from cadenza.web.api import (
     events,
     grants,
     graphs,
+    ids,
     jobs,
     keys,
     manifest,
@@ -52,6 +53,7 @@ RESOURCES = (
     grants.routes,
     graphs.routes,
     schedules.routes,
+    ids.routes,
     events.routes,
 )
 

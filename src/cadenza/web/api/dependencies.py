@@ -9,6 +9,7 @@ from fastapi import Request
 
 from cadenza.application.accounts import Keys, SigningKeyRotation, Tenants
 from cadenza.application.analysis_requests import AnalysisRequests
+from cadenza.application.archive import Archive
 from cadenza.application.authentication import Authentication
 from cadenza.application.billing import BillingAccounts, VirtualKeys
 from cadenza.application.endpoints import Endpoints, EndpointTest
@@ -19,6 +20,7 @@ from cadenza.application.jobs import Jobs
 from cadenza.application.known_graphs import graph_warnings
 from cadenza.application.manifests import Manifests
 from cadenza.application.outlook import Outlook
+from cadenza.application.planner_switch import PlannerSwitch
 from cadenza.application.ports.accounts import KeyReads, TenantReads
 from cadenza.application.ports.activity import ActivityReads
 from cadenza.application.ports.analysis_queue import AnalysisQueue
@@ -30,6 +32,7 @@ from cadenza.application.ports.event_log import EventLog
 from cadenza.application.ports.expressions import Expressions
 from cadenza.application.ports.gateway import Prices
 from cadenza.application.ports.grants import GrantReads
+from cadenza.application.ports.ids import IdReads
 from cadenza.application.ports.records import Records
 from cadenza.application.ports.run_search import LatestAnswers, RunReads
 from cadenza.application.ports.schedules import ScheduleReads
@@ -82,6 +85,7 @@ class Stores:
     schedules: ScheduleReads
     graphs: GraphReads
     sign_ins: SignInReads
+    ids: IdReads
     steering: SteeringReads
     scores: ScoreReads
     activity: ActivityReads
@@ -118,11 +122,13 @@ class Dependencies:
         forget_keys = self.authentication.forget
         self.sign_ins = SignIns(store, stores.sign_ins, self.authentication, around.new_secret)
         self.tenants = Tenants(store, new_id, forget_keys)
+        self.planner_switch = PlannerSwitch(store, stores.records)
         self.keys = Keys(store, new_id, around.new_secret, forget_keys)
-        self.jobs = Jobs(store, cron, policy, new_id)
+        self.jobs = Jobs(store, cron, policy, new_id, stores.billing)
         graph_grants = GraphGrants(around.prices, new_id)
         graph_targets = GraphTargets(graph_grants, stores.billing)
         self.endpoints = Endpoints(store, cron, policy, clock, new_id, graph_targets)
+        self.archive = Archive(store, cron, graph_targets)
         self.endpoint_test = EndpointTest(stores.endpoints, around.dispatcher, clock, new_id)
         self.steering = Steering(store, cron)
         limits = around.planner_limits

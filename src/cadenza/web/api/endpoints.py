@@ -20,7 +20,16 @@ from cadenza.web.api.parsing.bodies import (
 )
 from cadenza.web.api.parsing.cursors import read_endpoint_cursor, write_endpoint_cursor
 from cadenza.web.api.parsing.headers import Idempotency, IfMatch, tag
-from cadenza.web.api.parsing.query import Count, Cursor, Limit, Named, Order, Searched, State
+from cadenza.web.api.parsing.query import (
+    Count,
+    Cursor,
+    DryRun,
+    Limit,
+    Named,
+    Order,
+    Searched,
+    State,
+)
 from cadenza.web.api.routes import router
 from cadenza.web.api.schemas.endpoints import (
     DraftPreviewResponse,
@@ -35,6 +44,7 @@ from cadenza.web.api.schemas.endpoints import (
     explanation_response,
 )
 from cadenza.web.api.schemas.pages import Page, page_response
+from cadenza.web.api.schemas.removal import RemovalResponse, removal_response
 
 routes = router("Endpoints")
 outlook_routes = router("Outlook", "/endpoints/{endpoint_id}")
@@ -112,6 +122,26 @@ async def archive_endpoint(
     stored = await dependencies.endpoints.archive(caller, endpoint_id)
     tag(response, stored.revision)
     return endpoint_response(stored)
+
+
+@routes.post("/endpoints/{endpoint_id}/restore")
+async def restore_endpoint(
+    endpoint_id: UUID, response: Response, caller: Operator, dependencies: ApiDependencies
+) -> EndpointDetailResponse:
+    """Undo its end."""
+    stored = await dependencies.archive.restore_endpoint(caller, endpoint_id)
+    return _with_outlook(dependencies, response, stored)
+
+
+@routes.delete("/endpoints/{endpoint_id}")
+async def delete_endpoint(
+    endpoint_id: UUID, caller: Operator, dependencies: ApiDependencies, dry_run: DryRun = False
+) -> RemovalResponse:
+    """For good, with its runs and sessions; only what is archived. It does not come back."""
+    archive = dependencies.archive
+    if dry_run:
+        return removal_response(await archive.what_goes(caller, endpoint_id=endpoint_id))
+    return removal_response(await archive.delete_endpoint(caller, endpoint_id))
 
 
 @routes.post("/endpoints/{endpoint_id}/test")

@@ -14,10 +14,11 @@ from cadenza.web.api.dependencies import Dependencies
 from cadenza.web.api.parsing.bodies import JobMergePatch, JobPatch, PauseBody
 from cadenza.web.api.parsing.cursors import read_cursor, write_cursor
 from cadenza.web.api.parsing.headers import Idempotency, IfMatch, tag
-from cadenza.web.api.parsing.query import Archived, Cursor, Limit, Named, Searched
+from cadenza.web.api.parsing.query import Archived, Cursor, DryRun, Limit, Named, Searched
 from cadenza.web.api.routes import router
 from cadenza.web.api.schemas.jobs import ChangedJobResponse, JobResponse, job_response
 from cadenza.web.api.schemas.pages import Page, page_response
+from cadenza.web.api.schemas.removal import RemovalResponse, removal_response
 
 routes = router("Jobs", "/jobs")
 
@@ -106,3 +107,22 @@ async def archive_job(
 ) -> JobResponse:
     """The end of a job and of its endpoints; their history stays."""
     return _job(dependencies, response, await dependencies.jobs.archive(caller, job_id, seen))
+
+
+@routes.post("/{job_id}/restore")
+async def restore_job(
+    job_id: UUID, response: Response, caller: Operator, dependencies: ApiDependencies
+) -> JobResponse:
+    """Undo the end of a job, and of the endpoints that ended with it."""
+    return _job(dependencies, response, await dependencies.archive.restore_job(caller, job_id))
+
+
+@routes.delete("/{job_id}")
+async def delete_job(
+    job_id: UUID, caller: Operator, dependencies: ApiDependencies, dry_run: DryRun = False
+) -> RemovalResponse:
+    """For good, with its endpoints, their runs and sessions; only what is archived."""
+    archive = dependencies.archive
+    if dry_run:
+        return removal_response(await archive.what_goes(caller, job_id=job_id))
+    return removal_response(await archive.delete_job(caller, job_id))

@@ -20,6 +20,7 @@ MAX_MANIFEST = 10 * 1024 * 1024
 MAX_URL = 8 * 1024
 MAX_HEADERS = 64 * 1024
 DRAIN_SECONDS = 1.0
+_ONCE = frozenset((b"authorization", b"host"))
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _DEFAULT_HEADERS = (
     (b"x-content-type-options", b"nosniff"),
@@ -60,15 +61,18 @@ class RequestMiddleware:
         except ClientDisconnect:
             _log.info("api.left", path=scope["path"], request_id=request_id)  # nobody to answer
         except Exception as error:
+            headers = {"Connection": "close"} if isinstance(error, HeadRefused) else None
             if isinstance(error, TooLarge):
                 problem = (error.status, "too-large", "Too large", str(error))
+            elif isinstance(error, Ambiguous):
+                problem = (error.status, "malformed", "The request cannot be read", str(error))
             else:
                 _log.exception("api.failed", path=scope["path"], request_id=request_id)
                 title = "Something went wrong on our side"
                 problem = (500, "internal", title, f"it has been logged under {request_id}")
             if started:
                 raise
-            answer = problem_response(Request(scope), *problem)
+            answer = problem_response(Request(scope), *problem, headers=headers)
             await answer(scope, receive, send_with_headers)
 
     def _request_id(self, scope: Scope) -> str:
@@ -79,12 +83,20 @@ class RequestMiddleware:
         return self._new_id().hex
 
 
-class TooLarge(Exception):
-    """A body, an address or headers over their limit."""
+class HeadRefused(Exception):
+    """What a request says of itself is enough to refuse it, and the connection with it."""
 
     def __init__(self, message: str, status: int) -> None:
         self.status = status
         super().__init__(message)
+
+
+class TooLarge(HeadRefused):
+    """A body, an address or headers over their limit."""
+
+
+class Ambiguous(HeadRefused):
+    """What is meant to be said once is said twice: whoever else reads it may take the other."""
 
 
 def _check_head(scope: Scope) -> None:
@@ -92,6 +104,10 @@ def _check_head(scope: Scope) -> None:
         raise TooLarge(f"an address may have {MAX_URL} bytes", 414)
     if sum(len(name) + len(value) for name, value in scope["headers"]) > MAX_HEADERS:
         raise TooLarge(f"headers may have {MAX_HEADERS} bytes", 431)
+    names = [name for name, _ in scope["headers"] if name in _ONCE]
+    if len(names) > len(set(names)):
+        twice = next(name for name in names if names.count(name) > 1).decode().title()
+        raise Ambiguous(f"there is more than one {twice} header; send one", 400)
 
 
 def _limited(scope: Scope, receive: Receive) -> Receive:
@@ -100,6 +116,8 @@ def _limited(scope: Scope, receive: Receive) -> Receive:
 
     async def receive_some() -> Message:
         nonlocal read
+        if not read and _asks_to_send(scope) > most:
+            raise TooLarge(f"a body may have {most} bytes", 413)
         message = await receive()
         if message["type"] == "http.request":
             read += len(message.get("body", b""))
@@ -109,6 +127,15 @@ def _limited(scope: Scope, receive: Receive) -> Receive:
         return message
 
     return receive_some
+
+
+def _asks_to_send(scope: Scope) -> int:
+    """The length of a body whose client waits for a word before it sends it. The server gives that
+    word as soon as the body is asked for."""
+    headers = dict(scope["headers"])
+    length = headers.get(b"content-length", b"")
+    asks = headers.get(b"expect", b"").lower() == b"100-continue"
+    return int(length[:20]) if asks and length.isdigit() else 0
 
 
 async def _drain(message: Message, receive: Receive, most: int) -> None:

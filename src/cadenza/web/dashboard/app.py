@@ -13,13 +13,17 @@ from cadenza.web.dashboard import assets
 from cadenza.web.dashboard.pages import (
     activity,
     drafts,
+    endpoint_lists,
     endpoints,
     events,
     graphs,
     jobs,
+    manifest,
     money,
     overview,
+    pauses,
     planner,
+    rules,
     runs,
     scores,
     search,
@@ -32,9 +36,9 @@ from cadenza.web.dashboard.query import with_query
 from cadenza.web.dashboard.rendering import done, page
 from cadenza.web.dashboard.visitor import SignInNeeded, local_path
 
-ENTRIES = (
-    assets, overview, jobs, scores, endpoints, steering, drafts, runs, planner, graphs, money,
-    activity, settings, search, events, sign_in,
+ENTRIES = (  # a fixed address before those with an id in its place
+    assets, overview, manifest, endpoint_lists, jobs, scores, rules, endpoints, steering, pauses,
+    drafts, runs, planner, graphs, money, activity, settings, search, events, sign_in,
 )  # fmt: skip
 OF_API = ("/api/", "/healthz", "/readyz", "/metrics")
 
@@ -88,8 +92,8 @@ async def _on_our_error(request: Request, error: Exception) -> Response:
 
 
 def _back(request: Request) -> str:
-    """The page that a form was on: where a form is sent to is below the page of its subject."""
-    return request.url.path.rsplit("/", 1)[0] or "/"
+    """The page that a form was on, as it says; else the one above, which is that of its subject."""
+    return getattr(request.state, "back", "") or request.url.path.rsplit("/", 1)[0] or "/"
 
 
 async def _on_no_page(request: Request, _error: Exception) -> Response:

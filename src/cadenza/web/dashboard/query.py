@@ -1,10 +1,11 @@
 """What an address asks for: filters, a range, a place in a list."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TypeVar
 from urllib.parse import urlencode
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from fastapi import Request
 
@@ -57,6 +58,14 @@ def since(request: Request, now: datetime, name: str = "range") -> datetime | No
     if text not in RANGES:
         raise InvalidInput(name, text, f"one of {', '.join(RANGES)}")
     return now - RANGES[text]
+
+
+def local_instant(field: str, text: str, zone: ZoneInfo) -> datetime:
+    """As a browser's field for day and time has it, where the person is."""
+    try:
+        return datetime.fromisoformat(text).replace(tzinfo=zone).astimezone(UTC)
+    except (ValueError, OverflowError) as error:
+        raise InvalidInput(field, text, "a day and a time, like 2026-03-01T12:00") from error
 
 
 def with_query(request: Request, **changes: object) -> str:

@@ -16,9 +16,11 @@ from cadenza.domain.endpoint import EndpointState
 from cadenza.domain.instants import FOREVER
 from cadenza.web.dashboard import words
 from cadenza.web.dashboard.assets import asset_url
+from cadenza.web.dashboard.forms import Form
 from cadenza.web.dashboard.policy import HEADERS
 from cadenza.web.dashboard.query import RANGES, with_query
 from cadenza.web.dashboard.visitor import (
+    BACK,
     Visitor,
     dependencies_of,
     local_path,
@@ -56,6 +58,7 @@ def templates() -> Environment:
         "plural": words.plural,
         "FOREVER": FOREVER,
         "RANGES": list(RANGES),
+        "FAMILIES": words.COUNTED,
     }
     environment.globals.update(known)
     return environment
@@ -143,6 +146,11 @@ def done(path: str, message: str, *, is_error: bool = False) -> Response:
     value = quote(("!" if is_error else "") + message[:500])
     response.set_cookie(MESSAGE_COOKIE, value, max_age=30, httponly=True, samesite="strict")
     return response
+
+
+def back_or(form: Form, path: str) -> str:
+    """The page on which a button was pressed, with its filters and its place in a list."""
+    return local_path(form.optional(BACK), path)
 
 
 @dataclass(frozen=True, slots=True)

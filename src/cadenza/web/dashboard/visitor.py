@@ -18,6 +18,7 @@ SIGN_IN_COOKIE = "cadenza_sign_in"
 ZONE_COOKIE = "cadenza_zone"  # written by the browser: where the person is
 THEME_COOKIE = "cadenza_theme"  # written by the browser: light or dark, none for the system's
 FORM_TOKEN = "form_token"  # noqa: S105 - the name of a field
+BACK = "back"  # the name of the field: the page that a button is on
 OWN = (None, "same-origin", "none")  # of Sec-Fetch-Site: not from another site's page
 
 
@@ -76,6 +77,7 @@ async def _form(request: Request) -> Form:
     visitor = await _reader(request)
     check_own_page(request)
     form = await read_form(request)
+    request.state.back = local_path(form.optional(BACK), "")
     if not is_form_token(form.text(FORM_TOKEN), visitor.token):
         raise ForeignForm("this form is not from a page of yours; reload the page and try again")
     return form

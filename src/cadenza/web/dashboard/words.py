@@ -3,14 +3,15 @@
 import json
 import re
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import Any
+from typing import Any, cast
 
 from markupsafe import Markup
 
 from cadenza.application.ports.catalogue import StoredEndpoint, StoredJob
-from cadenza.domain.endpoint import Baseline, CronLine, Every, fresh_hints, is_late
-from cadenza.domain.hint import IntervalHint
+from cadenza.domain.endpoint import Baseline, CronLine, Endpoint, Every, fresh_hints, is_late
+from cadenza.domain.hint import IntervalHint, OneShotHint, Pause
 from cadenza.domain.instants import FOREVER, humanize, iso
+from cadenza.web.dashboard.curl import command_of
 
 SOURCES = {
     "baseline-cron": "Baseline",
@@ -32,6 +33,15 @@ FAMILIES = {
     "ai-oneshot": "once",
     "manual": "hand",
 }
+# Of runs that are counted: the token of their colour, and their name.
+COUNTED = {
+    "baseline": ("baseline", "Baseline"),
+    "tightened": ("tight", "Tightened"),
+    "relaxed": ("relaxed", "Relaxed"),
+    "once": ("once", "Asked once"),
+    "manual": ("hand", "By hand"),
+    "held": ("limit", "Held by a limit"),
+}
 STATUSES = {
     "running": "running",
     "success": "went well",
@@ -51,6 +61,14 @@ TONES = {
     "timeout": "bad",
     "error": "bad",
     "waiting": "busy",
+}
+STATES = {
+    "active": "Active",
+    "paused": "Paused",
+    "failing": "Failing",
+    "late": "Late",
+    "hinted": "Off the baseline",
+    "archived": "Archived",
 }
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
@@ -151,6 +169,10 @@ def hint_words(hint: Any) -> str:
     return "one run"
 
 
+def hints_in_force(stored: StoredEndpoint) -> list[IntervalHint | OneShotHint]:
+    return [hint for hint in fresh_hints(stored.endpoint, stored.read_at) if hint is not None]
+
+
 def author_words(hint: Any) -> str:
     """Who set a hint or a pause: a person, a declared rule, a model or a detector."""
     if hint.user_id is not None or hint.brain is None:
@@ -158,6 +180,49 @@ def author_words(hint: Any) -> str:
     if hint.rule_id is not None:
         return "a declared rule"
     return "a model" if hint.brain == "llm" else "a detector"
+
+
+def pause_in_force(endpoint: Endpoint, now: datetime) -> Pause | None:
+    """A person's before a planner's; None where none holds it, or only that of its job."""
+    for pause in (endpoint.person_pause, endpoint.planner_pause):
+        if pause is not None and pause.until_at > now:
+            return pause
+    return None
+
+
+def brain_words(brain: str) -> str:
+    """`rules`, or `llm` and its model."""
+    kind, _, model = brain.partition(" ")
+    if kind != "llm":
+        return "rules and detectors" if kind == "rules" else brain
+    return f"a model, {model}" if model else "a model"
+
+
+def call_words(tool: str, arguments: Any) -> str:
+    """What a call of a planner's tool asks for, in plain words."""
+    asked = cast("dict[str, Any]", arguments) if isinstance(arguments, dict) else {}
+    ttl, sibling = _minutes(asked.get("ttl_minutes")), asked.get("endpoint")
+    of = f" of {sibling}" if isinstance(sibling, str) else ""
+    if tool == "propose_interval":
+        interval = _milliseconds(asked.get("interval_ms"))
+        return f"Run{of} every {interval}" + (f", for {ttl}" if ttl else "")
+    if tool == "propose_next_time":
+        wait, at = _milliseconds(asked.get("next_run_in_ms")), asked.get("next_run_at_iso")
+        return f"Run{of} once" + (f" in {wait}" if wait else f" at {at}" if at else "")
+    if tool == "pause_until":
+        until = asked.get("until_iso")
+        return f"Pause{of} until {until}" if until else f"Resume{of}"
+    if tool == "clear_hints":
+        return f"Clear the hints{of}"
+    return tool.replace("_", " ").capitalize()
+
+
+def _milliseconds(value: Any) -> str:
+    return humanize(timedelta(milliseconds=value)) if isinstance(value, int) else ""
+
+
+def _minutes(value: Any) -> str:
+    return humanize(timedelta(minutes=value)) if isinstance(value, int | float) else ""
 
 
 # --- States -----------------------------------------------------------------------------------
@@ -189,9 +254,18 @@ def job_states(stored: StoredJob) -> list[tuple[str, str]]:
     job = stored.job
     if job.archived_at is not None:
         return [("archived", "calm")]
-    if job.paused_until is not None and job.paused_until > stored.read_at:
+    if job_is_paused(stored):
         return [("paused", "held")]
     return [("active", "good")]
+
+
+def job_is_paused(stored: StoredJob) -> bool:
+    until_at = stored.job.paused_until
+    return until_at is not None and until_at > stored.read_at
+
+
+def state_words(state: str) -> str:
+    return STATES.get(state, state)
 
 
 def status_words(status: str) -> str:
@@ -216,6 +290,18 @@ def plural(count: int, one: str, many: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
+def detail_words(data: dict[str, Any]) -> str:
+    """What an audit entry has besides who and what; nothing that says nothing."""
+    shown = {name: value for name, value in data.items() if value not in (None, "", "None", [], {})}
+    return "; ".join(f"{name.replace('_', ' ')}: {_detail(value)}" for name, value in shown.items())
+
+
+def _detail(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, cast("list[Any]", value)))
+    return str(value) if isinstance(value, str | int | float) else json.dumps(value, default=str)
+
+
 def action_words(action: str) -> str:
     """`endpoint.hint.interval` as a person says it."""
     subject, _, what = action.partition(".")
@@ -231,11 +317,19 @@ FILTERS: dict[str, Any] = {
     "family": family,
     "bend": bend,
     "hint": hint_words,
+    "hints_in_force": hints_in_force,
     "author": author_words,
+    "pause_in_force": pause_in_force,
+    "call": call_words,
+    "brain": brain_words,
     "endpoint_states": endpoint_states,
     "job_states": job_states,
+    "job_is_paused": job_is_paused,
+    "state": state_words,
     "status": status_words,
     "tone": tone,
     "pretty": pretty,
     "action": action_words,
+    "details": detail_words,
+    "command": command_of,
 }

@@ -1,6 +1,7 @@
 """The prompt, the offered tools, and the brain that the settings make."""
 
 import json
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +13,7 @@ from cadenza.adapters.brains.llm.marking import with_data_marked
 from cadenza.adapters.brains.llm.models import model_of
 from cadenza.adapters.brains.llm.offered_tools import OFFERED
 from cadenza.adapters.brains.llm.opening import opening
-from cadenza.adapters.brains.llm.options import LlmOptions, Provider
+from cadenza.adapters.brains.llm.options import LlmOptions, Provider, check_model_name
 from cadenza.adapters.brains.llm.prompt import load_prompt, prompt_of
 from cadenza.adapters.system.ids import new_marker
 from cadenza.domain.analysis import AnalysisContext, Attention, LastAnalysis
@@ -272,3 +273,25 @@ def test_the_options_do_not_show_their_key() -> None:
 
 def test_a_marker_is_new_each_time() -> None:
     assert len({new_marker() for _ in range(100)}) == 100
+
+
+@pytest.mark.parametrize(
+    ("asked", "name", "is_refused"),
+    [
+        (Provider.OPENAI, "gpt-4o-mini", False),
+        (Provider.OPENAI, "ft:gpt-4o-mini:shop", False),
+        (Provider.OPENAI, "claude-haiku-4-5", True),
+        (Provider.OPENAI, "openai:gpt-4o-mini", True),
+        (Provider.ANTHROPIC, "gemini-2.5-flash", True),
+        (Provider.GOOGLE, "gemini-2.5-flash", False),
+        (Provider.GOOGLE, "something-new", False),
+        (Provider.COMPATIBLE, "claude-haiku-4-5", False),
+        (None, "gpt-4o-mini", False),
+    ],
+)
+def test_a_model_that_is_another_providers_is_known_by_its_name(
+    asked: Provider | None, name: str, is_refused: bool
+) -> None:
+    raises = pytest.raises(InvalidInput, match=r"planner\.model") if is_refused else nullcontext()
+    with raises:
+        check_model_name(asked, "planner.model", name)

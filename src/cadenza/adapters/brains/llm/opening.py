@@ -86,7 +86,7 @@ def _later(instant: datetime | None, now: datetime) -> str | None:
 def _backoff(endpoint: Endpoint) -> str:
     if endpoint.failure_count == 0 or not isinstance(endpoint.baseline, Every):
         return "none"
-    interval = backed_off(endpoint.baseline.interval, endpoint.failure_count)
+    interval = backed_off(endpoint.baseline.interval, endpoint.slowing_failures)
     return f"the baseline alone would run every {milliseconds(interval)} ms until a success"
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from enum import StrEnum
 
+from cadenza.domain.errors import InvalidInput
 from cadenza.domain.target import Secret
 
 MILLION = 1_000_000
@@ -14,6 +15,28 @@ class Provider(StrEnum):
     ANTHROPIC = "anthropic"
     GOOGLE = "google"
     COMPATIBLE = "openai-compatible"  # anything that speaks chat completions at a base URL
+
+
+# How the names of each provider's own models begin.
+_FAMILIES = {
+    Provider.OPENAI: ("gpt", "chatgpt", "o1", "o3", "o4", "ft:"),
+    Provider.ANTHROPIC: ("claude",),
+    Provider.GOOGLE: ("gemini", "gemma"),
+}
+
+
+def check_model_name(asked: Provider | None, field: str, name: str) -> None:
+    """A name that is another provider's for certain is refused; a new one may be anybody's.
+
+    A compatible server may have every model, and where no provider is set nobody knows.
+    """
+    if asked is None or asked is Provider.COMPATIBLE or name.startswith(_FAMILIES[asked]):
+        return
+    for other, beginnings in _FAMILIES.items():
+        if name.startswith((f"{other}:", f"{other}/", *beginnings)):
+            has = f"its name alone, without {other}" if other is asked else f"one of {asked}'s"
+            fix = f"this installation asks {asked}: give {has}, or leave it out"
+            raise InvalidInput(field, name, fix)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,11 @@
 -- what people asked for and lost its worker; or, for the sweep, whatever else lost its worker.
 --   $1 how many  $2 how long a lease lasts  $3 how far ahead  $4 the worker  $5 ids for new runs
 --   $6, $7 tenants with runs in flight, and how many  $8, $9 hosts likewise
---   $10 tenants and $11 hosts that have no room left  $12 the most for each tenant and each host
+--   $10 tenants that have no room left, $11 hosts that have none for somebody
+--   $12 the most for each tenant, and for each of its hosts
 --   $13 whether more was due than the claim before had room for
 --   $14 the last tenant that claim came to  $15 how many tenants to come to  $16 whether it sweeps
---   $17 on which workers it runs
+--   $17 on which workers it runs  $18 whose the hosts of $8 are: a host's limit is each tenant's own
 WITH RECURSIVE clock AS MATERIALIZED (
     -- Asked once. What is due lies between two ends, of which a plan expects few rows, and so takes
     -- the index. Which sources are on is read from here too: one plan serves all claims, and a
@@ -17,6 +18,12 @@ WITH RECURSIVE clock AS MATERIALIZED (
            NOT $16::boolean AS is_claim, $13::boolean AND NOT $16 AS has_backlog, $16 AS is_sweep
     FROM (SELECT cadenza_now() AS now) AS asked
 ),
+busy_hosts AS MATERIALIZED (
+    SELECT * FROM unnest($18::uuid[], $8::text[], $9::integer[]) AS busy (tenant_id, host, count)
+),
+full_hosts AS MATERIALIZED (
+    SELECT tenant_id, host FROM busy_hosts WHERE count >= ($12::integer[])[2]
+),
 -- The earliest due: fair as long as nothing is left over.
 earliest AS MATERIALIZED (
     SELECT e.id, e.tenant_id, e.host, coalesce(e.running_slot_at, e.next_run_at) AS slot_at
@@ -24,7 +31,8 @@ earliest AS MATERIALIZED (
     WHERE (SELECT is_claim FROM clock) AND e.runs_on = $17
       AND e.next_run_at BETWEEN (SELECT beginning FROM clock) AND (SELECT horizon FROM clock)
       AND claimable_from(e) <= (SELECT now FROM clock)
-      AND e.tenant_id <> ALL ($10::uuid[]) AND e.host <> ALL ($11::text[])
+      AND e.tenant_id <> ALL ($10::uuid[])
+      AND (e.host <> ALL ($11::text[]) OR (e.tenant_id, e.host) NOT IN (SELECT * FROM full_hosts))
     ORDER BY e.next_run_at
     LIMIT $1
     FOR UPDATE OF e SKIP LOCKED
@@ -64,7 +72,9 @@ shares AS MATERIALIZED (
         WHERE e.tenant_id = due_tenants.id
           AND e.next_run_at BETWEEN (SELECT beginning FROM clock) AND (SELECT horizon FROM clock)
           AND claimable_from(e) <= (SELECT now FROM clock)
-          AND e.host <> ALL ($11::text[]) AND e.runs_on = $17
+          AND e.runs_on = $17
+          AND (e.host <> ALL ($11::text[])
+               OR (e.tenant_id, e.host) NOT IN (SELECT * FROM full_hosts))
         ORDER BY e.next_run_at
         LIMIT (SELECT greatest(1, 2 * $1 / greatest(1, count(*))) FROM due_tenants)
         FOR UPDATE OF e SKIP LOCKED
@@ -76,7 +86,8 @@ asked_for AS MATERIALIZED (
     FROM endpoints AS e
     WHERE (SELECT is_claim FROM clock) AND e.runs_on = $17
       AND e.manual_slot_at IS NOT NULL AND e.running_run_id IS NULL AND e.archived_at IS NULL
-      AND e.tenant_id <> ALL ($10::uuid[]) AND e.host <> ALL ($11::text[])
+      AND e.tenant_id <> ALL ($10::uuid[])
+      AND (e.host <> ALL ($11::text[]) OR (e.tenant_id, e.host) NOT IN (SELECT * FROM full_hosts))
     ORDER BY e.manual_slot_at
     LIMIT $1
     FOR UPDATE OF e SKIP LOCKED
@@ -115,13 +126,13 @@ ranked AS (
         c.id, c.slot_at,
         row_number() OVER (PARTITION BY c.tenant_id ORDER BY c.slot_at, c.id)
             + coalesce(busy_tenant.count, 0) AS tenant_rank,
-        row_number() OVER (PARTITION BY c.host ORDER BY c.slot_at, c.id)
+        row_number() OVER (PARTITION BY c.tenant_id, c.host ORDER BY c.slot_at, c.id)
             + coalesce(busy_host.count, 0) AS host_rank
     FROM candidates AS c
     LEFT JOIN unnest($6::uuid[], $7::integer[]) AS busy_tenant (id, count)
         ON busy_tenant.id = c.tenant_id
-    LEFT JOIN unnest($8::text[], $9::integer[]) AS busy_host (name, count)
-        ON busy_host.name = c.host
+    LEFT JOIN busy_hosts AS busy_host
+        ON busy_host.tenant_id = c.tenant_id AND busy_host.host = c.host
 ),
 picked AS MATERIALIZED (
     SELECT chosen.id, chosen.slot_at, row_number() OVER () AS number

@@ -11,13 +11,13 @@ INSERT INTO endpoints (
     person_pause_reason, person_pause_user_id, planner_paused_until, planner_pause_reason,
     planner_pause_session_id, planner_pause_brain, planner_pause_rule_id, job_paused_until,
     planner_changes, failure_count, not_before_at, last_run_at, last_slot_at, next_run_at,
-    next_source, plan, manual_slot_at, tenant_id, job_id, created_at, target, host, runs_on,
-    secret_headers
+    next_source, plan, manual_slot_at, backs_off, tenant_id, job_id, created_at, target, host,
+    runs_on, secret_headers
 )
 VALUES (
     $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
     $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38,
-    $39, $40, $41, $42, $43, $44, $45, $46, $47, $48, nullif($49::jsonb, '{}')
+    $39, $40, $41, $42, $43, $44, $45, $46, $47, $48, $49, nullif($50::jsonb, '{}')
 )
 
 -- name: save_endpoint
@@ -33,13 +33,13 @@ SET (
     person_pause_reason, person_pause_user_id, planner_paused_until, planner_pause_reason,
     planner_pause_session_id, planner_pause_brain, planner_pause_rule_id, job_paused_until,
     planner_changes, failure_count, not_before_at, last_run_at, last_slot_at, next_run_at,
-    next_source, plan, manual_slot_at, steered_at, revision
+    next_source, plan, manual_slot_at, backs_off, steered_at, revision
 ) = (
     $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20,
     $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38,
-    $39, $40, $41, $42,
-    CASE WHEN $43 THEN cadenza_now() ELSE steered_at END,
-    CASE WHEN $44 THEN revision + 1 ELSE revision END
+    $39, $40, $41, $42, $43,
+    CASE WHEN $44 THEN cadenza_now() ELSE steered_at END,
+    CASE WHEN $45 THEN revision + 1 ELSE revision END
 )
 WHERE id = $1
 

@@ -15,6 +15,7 @@ SELECT
     cadenza_now() AS now,
     e.id, e.tenant_id, e.job_id, e.name, e.created_at, e.archived_at,
     e.baseline_interval_ms, e.baseline_cron, e.timezone, e.min_interval_ms, e.max_interval_ms,
+    e.backs_off,
     e.hint_interval_ms, e.hint_interval_expires_at, e.hint_interval_author, e.hint_interval_reason,
     e.hint_interval_session_id, e.hint_interval_user_id, e.hint_interval_brain,
     e.hint_interval_rule_id,

@@ -10,6 +10,7 @@ from pydantic import Field
 from cadenza.application.ports.catalogue import StoredEndpoint
 from cadenza.domain.endpoint import Baseline, CronLine, Every, fresh_hints
 from cadenza.domain.explanation import Explanation
+from cadenza.domain.function_target import FunctionTarget
 from cadenza.domain.graph_target import GraphTarget
 from cadenza.domain.hint import Hint, IntervalHint, Pause
 from cadenza.domain.instants import milliseconds
@@ -48,6 +49,7 @@ class TargetResponse(ResponseSchema):
     account: str | None = Field(
         default=None, description="Who pays, where the grant was made for the endpoint."
     )
+    function: str | None = Field(default=None, description="Of the program that runs it.")
 
 
 class HintResponse(ResponseSchema):
@@ -76,10 +78,11 @@ class EndpointResponse(ResponseSchema):
     baseline: BaselineResponse
     min_interval_ms: int | None
     max_interval_ms: int | None
+    backoff: str = Field(description="doubling, or none: what failures do to an interval.")
     target: TargetResponse
     next_run_at: datetime | None
     next_source: str | None
-    last_run_at: datetime | None
+    last_run_at: datetime | None = Field(description="Also of a run that a person asked for.")
     running: bool
     failure_count: int
     not_before_at: datetime | None = Field(description="The target's Retry-After.")
@@ -187,10 +190,11 @@ def _fields(stored: StoredEndpoint) -> dict[str, Any]:
         "baseline": _baseline(endpoint.baseline),
         "min_interval_ms": milliseconds(least) if least else None,
         "max_interval_ms": milliseconds(most) if most else None,
+        "backoff": "doubling" if endpoint.backs_off else "none",
         "target": _target(stored.target),
         "next_run_at": null_if_endless(stored.next_run_at),
         "next_source": stored.next_source,
-        "last_run_at": endpoint.last_run_at,
+        "last_run_at": endpoint.ran_at,
         "running": endpoint.in_flight,
         "failure_count": endpoint.failure_count,
         "not_before_at": endpoint.not_before_at,
@@ -219,6 +223,8 @@ def _target(target: Target) -> TargetResponse:
             grant_id=target.mandate.grant_id if target.mandate else target.grant_id,
             account=target.account,
         )
+    if isinstance(target, FunctionTarget):
+        return TargetResponse(kind="function", timeout_ms=timeout_ms, function=target.path)
     if not isinstance(target, HttpTarget):
         return TargetResponse(
             kind="shell",

@@ -84,7 +84,10 @@ class SessionResponse(ResponseSchema):
     did: list[str] = Field(description="Those of them that took effect.")
     suggested: list[str] = Field(description="Those that would have, in advise mode.")
     refused: list[str]
-    repeats: int = Field(description="How often exactly this was refused again.")
+    repeats: int = Field(
+        description="How often exactly this was refused again. A model's sessions cost, and each "
+        "is kept: the timeline counts those that follow each other, with their tokens and cost."
+    )
     last_at: datetime | None = Field(description="When it last was.")
     next_analysis_at: datetime | None
 

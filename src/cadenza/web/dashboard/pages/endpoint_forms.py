@@ -1,5 +1,6 @@
 """The form of an endpoint: its fields as a document of the manifest has them, and back."""
 
+import json
 from typing import Any
 
 from cadenza.domain.definition import EndpointDefinition
@@ -10,9 +11,11 @@ from cadenza.web.dashboard.forms import Form
 FIELDS = (
     "name", "baseline", "every", "cron", "timezone", "min_interval", "max_interval", "url",
     "method", "headers", "secret_headers", "body", "timeout", "max_redirects", "success_statuses",
-    "success_when", "command", "folder",
+    "success_when", "command", "folder", "graph", "input", "account", "function",
 )  # fmt: skip
-_TEXTS = ("name", "url", "method", "timeout", "success_when", "folder")
+_TEXTS = (
+    "name", "url", "method", "timeout", "success_when", "folder", "graph", "account", "function",
+)  # fmt: skip
 
 
 def schedule_document(form: Form) -> dict[str, Any]:
@@ -40,6 +43,7 @@ def document_of(form: Form) -> dict[str, Any]:
         "max_redirects": _whole("max_redirects", form.optional("max_redirects")),
         "success_statuses": _statuses(form.text("success_statuses")) or None,
         "command": _lines(form.text("command")) or None,
+        "input": _object("input", form.optional("input")),
     }
     present = {name: value for name, value in document.items() if value is not None}
     return {**present, **schedule_document(form)}
@@ -71,6 +75,8 @@ def form_of(definition: EndpointDefinition, revision: int) -> Form:
         values[name] = "\n".join(f"{header}: {value}" for header, value in headers.items())
     values["success_statuses"] = " ".join(map(str, document.get("success_statuses") or ()))
     values["command"] = "\n".join(document.get("command") or ())
+    if document.get("input"):
+        values["input"] = json.dumps(document["input"], indent=2, ensure_ascii=False)
     return Form({**values, "baseline": kind, "revision": str(revision)})
 
 
@@ -96,6 +102,18 @@ def _statuses(text: str) -> list[int]:
     words = text.replace(",", " ").split()
     numbers = [_whole("success_statuses", word) for word in words]
     return [number for number in numbers if number is not None]
+
+
+def _object(name: str, text: str | None) -> Any:
+    """Of JSON; that it is an object is judged with the document."""
+    if text is None:
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(
+            name, text[:200], f'JSON, like {{"topic": "autumn"}}: {error}'
+        ) from error
 
 
 def _whole(name: str, text: str | None) -> int | None:

@@ -1,4 +1,4 @@
-"""Endpoints: find one of many; how one is, what comes next and why; created and changed."""
+"""An endpoint: how it is, what comes next and why; created and changed."""
 
 from uuid import UUID
 from zoneinfo import available_timezones
@@ -6,51 +6,23 @@ from zoneinfo import available_timezones
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from cadenza.application.ports.catalogue import EndpointSearch, StoredEndpoint, StoredJob
+from cadenza.application.ports.catalogue import StoredEndpoint, StoredJob
 from cadenza.application.ports.records import SessionSearch
 from cadenza.application.ports.run_search import RunSearch
-from cadenza.domain.endpoint import EndpointOrder, EndpointState, fresh_hints
 from cadenza.manifest.models import EndpointDocument
 from cadenza.manifest.reading import read_endpoint
 from cadenza.web.api.parsing.bodies import EndpointMergePatch, validated
-from cadenza.web.api.parsing.cursors import read_endpoint_cursor
 from cadenza.web.dashboard.forms import MENDABLE, Form, Problems, problems_of
 from cadenza.web.dashboard.pages.endpoint_forms import FIELDS, document_of, form_of, patch_of
-from cadenza.web.dashboard.pages.jobs import revisions, word_or_none
-from cadenza.web.dashboard.pages.lists import endpoint_rows
-from cadenza.web.dashboard.query import PAGE, choice, identifier, word
+from cadenza.web.dashboard.pages.jobs import revisions
 from cadenza.web.dashboard.rendering import done, page
 from cadenza.web.dashboard.visitor import Operator, PageDependencies, Reader, Sent
+from cadenza.web.dashboard.words import hints_in_force
 
 routes = APIRouter()
 ENTRY = "/jobs"
 AHEAD, LAST_RUNS, LAST_SESSIONS = 8, 10, 5
 ZONES = sorted(available_timezones())
-
-
-@routes.get("/endpoints")
-async def list_endpoints(
-    request: Request, visitor: Reader, dependencies: PageDependencies
-) -> Response:
-    order = choice(request, "sort", EndpointOrder) or EndpointOrder.NAME
-    search = EndpointSearch(
-        job_id=identifier(request, "job"),
-        search=word(request, "search"),
-        state=choice(request, "state", EndpointState),
-        order=order,
-        after=read_endpoint_cursor(word_or_none(request, "cursor"), order),
-        limit=PAGE + 1,
-    )
-    rows = await dependencies.reads.endpoints.list_endpoints(visitor.caller.tenant_id, search)
-    return await page(
-        request,
-        "endpoints/list.html",
-        entry=ENTRY,
-        rows=endpoint_rows(request, rows, order),
-        search=search,
-        states=list(EndpointState),
-        orders={"name": "name", "next_run_at": "next run", "created_at": "oldest first"},
-    )
 
 
 @routes.get("/endpoints/{endpoint_id}")
@@ -76,7 +48,7 @@ async def show_endpoint(
         explanation=explanation,
         planned=planned,
         baseline_alone=baseline,
-        hints=[hint for hint in fresh_hints(endpoint, stored.read_at) if hint],
+        hints=hints_in_force(stored),
         paused_until=endpoint.paused_until(stored.read_at),
         runs=runs.items,
         sessions=sessions.items,

@@ -15,7 +15,7 @@ from cadenza.application.ports.catalogue import (
 from cadenza.application.ports.run_search import RunSearch
 from cadenza.domain.definition import declared
 from cadenza.manifest.models import JobFields
-from cadenza.manifest.planner import MODES, full_document
+from cadenza.manifest.planner import MODES, planner_document
 from cadenza.manifest.reading import read_job_fields
 from cadenza.manifest.writing import job_document
 from cadenza.web.api.parsing.bodies import JobMergePatch, validated
@@ -25,16 +25,19 @@ from cadenza.web.dashboard.pages.lists import (
     coming_up,
     endpoint_names,
     endpoint_rows,
-    is_paused,
     rows_of,
 )
 from cadenza.web.dashboard.query import PAGE, word
-from cadenza.web.dashboard.rendering import done, page
+from cadenza.web.dashboard.rendering import back_or, done, page
 from cadenza.web.dashboard.visitor import Operator, PageDependencies, Reader, Sent
+from cadenza.web.dashboard.words import job_is_paused
 
 routes = APIRouter()
 ENTRY = "/jobs"
-FIELDS = ("name", "description", *MODES, "extra_runs", "relax")
+_NUMBERS = ("extra_runs", "relax", "tokens_per_day", "money_per_day", "tokens_per_session")
+_TEXTS = ("max_pause", "min_gap", "model", "account", "prompt")
+_FOLDED = (*_TEXTS, *_NUMBERS[2:])  # fields that are seldom used, and folded away
+FIELDS = ("name", "description", *MODES, *_NUMBERS, *_TEXTS)
 LAST_RUNS = 12
 
 
@@ -45,8 +48,16 @@ async def list_jobs(request: Request, visitor: Reader, dependencies: PageDepende
     search = JobSearch(None, word(request, "search"), archived, after, PAGE + 1)
     jobs = await dependencies.reads.jobs.list_jobs(visitor.caller.tenant_id, search)
     rows = rows_of(request, jobs, lambda row: write_cursor(row.job.name, row.job.id))
+    ids = [row.job.id for row in rows.items]
+    states = await dependencies.reads.activity.states_of_jobs(visitor.caller.tenant_id, ids)
     return await page(
-        request, "jobs/list.html", entry=ENTRY, rows=rows, search=search, archived=archived
+        request,
+        "jobs/list.html",
+        entry=ENTRY,
+        rows=rows,
+        states=states,
+        search=search,
+        archived=archived,
     )
 
 
@@ -88,7 +99,7 @@ async def show_job(
         entry=ENTRY,
         stored=stored,
         job=stored.job,
-        is_paused=is_paused(stored),
+        is_paused=job_is_paused(stored),
         endpoints=endpoint_rows(request, endpoints, order),
         runs=recent.items,
         names=await endpoint_names(
@@ -105,16 +116,7 @@ async def show_edit_job(
     job_id: UUID, request: Request, visitor: Operator, dependencies: PageDependencies
 ) -> Response:
     stored = await dependencies.reads.jobs.get_job(visitor.caller.tenant_id, job_id)
-    job, planner = stored.job, full_document(stored.job.planner)
-    values = {
-        "name": job.name,
-        "description": job.description,
-        **{name: planner[name] or "" for name in MODES},
-        "extra_runs": f"{planner['extra_runs']:g}",
-        "relax": "" if planner["relax"] is False else f"{job.planner.relax:g}",
-        "revision": str(stored.revision),
-    }
-    return await _form(request, Form(values), Problems(), stored)
+    return await _form(request, _form_of(stored), Problems(), stored)
 
 
 @routes.post("/jobs/{job_id}/edit")
@@ -133,26 +135,29 @@ async def change_job(
 
 @routes.post("/jobs/{job_id}/pause")
 async def pause_job(
-    job_id: UUID, _form: Sent, visitor: Operator, dependencies: PageDependencies
+    job_id: UUID, form: Sent, visitor: Operator, dependencies: PageDependencies
 ) -> Response:
     await dependencies.jobs.pause(visitor.caller, job_id, None, "")
-    return done(f"/jobs/{job_id}", "The job is paused until somebody resumes it.")
+    return done(back_or(form, f"/jobs/{job_id}"), "The job is paused until somebody resumes it.")
 
 
 @routes.post("/jobs/{job_id}/resume")
 async def resume_job(
-    job_id: UUID, _form: Sent, visitor: Operator, dependencies: PageDependencies
+    job_id: UUID, form: Sent, visitor: Operator, dependencies: PageDependencies
 ) -> Response:
     await dependencies.jobs.resume(visitor.caller, job_id)
-    return done(f"/jobs/{job_id}", "The job goes on.")
+    return done(back_or(form, f"/jobs/{job_id}"), "The job goes on.")
 
 
 @routes.post("/jobs/{job_id}/archive")
 async def archive_job(
-    job_id: UUID, _form: Sent, visitor: Operator, dependencies: PageDependencies
+    job_id: UUID, form: Sent, visitor: Operator, dependencies: PageDependencies
 ) -> Response:
     await dependencies.jobs.archive(visitor.caller, job_id)
-    return done(f"/jobs/{job_id}", "The job is archived, with its endpoints. Their history stays.")
+    return done(
+        back_or(form, f"/jobs/{job_id}"),
+        "The job is archived, with its endpoints. Their history stays.",
+    )
 
 
 async def _form(
@@ -167,13 +172,28 @@ async def _form(
         form=form,
         problems=problems,
         stored=stored,
+        is_unfolded=any(form.text(name) or problems.of(name) for name in _FOLDED),
     )
 
 
+def _form_of(stored: StoredJob) -> Form:
+    """What has its usual value is left empty, but for the share of extra runs."""
+    job, planner = stored.job, planner_document(stored.job.planner)
+    values = {name: str(planner[name]) for name in (*MODES, *_NUMBERS, *_TEXTS) if name in planner}
+    values |= {
+        "name": job.name,
+        "description": job.description,
+        "extra_runs": f"{job.planner.extra_runs:g}",
+        "relax": "" if job.planner.relax == 1 else f"{job.planner.relax:g}",
+        "revision": str(stored.revision),
+    }
+    return Form(values)
+
+
 def _document(form: Form) -> dict[str, Any]:
-    """What is left empty of the planner is as usual; what the form does not have stays."""
-    planner: dict[str, Any] = {name: form.optional(name) for name in MODES}
-    planner |= {name: _number(form.optional(name)) for name in ("extra_runs", "relax")}
+    """What is left empty of the planner is as usual."""
+    planner: dict[str, Any] = {name: form.optional(name) for name in (*MODES, *_TEXTS)}
+    planner |= {name: _number(form.optional(name)) for name in _NUMBERS}
     return {
         "name": form.text("name"),
         "description": form.values.get("description", ""),
@@ -183,8 +203,10 @@ def _document(form: Form) -> dict[str, Any]:
 
 def _number(text: str | None) -> float | str | None:
     """As the document wants it; what is no number is judged there, at its field."""
+    if text is None or (text.isdecimal() and len(text) < 16):
+        return None if text is None else int(text)
     try:
-        return None if text is None else float(text)
+        return float(text)
     except ValueError:
         return text
 

@@ -12,7 +12,6 @@ from cadenza.application.ports.catalogue import (
     EndpointOrder,
     EndpointSearch,
     StoredEndpoint,
-    StoredJob,
 )
 from cadenza.application.ports.search_result import SearchResult
 from cadenza.web.api.dependencies import Dependencies
@@ -65,8 +64,3 @@ async def coming_up(
     """The endpoints that run next."""
     search = EndpointSearch(job_id=job_id, order=EndpointOrder.NEXT_RUN, limit=limit)
     return await dependencies.reads.endpoints.list_endpoints(visitor.caller.tenant_id, search)
-
-
-def is_paused(stored: StoredJob) -> bool:
-    until_at = stored.job.paused_until
-    return until_at is not None and until_at > stored.read_at

@@ -27,14 +27,7 @@ class Concern:
     title: str
     calm: str  # what is said where there is none
     endpoints: Sequence[StoredEndpoint]
-
-    @property
-    def has_more(self) -> bool:
-        return len(self.endpoints) > SHOWN
-
-    @property
-    def count(self) -> str:
-        return f"{SHOWN}+" if self.has_more else str(len(self.endpoints))
+    count: int
 
 
 _CONCERNS = (
@@ -50,7 +43,11 @@ async def show_overview(
     request: Request, visitor: Reader, dependencies: PageDependencies
 ) -> Response:
     tenant_id, reads = visitor.caller.tenant_id, dependencies.reads
-    concerns = [await _concern(dependencies, visitor, *concern) for concern in _CONCERNS]
+    counts = await reads.activity.count_states(tenant_id)
+    concerns = [
+        await _concern(dependencies, visitor, concern, getattr(counts, concern[0]))
+        for concern in _CONCERNS
+    ]
     recent = await reads.runs.search_runs(tenant_id, RunSearch(limit=LAST_RUNS))
     month, allowance = await reads.usage.quota(tenant_id)
     return await page(
@@ -68,14 +65,16 @@ async def show_overview(
         month=month,
         allowance=allowance,
         tenant=await reads.tenants.get_tenant(tenant_id),
-        shown=SHOWN,
     )
 
 
 async def _concern(
-    dependencies: Dependencies, visitor: Visitor, state: EndpointState, title: str, calm: str
+    dependencies: Dependencies, visitor: Visitor, kind: tuple[EndpointState, str, str], count: int
 ) -> Concern:
-    search = EndpointSearch(state=state, limit=SHOWN + 1)
+    state, title, calm = kind
+    if not count:
+        return Concern(state, title, calm, (), 0)
+    search = EndpointSearch(state=state, limit=SHOWN)
     reads = dependencies.reads.endpoints
     endpoints = await reads.list_endpoints(visitor.caller.tenant_id, search)
-    return Concern(state, title, calm, endpoints)
+    return Concern(state, title, calm, endpoints, max(count, len(endpoints)))

@@ -1,12 +1,14 @@
 """What the planner did, wants and costs."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 from uuid import UUID
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from cadenza.application.accounts import TenantChange
+from cadenza.application.planner_switch import is_stopped
 from cadenza.application.ports.records import SessionSearch
 from cadenza.domain.errors import InvalidInput
 from cadenza.domain.rule import Mode
@@ -15,7 +17,7 @@ from cadenza.web.api.parsing.cursors import read_time_cursor
 from cadenza.web.dashboard.pages.jobs import word_or_none
 from cadenza.web.dashboard.pages.lists import endpoint_names, rows_by_time
 from cadenza.web.dashboard.query import identifier, since, word
-from cadenza.web.dashboard.rendering import done, page
+from cadenza.web.dashboard.rendering import back_or, done, page
 from cadenza.web.dashboard.visitor import (
     Admin,
     Operator,
@@ -28,6 +30,7 @@ from cadenza.web.dashboard.visitor import (
 routes = APIRouter()
 ENTRY = "/planner"
 SUGGESTIONS, RUNS = 50, 50
+DAYS = timedelta(days=30)  # of which the cost is shown
 MODES = ("rules_mode", "detectors_mode", "llm_mode")  # of the tenant
 
 
@@ -36,8 +39,9 @@ async def show_planner(
     request: Request, visitor: Reader, dependencies: PageDependencies
 ) -> Response:
     tenant_id, reads = visitor.caller.tenant_id, dependencies.reads
+    now = dependencies.around.clock.now()
     search = SessionSearch(
-        from_at=since(request, dependencies.around.clock.now()),
+        from_at=since(request, now),
         after=read_time_cursor(word_or_none(request, "cursor")),
         endpoint_id=identifier(request, "endpoint"),
         job_id=identifier(request, "job"),
@@ -46,7 +50,10 @@ async def show_planner(
     )
     sessions = await reads.records.search_sessions(tenant_id, search)
     month, allowance = await reads.usage.quota(tenant_id)
-    ids = (session.endpoint_id for session in sessions.items)
+    tenant = await reads.tenants.get_tenant(tenant_id)
+    ids = {session.endpoint_id for session in sessions.items}
+    if search.endpoint_id is not None:
+        ids.add(search.endpoint_id)
     return await page(
         request,
         "planner/list.html",
@@ -58,7 +65,10 @@ async def show_planner(
         suggestions=await reads.suggestions.open_suggestions(tenant_id, SUGGESTIONS),
         month=month,
         allowance=allowance,
-        tenant=await reads.tenants.get_tenant(tenant_id),
+        idle_looks=await reads.activity.idle_looks(tenant_id),
+        days=await reads.activity.sessions_by_day(tenant_id, now - DAYS),
+        tenant=tenant,
+        is_stopped=is_stopped(tenant.modes),
         modes=list(Mode),
     )
 
@@ -70,11 +80,17 @@ async def change_modes(form: Sent, visitor: Admin, dependencies: PageDependencie
 
 
 @routes.post("/planner/stop")
-async def stop_planner(_form: Sent, visitor: Admin, dependencies: PageDependencies) -> Response:
-    """Everywhere, at once: no brain acts or advises where a job has no mode of its own."""
-    await _set_modes(visitor, dependencies, dict.fromkeys(MODES, Mode.OFF))
+async def stop_planner(form: Sent, visitor: Admin, dependencies: PageDependencies) -> Response:
+    """Everywhere, at once: no brain acts or advises, whatever modes a job has."""
+    await dependencies.planner_switch.stop(visitor.caller)
     message = "The planner is off. Hints in force expire by themselves, or clear them by hand."
-    return done(ENTRY, message)
+    return done(back_or(form, ENTRY), message)
+
+
+@routes.post("/planner/start")
+async def start_planner(form: Sent, visitor: Admin, dependencies: PageDependencies) -> Response:
+    await dependencies.planner_switch.start(visitor.caller)
+    return done(back_or(form, ENTRY), "The planner goes on, with the modes that it had before.")
 
 
 async def _set_modes(
@@ -111,8 +127,7 @@ async def accept(
     if not call.isdecimal() or len(call) > 3:
         raise InvalidInput("call", call, "the number of the call")
     await dependencies.suggestions.accept(visitor.caller, session_id, int(call))
-    back = ENTRY if form.text("back") == ENTRY else f"{ENTRY}/{session_id}"
-    return done(back, "Accepted: it has taken effect.")
+    return done(back_or(form, f"{ENTRY}/{session_id}"), "Accepted: it has taken effect.")
 
 
 def _mode(field: str, text: str) -> Mode:

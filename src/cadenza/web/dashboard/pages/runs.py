@@ -1,5 +1,6 @@
 """Runs: what happened, and for each what was sent, what came back, and why then."""
 
+from dataclasses import replace
 from uuid import UUID
 
 from fastapi import APIRouter, Request
@@ -9,12 +10,13 @@ from cadenza.application.ports.run_search import ListedRun, RunSearch
 from cadenza.application.ports.search_result import SearchResult
 from cadenza.domain.plan import Plan, Source
 from cadenza.domain.run import RunStatus
+from cadenza.web.api.dependencies import Dependencies
 from cadenza.web.api.parsing.cursors import read_time_cursor
 from cadenza.web.dashboard.pages.jobs import word_or_none
 from cadenza.web.dashboard.pages.lists import endpoint_names, rows_by_time
 from cadenza.web.dashboard.query import choice, identifier, since
 from cadenza.web.dashboard.rendering import page
-from cadenza.web.dashboard.visitor import PageDependencies, Reader
+from cadenza.web.dashboard.visitor import PageDependencies, Reader, Visitor
 from cadenza.web.dashboard.words import SOURCES
 
 routes = APIRouter()
@@ -32,7 +34,9 @@ async def list_runs(request: Request, visitor: Reader, dependencies: PageDepende
         statuses=(status,) if status else (),
         sources=(source,) if source else (),
     )
-    runs = await dependencies.reads.runs.search_runs(visitor.caller.tenant_id, search)
+    tenant_id, reads = visitor.caller.tenant_id, dependencies.reads
+    runs = await reads.runs.search_runs(tenant_id, search)
+    last = None if runs.items else await _last_before(search, visitor, dependencies)
     ids = {run.endpoint_id for run in runs.items}
     if search.endpoint_id is not None:
         ids.add(search.endpoint_id)
@@ -43,13 +47,26 @@ async def list_runs(request: Request, visitor: Reader, dependencies: PageDepende
         rows=rows_by_time(request, runs),
         names=await endpoint_names(dependencies, visitor, ids),
         search=search,
+        job=await reads.jobs.get_job(tenant_id, search.job_id) if search.job_id else None,
         chosen_status=status,
         chosen_source=source,
         range=request.query_params.get("range", ""),
         statuses=list(RunStatus),
         sources=SOURCES,
         ends_early=_ends_early(runs, search),
+        last=last,
     )
+
+
+async def _last_before(
+    search: RunSearch, visitor: Visitor, dependencies: Dependencies
+) -> ListedRun | None:
+    """Where a range has none: the last that there was, with the same filters."""
+    if search.from_at is None:
+        return None
+    anywhen = replace(search, from_at=None, after=None, limit=1)
+    runs = await dependencies.reads.runs.search_runs(visitor.caller.tenant_id, anywhen)
+    return runs.items[0] if runs.items else None
 
 
 def _ends_early(runs: SearchResult[ListedRun], search: RunSearch) -> bool:

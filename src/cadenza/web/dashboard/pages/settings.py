@@ -1,22 +1,25 @@
 """Keys, signing keys, people, limits, and where one is signed in."""
 
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from cadenza.application.accounts import NewKey, TenantChange
+from cadenza.application.ports.activity import ActivitySearch
 from cadenza.domain.access import Scope
 from cadenza.domain.errors import InvalidInput
-from cadenza.web.api.parsing.bodies import SigningKeyBody, validated
+from cadenza.web.api.parsing.bodies import KeyRotationBody, SigningKeyBody, validated
 from cadenza.web.dashboard.forms import MENDABLE, Form, Problems, problems_of
 from cadenza.web.dashboard.rendering import done, page
 from cadenza.web.dashboard.visitor import Admin, PageDependencies, Reader, Sent, Visitor
 
 routes = APIRouter()
 ENTRY = "/settings"
-KEY_FIELDS = ("name", "scope", "days")
+DAYS = 14  # of which usage is shown
+KEY_FIELDS = ("name", "scope", "user", "days")
 SCOPES = {
     Scope.READ: "look, and change nothing",
     Scope.OPERATE: "also run, pause, hint, create and change",
@@ -39,21 +42,31 @@ async def _settings(
     problems: Problems | None = None,
 ) -> Response:
     tenant_id, reads = visitor.caller.tenant_id, dependencies.reads
-    is_admin = visitor.may_admin
+    is_admin, users = visitor.may_admin, await reads.tenants.list_users(tenant_id)
+    others = {str(user.id): user.name for user in users if user.id != visitor.caller.user_id}
     return await page(
         request,
         "settings.html",
         status=200 if problems is None else 422,
         entry=ENTRY,
         tenant=await reads.tenants.get_tenant(tenant_id),
-        users=await reads.tenants.list_users(tenant_id),
+        users=users,
+        people={"": "yourself", **others},
         usage=await reads.usage.usage(tenant_id),
+        activity=await reads.activity.run_activity(tenant_id, _last_days(dependencies)),
         keys=await reads.keys.list_keys(tenant_id) if is_admin else (),
         signing_keys=await reads.signing_keys.keys_of(tenant_id) if is_admin else (),
         scopes=SCOPES,
         form=form or Form({"scope": Scope.READ}),
         problems=problems or Problems(),
     )
+
+
+def _last_days(dependencies: PageDependencies) -> ActivitySearch:
+    """By whole days, today's with them."""
+    day = timedelta(days=1)
+    today = dependencies.around.clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
+    return ActivitySearch(today - (DAYS - 1) * day, today + day, day)
 
 
 # --- Keys -------------------------------------------------------------------------------------
@@ -65,7 +78,8 @@ async def create_key(
 ) -> Response:
     try:
         expires_at = _end(form, dependencies.around.clock.now())
-        wanted = NewKey(form.text("name"), (_scope(form),), visitor.caller.user_id, expires_at)
+        user_id = await _user(form, visitor, dependencies)
+        wanted = NewKey(form.text("name"), (_scope(form),), user_id, expires_at)
         key, token = await dependencies.keys.create(visitor.caller, wanted)
     except MENDABLE as error:
         problems = problems_of(error, KEY_FIELDS)
@@ -75,9 +89,10 @@ async def create_key(
 
 @routes.post("/settings/keys/{key_id}/rotate")
 async def rotate_key(
-    key_id: UUID, request: Request, _form: Sent, visitor: Admin, dependencies: PageDependencies
+    key_id: UUID, request: Request, form: Sent, visitor: Admin, dependencies: PageDependencies
 ) -> Response:
-    key, token = await dependencies.keys.rotate(visitor.caller, key_id, timedelta(0))
+    overlap = validated(KeyRotationBody, _given(form, "overlap")).parsed()
+    key, token = await dependencies.keys.rotate(visitor.caller, key_id, overlap)
     return await _new_secret(request, "key", key.name, token)
 
 
@@ -101,7 +116,8 @@ async def _new_secret(request: Request, kind: str, name: str, secret: str) -> Re
 async def create_signing_key(
     request: Request, form: Sent, visitor: Admin, dependencies: PageDependencies
 ) -> Response:
-    body = validated(SigningKeyBody, {"no_overlap": form.optional("no_overlap") is not None})
+    wish = {**_given(form, "overlap"), "no_overlap": form.optional("no_overlap") is not None}
+    body = validated(SigningKeyBody, wish)
     caller, secret = visitor.caller, dependencies.around.new_signing_secret()
     key = await dependencies.signing_keys.rotate(
         caller.actor, caller.tenant_id, secret, body.parsed()
@@ -114,6 +130,23 @@ async def change_retention(form: Sent, visitor: Admin, dependencies: PageDepende
     days = _days(form, "retention_days", 3650)
     await dependencies.tenants.change(visitor.caller, TenantChange({"retention_days": days}))
     return done(ENTRY, "How long runs are kept is changed.")
+
+
+def _given(form: Form, name: str) -> dict[str, Any]:
+    """Nothing where it was left empty."""
+    return {name: form.text(name)} if form.optional(name) else {}
+
+
+async def _user(form: Form, visitor: Visitor, dependencies: PageDependencies) -> UUID:
+    """Whom a key acts for: yourself unless somebody else is chosen."""
+    chosen = form.optional("user")
+    if chosen is None:
+        return visitor.caller.user_id
+    users = await dependencies.reads.tenants.list_users(visitor.caller.tenant_id)
+    for user in users:
+        if str(user.id) == chosen:
+            return user.id
+    raise InvalidInput("user", chosen, "one of the people of this tenant")
 
 
 def _scope(form: Form) -> Scope:

@@ -1,7 +1,6 @@
 """What a person does to an endpoint between its runs: pause, hint, run now, and the like."""
 
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -10,18 +9,16 @@ from starlette.responses import Response
 
 from cadenza.application.steering import Steering
 from cadenza.domain.access import Caller
-from cadenza.domain.errors import InvalidInput
 from cadenza.domain.instants import humanize
-from cadenza.manifest.durations import parse_duration
 from cadenza.web.api.parsing.bodies import IntervalHintBody, OneShotHintBody, validated
 from cadenza.web.dashboard.forms import MENDABLE, Form, Problems, problems_of
-from cadenza.web.dashboard.rendering import done, page
+from cadenza.web.dashboard.query import local_instant
+from cadenza.web.dashboard.rendering import back_or, done, page
 from cadenza.web.dashboard.visitor import Operator, PageDependencies, Sent, zone_of
 
 routes = APIRouter()
 ENTRY = "/jobs"
 HINT_FIELDS = ("interval", "ttl", "reason", "at", "in", "kind")
-PAUSE_FIELDS = ("until", "for", "reason")
 
 
 # --- One click --------------------------------------------------------------------------------
@@ -48,10 +45,10 @@ def _press(act: Act, message: str) -> Callable[..., Awaitable[Response]]:
     """What a button does that needs nothing but the endpoint."""
 
     async def press(
-        endpoint_id: UUID, _form: Sent, visitor: Operator, dependencies: PageDependencies
+        endpoint_id: UUID, form: Sent, visitor: Operator, dependencies: PageDependencies
     ) -> Response:
         await act(dependencies.steering, visitor.caller, endpoint_id)
-        return done(f"/endpoints/{endpoint_id}", message)
+        return done(back_or(form, f"/endpoints/{endpoint_id}"), message)
 
     return press
 
@@ -104,40 +101,12 @@ async def call_once(
 # --- With a form ------------------------------------------------------------------------------
 
 
-@routes.get("/endpoints/{endpoint_id}/pause-until")
-async def show_pause(
-    endpoint_id: UUID, request: Request, visitor: Operator, dependencies: PageDependencies
-) -> Response:
-    form = Form({"for": "1h"})
-    return await _steering_form(request, "pause", endpoint_id, visitor, dependencies, form)
-
-
-@routes.post("/endpoints/{endpoint_id}/pause-until")
-async def pause_until(
-    endpoint_id: UUID,
-    request: Request,
-    form: Sent,
-    visitor: Operator,
-    dependencies: PageDependencies,
-) -> Response:
-    try:
-        until_at = _end_of_pause(form, dependencies.around.clock.now(), zone_of(request))
-        reason = _reason(form)
-        await dependencies.steering.pause(visitor.caller, endpoint_id, until_at, reason)
-    except MENDABLE as error:
-        problems = problems_of(error, PAUSE_FIELDS)
-        return await _steering_form(
-            request, "pause", endpoint_id, visitor, dependencies, form, problems
-        )
-    return done(f"/endpoints/{endpoint_id}", "It is paused.")
-
-
 @routes.get("/endpoints/{endpoint_id}/hint")
 async def show_hint(
     endpoint_id: UUID, request: Request, visitor: Operator, dependencies: PageDependencies
 ) -> Response:
     form = Form({"kind": "interval", "ttl": "1h"})
-    return await _steering_form(request, "hint", endpoint_id, visitor, dependencies, form)
+    return await _hint_form(request, endpoint_id, visitor, dependencies, form)
 
 
 @routes.post("/endpoints/{endpoint_id}/hint")
@@ -162,15 +131,12 @@ async def hint(
             message = f"It runs every {humanize(interval)} for {humanize(ttl)}, within its limits."
     except MENDABLE as error:
         problems = problems_of(error, HINT_FIELDS)
-        return await _steering_form(
-            request, "hint", endpoint_id, visitor, dependencies, form, problems
-        )
+        return await _hint_form(request, endpoint_id, visitor, dependencies, form, problems)
     return done(f"/endpoints/{endpoint_id}", message)
 
 
-async def _steering_form(
+async def _hint_form(
     request: Request,
-    name: str,
     endpoint_id: UUID,
     visitor: Operator,
     dependencies: PageDependencies,
@@ -181,7 +147,7 @@ async def _steering_form(
     stored = await reads.get_endpoint(visitor.caller.tenant_id, endpoint_id)
     return await page(
         request,
-        f"endpoints/{name}.html",
+        "endpoints/hint.html",
         status=200 if problems is None else 422,
         entry=ENTRY,
         stored=stored,
@@ -204,30 +170,3 @@ def _one_shot(form: Form, zone: ZoneInfo) -> dict[str, str]:
     if form.optional("at") is not None:
         return {**fields, "at": local_instant("at", form.text("at"), zone).isoformat()}
     return {**fields, "in": form.text("in")}
-
-
-def _end_of_pause(form: Form, now: datetime, zone: ZoneInfo) -> datetime | None:
-    """None: until it is resumed."""
-    if form.optional("until") is not None:
-        return local_instant("until", form.text("until"), zone)
-    if form.optional("for") is None:
-        return None
-    try:
-        return now + parse_duration(form.text("for"))
-    except (ValueError, OverflowError) as error:
-        raise InvalidInput("for", form.text("for"), str(error)) from error
-
-
-def local_instant(field: str, text: str, zone: ZoneInfo) -> datetime:
-    """As a browser's field for day and time has it, where the person is."""
-    try:
-        return datetime.fromisoformat(text).replace(tzinfo=zone).astimezone(UTC)
-    except (ValueError, OverflowError) as error:
-        raise InvalidInput(field, text, "a day and a time, like 2026-03-01T12:00") from error
-
-
-def _reason(form: Form) -> str:
-    reason = form.text("reason")
-    if len(reason) > 500:
-        raise InvalidInput("reason", reason, "at most 500 characters")
-    return reason

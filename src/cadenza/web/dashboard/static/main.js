@@ -4,12 +4,14 @@ import { startLive } from "./live.js";
 import { startShortcuts } from "./shortcuts.js";
 import { keepZone, startTheme } from "./preferences.js";
 import { startActivity } from "./activity.js";
+import { startEditors } from "./editor.js";
 
 startTheme();
 showCurrentEntry();
 startClock();
 startMenus();
 startCopying();
+startEditors();
 if (document.getElementById("live")) {
   startShortcuts();
   startLive();
@@ -42,13 +44,14 @@ function startMenus() {
   });
 }
 
+/** By delegation, because a live update may draw a button anew; without a clipboard none is shown. */
 function startCopying() {
-  for (const button of document.querySelectorAll("[data-copy]")) {
-    if (!navigator.clipboard) continue;
-    button.hidden = false;
-    button.addEventListener("click", async () => {
-      await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
-      button.textContent = "Copied";
-    });
-  }
+  if (!navigator.clipboard) return;
+  document.documentElement.classList.add("can-copy");
+  document.addEventListener("click", async (event) => {
+    const button = event.target.closest("[data-copy]");
+    if (!button) return;
+    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+    button.textContent = "Copied";
+  });
 }

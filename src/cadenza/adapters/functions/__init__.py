@@ -1,0 +1,1 @@
+"""Functions of a user's own Python program: called on its loop, in threads, or in a child."""

@@ -1,0 +1,27 @@
+"""Ids by how they begin, as people copy them from a list."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Protocol
+from uuid import UUID
+
+MOST_READ = 20_000  # rows of all tenants that may begin so; a longer beginning has fewer
+
+
+class IdKind(StrEnum):
+    JOB = "job"
+    ENDPOINT = "endpoint"
+    RUN = "run"
+    SESSION = "session"
+    SCHEDULE = "schedule"
+    SCHEDULE_RUN = "schedule-run"
+    GRANT = "grant"
+    ACCOUNT = "account"
+
+
+class IdReads(Protocol):
+    async def ids_between(
+        self, tenant_id: UUID, kind: IdKind, first: UUID, last: UUID, limit: int
+    ) -> Sequence[UUID]:
+        """Of one tenant, in their order."""
+        ...

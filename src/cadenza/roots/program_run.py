@@ -1,0 +1,49 @@
+"""A user's program with its database: until a signal, or beside what else its loop does."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from pydantic import SecretStr
+
+from cadenza.adapters.system.worker_program import stop_on_signals
+from cadenza.program.declarations import Declarations
+from cadenza.roots.functions import running_program
+from cadenza.roots.program import database_url, run_program, set_up_logs
+from cadenza.roots.settings import Settings, read_settings
+
+Overrides = Mapping[str, Any]
+
+
+def run_until_stopped(
+    declarations: Declarations, overrides: Overrides, tenant: str | None, threads: int
+) -> None:
+    settings = _settings(overrides)
+    set_up_logs(as_json=settings.log_json)
+
+    async def work(url: str) -> None:
+        async with running_program(declarations, settings, url, tenant, threads) as program:
+            stop_on_signals(program.worker)
+            await program.ended
+
+    run_program(settings, work)
+
+
+@asynccontextmanager
+async def started(
+    declarations: Declarations, overrides: Overrides, tenant: str | None, threads: int
+) -> AsyncGenerator[asyncio.Task[None]]:
+    settings = _settings(overrides)
+    with database_url(settings) as url:
+        async with running_program(declarations, settings, url, tenant, threads) as program:
+            yield program.ended
+
+
+def _settings(overrides: Overrides) -> Settings:
+    settings = read_settings()
+    url, folder = overrides["database_url"], overrides["data_folder"]
+    given: dict[str, Any] = {"database_url": SecretStr(url)} if url else {}
+    given |= {"data_folder": Path(folder)} if folder else {}
+    return settings.model_copy(update=given)

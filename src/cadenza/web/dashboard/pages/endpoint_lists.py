@@ -1,0 +1,75 @@
+"""All endpoints: one of many is found by its state, job, name or address."""
+
+from fastapi import APIRouter, Request
+from starlette.responses import RedirectResponse, Response
+
+from cadenza.application.ports.catalogue import EndpointSearch
+from cadenza.domain.endpoint import EndpointOrder, EndpointState
+from cadenza.web.api.dependencies import Dependencies
+from cadenza.web.api.parsing.cursors import read_endpoint_cursor
+from cadenza.web.dashboard.pages.jobs import word_or_none
+from cadenza.web.dashboard.pages.lists import endpoint_rows
+from cadenza.web.dashboard.policy import HEADERS
+from cadenza.web.dashboard.query import PAGE, choice, identifier, word
+from cadenza.web.dashboard.rendering import page
+from cadenza.web.dashboard.visitor import PageDependencies, Reader, Visitor
+
+routes = APIRouter()
+ENTRY = "/jobs"
+ORDERS = {
+    EndpointOrder.NAME: "by name",
+    EndpointOrder.NEXT_RUN: "next run first",
+    EndpointOrder.CREATED: "oldest first",
+}
+
+
+@routes.get("/jobs/endpoints")
+async def list_endpoints(
+    request: Request, visitor: Reader, dependencies: PageDependencies
+) -> Response:
+    tenant_id, reads = visitor.caller.tenant_id, dependencies.reads
+    order = choice(request, "sort", EndpointOrder) or EndpointOrder.NAME
+    search = EndpointSearch(
+        job_id=identifier(request, "job"),
+        search=word(request, "search"),
+        state=choice(request, "state", EndpointState),
+        order=order,
+        after=read_endpoint_cursor(word_or_none(request, "cursor"), order),
+        limit=PAGE + 1,
+    )
+    rows = await reads.endpoints.list_endpoints(tenant_id, search)
+    job = await reads.jobs.get_job(tenant_id, search.job_id) if search.job_id else None
+    return await page(
+        request,
+        "endpoints/list.html",
+        entry=ENTRY,
+        rows=endpoint_rows(request, rows, order),
+        search=search,
+        job=job,
+        counts=await _counts(search, visitor, dependencies),
+        orders=ORDERS,
+    )
+
+
+async def _counts(
+    search: EndpointSearch, visitor: Visitor, dependencies: Dependencies
+) -> dict[EndpointState, int | None]:
+    """How many there are of each state, whatever else is searched for; archived ones are not
+    counted."""
+    reads = dependencies.reads.activity
+    counts = await reads.count_states(visitor.caller.tenant_id, search.job_id)
+    return {
+        EndpointState.FAILING: counts.failing,
+        EndpointState.LATE: counts.late,
+        EndpointState.PAUSED: counts.paused,
+        EndpointState.HINTED: counts.hinted,
+        EndpointState.ACTIVE: counts.total - counts.paused,
+        EndpointState.ARCHIVED: None,
+    }
+
+
+@routes.get("/endpoints")
+async def move_on(request: Request) -> Response:
+    """Where the list was before it belonged to the jobs."""
+    query = f"?{request.url.query}" if request.url.query else ""
+    return RedirectResponse(f"/jobs/endpoints{query}", 308, HEADERS)
