@@ -91,7 +91,7 @@ def _reply(world: World, claim: Claim, now: datetime) -> Reply:
     if claim.endpoint_name == "database_query_trace" and 17.4 < minute < 18.6:
         return Reply(_failed(None, ""), seconds(60))
     body: dict[str, Any] = {
-        name: round(value * world.chance.between(0.985, 1.015, name, *about))
+        name: round(value * world.chance.between(1.0, 1.02, name, *about))
         for name, value in metrics_at(now).items()
     }
     return Reply(Outcome(RunStatus.SUCCESS, status_code=200, body=body), takes)

@@ -16,7 +16,7 @@ from cadenza.domain.score import Limit, limit_in
 SERIES = 2
 POINTS = 500
 LIMITS = 20  # of a field
-CHOICES = 30  # fields that somebody may choose from
+CHOICES = 60  # fields that somebody may choose from
 LOOKED_AT = 10  # lanes whose answers are looked into where no rule says which
 ANSWERS = 12  # of each of them
 _DEEPEST = 3

@@ -161,7 +161,7 @@ class ScoreResponse(ResponseSchema):
     next: str | None = Field(description="The cursor of the next lanes; null where these are all.")
     values: list[SeriesResponse] = Field(description="At most two.")
     fields: list[FieldResponse] = Field(
-        description="What `value` may ask for, at most 30; only with `fields=true`."
+        description="What `value` may ask for, at most 60; only with `fields=true`."
     )
 
 
