@@ -16,7 +16,7 @@ def validation_policy(shell_allowed: bool, closed_ports: frozenset[int]) -> Vali
     check = CelExpressions().check
 
     def check_rule(field: str, expression: str) -> None:
-        check(field, expression, OF_A_RULE, yes_or_no=not field.endswith("run_at"))
+        check(field, expression, OF_A_RULE, yes_or_no_wanted=not field.endswith("run_at"))
 
     check_answer = partial(check, names=OF_AN_ANSWER)
     return ValidationPolicy(closed_ports, shell_allowed, check_answer, check_rule)
