@@ -50,7 +50,7 @@ class Mutant:
     about: str
     install: Callable[[Patch], None]
     fault: str | None = None  # that brings it out, where real programs are needed
-    is_sql: bool = False
+    seconds: float = 22.0  # that such a run takes
 
 
 @contextmanager
@@ -214,11 +214,11 @@ MUTANTS = {
     "no-deadline": Mutant("a request outlives the lease of its worker", _no_deadline),
     "hints-for-ever": Mutant("an interval hint does not expire", _hints_for_ever),
     "late-results-count": Mutant("a late result changes a run", _late_results_count),
-    "sql-no-epoch": Mutant("no epoch predicate in the finish", _sql_no_epoch, "stop", True),
-    "sql-no-skip-locked": Mutant("no SKIP LOCKED", _sql_no_skip_locked, "hold_row", True),
-    "sql-no-lease": Mutant("no lease predicate in the claim", _sql_no_lease, "drop", True),
-    "sql-no-renewal": Mutant("a renewal that renews nothing", _sql_no_renewal, "drop", True),
-    "one-signature": Mutant("one tenant's key signs for all", _one_signature, "drop", True),
+    "sql-no-epoch": Mutant("no epoch predicate in the finish", _sql_no_epoch, "stall", 45),
+    "sql-no-skip-locked": Mutant("no SKIP LOCKED", _sql_no_skip_locked, "hold_row"),
+    "sql-no-lease": Mutant("no lease predicate in the claim", _sql_no_lease, "drop"),
+    "sql-no-renewal": Mutant("a renewal that renews nothing", _sql_no_renewal, "drop"),
+    "one-signature": Mutant("one tenant's key signs for all", _one_signature, "drop"),
 }
 IN_SIMULATION = tuple(name for name, mutant in MUTANTS.items() if mutant.fault is None)
 IN_PROGRAMS = tuple(name for name, mutant in MUTANTS.items() if mutant.fault is not None)
