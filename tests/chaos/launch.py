@@ -9,7 +9,7 @@ import time
 
 from cadenza.adapters.postgres import clock
 from cadenza.roots.main import main
-from tests.chaos.mutants import MUTANTS
+from tests.chaos.mutants import MUTANTS, Patch
 
 MUTANT, DRIFT = "CHAOS_MUTANT", "CHAOS_DRIFT"
 
@@ -24,6 +24,6 @@ if __name__ == "__main__":
     if DRIFT in settings:
         _drifting(float(settings[DRIFT]))
     if MUTANT in settings:
-        MUTANTS[settings[MUTANT]].install()
+        MUTANTS[settings[MUTANT]].install(Patch())
     sys.argv[0] = "cadenza"
     main()

@@ -72,4 +72,7 @@ def passed_over(spec: Spec, run: Run, following: Run, failures: int) -> int:
     assert spec.every is not None
     assert run.finished_at is not None
     interval = spec.every * 2 ** min(failures, MOST_DOUBLINGS)
-    return max(0, -((run.slot_at - run.finished_at) // interval) - 1)
+    while_it_ran = max(0, -((run.slot_at - run.finished_at) // interval) - 1)
+    _, due_by = interval_after(spec, run, failures_after(failures, run))
+    after_it = -((due_by - following.slot_at) // spec.every)
+    return while_it_ran + max(0, after_it)

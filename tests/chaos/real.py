@@ -2,7 +2,6 @@
 
 import asyncio
 import signal
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -37,6 +36,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Ran:
+    plan: Plan
     history: History
     verdict: Verdict
     figures: dict[str, Any]
@@ -65,7 +65,7 @@ async def run(plan: Plan) -> Ran:
         "tracebacks": len(troubles),
         "stalled_s": history.stalled,
     }
-    return Ran(history, verdict, figures, troubles)
+    return Ran(plan, history, verdict, figures, troubles)
 
 
 async def _harm(here: Stage, plan: "Plan", until: float) -> None:
@@ -125,7 +125,3 @@ def _after_database(history: History) -> float:
             if after is not None and spec.every is not None:
                 longest = max(longest, after - fault.ended - spec.every.total_seconds())
     return longest
-
-
-def counted(ran: Sequence[Ran]) -> Counter[str]:
-    return sum((each.figures["faults"] for each in ran), Counter[str]())

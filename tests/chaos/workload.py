@@ -91,5 +91,6 @@ async def _add(
     timeout = seconds(2) if kind.name in ("hangs", "drips") else seconds(30)
     target = HttpTarget(f"{base_url}/{kind.path}/{number}", timeout=timeout)
     endpoint = await direct.add_endpoint(endpoint, target)
-    cron = None if every else "* * * * *"
-    return Spec(endpoint.id, tenant_id, endpoint.name, now, every, cron, zone, kind.plain)
+    assert endpoint.plan is not None
+    since, cron = endpoint.plan.inputs.now, None if every else "* * * * *"
+    return Spec(endpoint.id, tenant_id, endpoint.name, since, every, cron, zone, kind.plain)

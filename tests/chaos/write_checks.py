@@ -88,3 +88,17 @@ def expired_hints(history: History) -> Iterator[Violation]:
         ):
             text = f"planned {plan.next_run_at}, of {hint}"
             yield Violation("expired_hint", endpoint.id, version.at, text)
+
+
+def vanished_hints(history: History) -> Iterator[Violation]:
+    """The end of a run takes no interval hint away that has not expired."""
+    before: dict[UUID, Endpoint] = {}
+    for version in history.endpoint_versions:
+        endpoint, earlier = version.endpoint, before.get(version.endpoint.id)
+        before[endpoint.id] = endpoint
+        if earlier is None or not earlier.in_flight or endpoint.in_flight or endpoint.plan is None:
+            continue
+        hint = earlier.interval_hint
+        if hint and endpoint.interval_hint is None and hint.expires_at > endpoint.plan.inputs.now:
+            text = f"{hint} was gone at {endpoint.plan.inputs.now}"
+            yield Violation("vanished_hint", endpoint.id, version.at, text)
