@@ -17,6 +17,7 @@ Item = dict[str, Any]
 LOOKED_BACK = 200  # entries of a job's timeline among which the last change is looked for
 MOST_FAILURES = 200
 CALM = "Nothing fails, is late, paused or bent: everything runs as it was written."
+STATES = {"failing": "fails", "late": "late", "paused": "paused", "hinted": "bent"}
 PAUSES = ("endpoint.pause", "job.pause")
 HINTS = ("endpoint.hint.interval", "endpoint.hint.one-shot")
 cli = typer.Typer()
@@ -46,12 +47,7 @@ def status(api: Api, out: Output, job: OfJob = None, limit: Limit = 20) -> None:
 def _rows(api: Api, times: Times, job_id: str | None, limit: int) -> Iterator[Item]:
     """The worst first; so many at most."""
     changes = _Changes(api)
-    for state, word in (
-        ("failing", "fails"),
-        ("late", "late"),
-        ("paused", "paused"),
-        ("hinted", "bent"),
-    ):
+    for state, word in STATES.items():
         query = {"job_id": job_id, "state": state}
         for endpoint in api.pages("/endpoints", limit, query):
             since, why = _since_and_why(api, times, changes, state, endpoint)
@@ -69,10 +65,10 @@ def _since_and_why(
     if state == "late":
         return endpoint["next_run_at"], "no worker has begun it; see: cadenza doctor"
     if state == "paused":
-        return changes.last(endpoint, PAUSES), "; ".join(
-            _pause(each, times) for each in endpoint["pauses"]
-        )
-    return changes.last(endpoint, HINTS), "; ".join(hint(each, times) for each in endpoint["hints"])
+        pauses = [_pause(pause, times) for pause in endpoint["pauses"]]
+        return changes.last(endpoint, PAUSES), "; ".join(pauses)
+    hints = [hint(item, times) for item in endpoint["hints"]]
+    return changes.last(endpoint, HINTS), "; ".join(hints)
 
 
 def _failure(api: Api, endpoint: Item) -> tuple[str | None, str]:

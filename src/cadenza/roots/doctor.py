@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated, Any
@@ -128,7 +128,7 @@ def _clock(drift: float) -> Check:
     return Check("clock", "odd", what, fix)
 
 
-def _workers(alive: dict[str, int]) -> Iterator[Check]:
+def _workers(alive: Mapping[str, int]) -> Iterator[Check]:
     for kind in NEEDED:
         if not alive.get(kind):
             state = "wrong" if kind == "scheduler" else "odd"

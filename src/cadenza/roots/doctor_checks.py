@@ -3,7 +3,7 @@
 import os
 import platform
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib.metadata import version
@@ -133,7 +133,7 @@ def _pairs(settings: Settings) -> Sequence[tuple[bool, str, str]]:
     )
 
 
-def _unknown_variables(environment: "os._Environ[str]") -> Iterator[Check]:
+def _unknown_variables(environment: Mapping[str, str]) -> Iterator[Check]:
     """A setting that is written wrongly changes nothing, and nobody is told."""
     known = {variable for name in Settings.model_fields for variable in variables_of(name)}
     for variable in sorted(environment):
