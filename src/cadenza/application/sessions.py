@@ -55,13 +55,14 @@ async def _is_counted(tx: Transaction, session: Session) -> bool:
 
 
 def _events(session: Session) -> Iterator[PendingEvent]:
-    tools_by_kind = {
-        "planner.acted": [call.tool for call in session.tool_calls if call.took_effect],
-        "planner.suggested": [call.tool for call in session.tool_calls if call.suggested],
+    calls_by_kind = {
+        "planner.acted": [call for call in session.tool_calls if call.took_effect],
+        "planner.suggested": [call for call in session.tool_calls if call.suggested],
     }
-    for kind, tools in tools_by_kind.items():
-        if tools:
-            yield _event(session, kind, tools=tools)
+    for kind, calls in calls_by_kind.items():
+        if calls:
+            actions = [{"tool": call.tool, "arguments": call.arguments} for call in calls]
+            yield _event(session, kind, tools=[call.tool for call in calls], actions=actions)
     if session.is_news_of_failure:
         yield _event(
             session,

@@ -1,5 +1,7 @@
 """What ends jobs and endpoints: archived, which can be undone, and deleted, which cannot."""
 
+from collections.abc import Callable
+from operator import itemgetter
 from typing import Any
 
 from cadenza.cli.asking import DryRun, Yes, ask
@@ -155,7 +157,7 @@ def _archived_job(api: Api, name: str) -> Item:
     job = by_id(api, "/jobs", name)
     if job is None:
         named = list(api.pages("/jobs", 20, {"name": name, "archived": True}))
-        job = _only("job", name, named, lambda item: item["name"])
+        job = _only("job", name, named, itemgetter("name"))
         job = job or by_beginning(api, "job", "/jobs", name)
     if job is None:
         raise unknown("archived job", name, (), "cadenza jobs list --archived")
@@ -177,7 +179,7 @@ def _archived_endpoint(api: Api, name: str) -> Item:
     return endpoint
 
 
-def _only(kind: str, name: str, rows: list[Item], label: Any) -> Item | None:
+def _only(kind: str, name: str, rows: list[Item], label: Callable[[Item], str]) -> Item | None:
     if len(rows) > 1:
         several = ", ".join(f"{plain(label(row))} {row['id']}" for row in rows)
         raise usage(f"Several archived {kind}s are named {plain(name)!r}. Which id? {several}")

@@ -1,7 +1,7 @@
 """One decorator for commands over the API: each gets what its parameters ask for.
 
-`--server`, `--key`, `--json` and `--wide` belong to every command over the API; they are written down here
-once.
+`--server`, `--key`, `--json` and `--wide` belong to every command over the API; they are written
+down here once.
 """
 
 import inspect

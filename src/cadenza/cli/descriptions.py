@@ -22,6 +22,9 @@ SOURCES = {
     "paused": "pause",
     "resumed": "resumed",
     "manual": "a person",
+    # families of them, as pictures have
+    "baseline": "baseline",
+    "clamped": "moved by a limit",
 }
 
 

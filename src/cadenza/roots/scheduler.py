@@ -14,6 +14,7 @@ from cadenza.adapters.postgres.maintenance import Maintenance
 from cadenza.adapters.postgres.migrate import migrate
 from cadenza.adapters.system.clock import warn_if_off
 from cadenza.adapters.system.events import LoggedEvents
+from cadenza.adapters.system.failing_runs import LoggingDispatcher
 from cadenza.adapters.system.worker_program import log_trouble
 from cadenza.application.ports.dispatcher import Dispatcher
 from cadenza.application.ports.secret_box import SecretBox
@@ -63,7 +64,7 @@ async def run_scheduler(settings: Settings, url: str) -> None:
             endable_expressions(expression_limits(settings)) as expressions,
             dispatcher(settings, signing_keys, clock, expressions) as calls,
         ):
-            worker = make_scheduler(settings, database, box, clock, calls)
+            worker = make_scheduler(settings, database, box, clock, LoggingDispatcher(calls))
             beside = [
                 Listener(url, {"cadenza_due": worker.wake}).run(),
                 repeat(housekeeping, clock, MAINTENANCE_EVERY, log_trouble),

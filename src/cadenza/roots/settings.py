@@ -12,6 +12,7 @@ from cadenza.domain.errors import InstallationError
 from cadenza.roots.graph_settings import GraphSettings, InFlight
 
 PREFIX = "CADENZA_"
+OPEN_NETWORKS = "loopback,private"  # under `cadenza up`, where nothing else is said
 Money = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
