@@ -29,11 +29,11 @@ class Calls:
         self.dispatcher = FunctionDispatcher(self.functions, SystemClock(), threads=2)
 
     async def call(
-        self, function: Callable[..., Any], *, isolate: bool = False, timeout: timedelta = LONG
+        self, function: Callable[..., Any], *, isolate: bool = False, limit: timedelta = LONG
     ) -> Outcome:
         name = function.__name__
         self.functions[name] = registered(name, function, isolate=isolate)
-        target = FunctionTarget("shop", name, timeout)
+        target = FunctionTarget("shop", name, limit)
         return await self.dispatcher.dispatch(replace(make_claim(make_endpoint()), target=target))
 
 
@@ -66,7 +66,7 @@ async def test_another_runs_in_a_thread(calls: Calls) -> None:
 
 
 async def test_a_thread_that_takes_too_long_is_told_so(calls: Calls, pids: Path) -> None:
-    outcome = await calls.call(functions.wait_for_cancel, timeout=timedelta(milliseconds=50))
+    outcome = await calls.call(functions.wait_for_cancel, limit=timedelta(milliseconds=50))
     assert (outcome.status, outcome.error_kind) == ("timeout", "timeout")
     await until(lambda: pids.exists() and pids.read_text() == "cancelled")
 
@@ -104,14 +104,13 @@ async def test_at_its_deadline_it_is_killed_with_all_that_it_started(
     calls: Calls, pids: Path
 ) -> None:
     call = asyncio.create_task(
-        calls.call(functions.hang_with_a_child, isolate=True, timeout=timedelta(seconds=20))
+        calls.call(functions.hang_with_a_child, isolate=True, limit=timedelta(seconds=20))
     )
     await until(lambda: pids.exists() and " " in pids.read_text(), within=20)
     call.cancel()
     with pytest.raises(asyncio.CancelledError):
         await call
-    own, child = map(int, pids.read_text().split())
-    await until(lambda: not _lives(own) and not _lives(child))
+    await until(lambda: not any(_lives(int(pid)) for pid in pids.read_text().split()))
 
 
 def _lives(pid: int) -> bool:

@@ -1,4 +1,4 @@
-"""Programs over a real PostgreSQL: in a web application, several of them, and what the API shows."""
+"""Programs over a real PostgreSQL: in a web application, and several of them."""
 
 import asyncio
 import subprocess
