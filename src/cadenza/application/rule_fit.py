@@ -52,10 +52,7 @@ async def _misfit(
     """The first that does not; a rule for every endpoint fits where it fits one of them."""
     first: str | None = None
     for name in names:
-        values: Values = {
-            "response": answers[name],
-            "siblings": {other: {"response": answers[other]} for other in answers if other != name},
-        }
+        values = values_among(name, answers)
         text = _missing(rule, name, values, answers, expressions)
         if text is None and missing_in(rule.when, values, expressions) is None:
             (judgement,) = await judged(owner, [(rule, [values])], expressions)
@@ -65,6 +62,12 @@ async def _misfit(
             return None
         first = first or text
     return first
+
+
+def values_among(name: str, answers: Answers) -> Values:
+    """What is known of an endpoint by the last answers of its job."""
+    others = {other: {"response": answers[other]} for other in answers if other != name}
+    return {"response": answers[name], "siblings": others}
 
 
 def _missing(
