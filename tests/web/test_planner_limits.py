@@ -78,7 +78,8 @@ async def test_a_session_shows_why_it_was_held_and_what_its_tokens_were(site: Si
         cost=0.5,
         usage=TokenUsage(1000, 100, 400),
         reason=LookReason.STREAK,
-        failed_looks=2,
+        prompt_version="2.abc",
+        failed_looks=1,
         trouble="it made no sense",
         next_analysis_at=now + minutes(10),
     )
@@ -88,8 +89,9 @@ async def test_a_session_shows_why_it_was_held_and_what_its_tokens_were(site: Si
     split = (shown["input_tokens"], shown["cached_tokens"], shown["output_tokens"])
     assert (*split, shown["cost"], shown["account_id"]) == (1000, 400, 100, 0.5, None)
     (state,) = (await site.ours.done("GET", f"/endpoints/{made['id']}/analyses"))["items"]
-    assert (state["brain"], state["failed_looks"]) == ("llm", 2)
+    assert (state["brain"], state["failed_looks"]) == ("llm", 1)
     assert state["trouble"] == "it made no sense"
+    assert shown["prompt_version"] == "2.abc"
 
 
 async def _refused(site: Site, method: str, path: str, document: dict[str, Any]) -> tuple[str, ...]:
