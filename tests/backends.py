@@ -40,7 +40,7 @@ from cadenza.roots.api import app_over, served_app
 from cadenza.roots.dispatch import dispatcher
 from cadenza.roots.scheduler import make_scheduler
 from cadenza.roots.settings import Settings
-from cadenza.roots.stores import api_stores
+from cadenza.roots.stores import api_stores, memory_stores
 from cadenza.web.api.dependencies import Stores
 from tests.direct import Direct
 from tests.factories import CRON, OK, seconds
@@ -171,11 +171,11 @@ class Backend(ABC):
 
 
 class MemoryBackend(Backend):
-    def __init__(self) -> None:
-        clock = SystemClock()
-        self.tables = Tables(clock, new_id)
+    def __init__(self, tables: Tables | None = None) -> None:
+        self.tables = tables or Tables(SystemClock(), new_id)
+        clock = self.tables.clock
         memory = MemoryStores(self.tables)
-        super().__init__(_memory_stores(memory), _memory_queue(memory), clock)
+        super().__init__(memory_stores(memory), _memory_queue(memory), clock)
 
     @asynccontextmanager
     async def app(self, settings: Settings) -> AsyncIterator[FastAPI]:
@@ -221,34 +221,6 @@ class MemoryBackend(Backend):
         worker = Scheduler("worker", self.queue, calls, self.clock, LoggedEvents(), options)
         self.tables.listen(Channel.DUE, worker.wake)
         return worker
-
-
-def _memory_stores(memory: MemoryStores) -> Stores:
-    return Stores(
-        store=memory.store,
-        jobs=memory.catalogue,
-        endpoints=memory.catalogue,
-        runs=memory.runs,
-        records=memory.records,
-        usage=memory.usage,
-        readiness=memory.readiness,
-        event_log=memory.event_log,
-        latest_answers=memory.latest_answers,
-        keys=memory.accounts,
-        tenants=memory.accounts,
-        signing_keys=memory.signing_keys,
-        suggestions=memory.suggestions,
-        analysis_queue=memory.analysis_queue,
-        billing=memory.billing,
-        grants=memory.grants,
-        schedules=memory.schedules,
-        graphs=memory.workers,
-        sign_ins=memory.sign_ins,
-        ids=memory.ids,
-        steering=memory.steering,
-        scores=memory.scores,
-        activity=memory.activity,
-    )
 
 
 def _memory_queue(memory: MemoryStores) -> ClaimedRuns:

@@ -8,8 +8,9 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.backends import MEMORY
+from tests.browser.flash_sale import lived, owner_of, sold
 from tests.browser.watching import Person, World, person_of, world_of
-from tests.web.support import listening
+from tests.web.support import listening, listening_over
 
 HERE = Path(__file__).parent
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -49,6 +50,25 @@ def world() -> Iterator[World]:
 def person(world: World, chromium: Browser) -> Iterator[Person]:
     """Signed in with an admin's key; at the end, nothing may have gone wrong on any page."""
     with person_of(world, chromium) as person:
+        person.sign_in()
+        yield person
+        person.check_nothing_went_wrong()
+
+
+@pytest.fixture(scope="module")
+def sale() -> Iterator[World]:
+    """A flash sale that has just been lived through; its owner is Ada."""
+    lived_world = lived()
+    with listening_over(lambda: sold(lived_world)) as server:
+        server.site.ours = server.wait_for(owner_of(server.site, lived_world))
+        server.site.ours.ids["jobs"] = str(lived_world.job.id)
+        yield world_of(server)
+
+
+@pytest.fixture
+def viewer(sale: World, chromium: Browser) -> Iterator[Person]:
+    """Looks at the flash sale; at the end, nothing may have gone wrong on any page."""
+    with person_of(sale, chromium) as person:
         person.sign_in()
         yield person
         person.check_nothing_went_wrong()

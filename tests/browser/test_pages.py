@@ -35,7 +35,7 @@ def _pages(ids: dict[str, str]) -> list[str]:
     ]
 
 
-def _faults(page: Page) -> list[str]:
+def faults_on(page: Page) -> list[str]:
     """What axe finds, by rule and place."""
     page.evaluate(AXE)
     result: Any = page.evaluate("axe.run(document)")
@@ -51,10 +51,10 @@ def test_axe_finds_nothing_on_any_page(world: World, chromium: Browser, theme: A
     ids = world.furnish()
     with person_of(world, chromium, color_scheme=theme) as person:
         person.go("/sign-in")
-        faults = _faults(person.page)
+        faults = faults_on(person.page)
         person.sign_in()
         for path in _pages(ids):
-            faults += _faults(person.go(path))
+            faults += faults_on(person.go(path))
         assert faults == []
         person.check_nothing_went_wrong()
 

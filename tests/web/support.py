@@ -1,9 +1,14 @@
 """The real application over either store: two tenants, with keys of every scope."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Future
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    asynccontextmanager,
+    contextmanager,
+)
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from threading import Thread
@@ -166,16 +171,22 @@ class Listening:
         return asyncio.run_coroutine_threadsafe(awaitable, self.loop).result(30)
 
 
+def listening(kind: str) -> AbstractContextManager[Listening]:
+    return listening_over(lambda: new_backend(kind))
+
+
 @contextmanager
-def listening(kind: str) -> Iterator[Listening]:
+def listening_over(
+    opened: Callable[[], AbstractAsyncContextManager[Backend]], **settings: Any
+) -> Iterator[Listening]:
     loop = asyncio.new_event_loop()
     ready: Future[Listening] = Future()
     stop = asyncio.Event()
 
     async def live() -> None:
         async with (
-            new_backend(kind) as backend,
-            site_over(backend) as site,
+            opened() as backend,
+            site_over(backend, **settings) as site,
             served(site.app) as port,
         ):
             ready.set_result(Listening(port, site, loop))

@@ -200,7 +200,7 @@ async def test_the_numbers_that_move_stand_above_it(world: Reading) -> None:
         body = {"depth": back * 10, "limit": 7, "name": "queue"}
         await world.add_run(endpoint, now - minutes(back), body=body)
     first, second = (await score_of(world))["values"]
-    assert (first["field"], first["endpoint"], first["limit"]) == ("depth", "probe", None)
+    assert (first["field"], first["endpoint"], first["limits"]) == ("depth", "probe", [])
     assert [value for _, value in first["points"]] == [50.0, 40.0, 30.0, 20.0, 10.0]
     assert second["field"] == "limit"
 
@@ -215,4 +215,28 @@ async def test_what_a_rule_reads_comes_first_with_its_limit(world: Reading) -> N
     assert answer.status_code == 200, answer.text
     (series,) = (await score_of(world))["values"]
     assert (series["field"], series["path"]) == ("queue.depth", ["queue", "depth"])
-    assert series["limit"] == {"op": ">", "value": 100.0, "rule": "deep"}
+    assert series["limits"] == [{"op": ">", "value": 100.0, "rule": "deep"}]
+
+
+async def test_somebody_chooses_what_stands_above_it(world: Reading) -> None:
+    endpoint, now = await world.add_endpoint(), await world.now()
+    for back in (3, 2, 1):
+        body = {"depth": back, "queue": {"age": 7}, "rest": back * back}
+        await world.add_run(endpoint, now - minutes(back), body=body)
+    score = await score_of(world, fields="true")
+    assert {field["field"] for field in score["fields"]} == {"depth", "queue.age", "rest"}
+    assert (await score_of(world))["fields"] == []
+    chosen = await score_of(world, value=f"{endpoint.id}:queue.age")
+    assert [series["field"] for series in chosen["values"]] == ["queue.age"]
+    assert [value for _, value in chosen["values"][0]["points"]] == [7.0, 7.0, 7.0]
+
+
+@pytest.mark.parametrize("value", ["depth", "7:depth", ":"])
+async def test_a_choice_that_cannot_be_read_is_refused_with_the_fix(
+    world: Reading, value: str
+) -> None:
+    await world.add_endpoint()
+    path = f"/api/v1/jobs/{world.ours.job_id}/score"
+    answer = await world.client.get(path, params={"value": value}, headers=world.ours.headers)
+    assert answer.status_code == 422
+    assert "colon" in answer.text

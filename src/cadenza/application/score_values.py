@@ -1,7 +1,7 @@
 """Which two answers stand above a score: what the rules read first, else what moves most."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean, pstdev
 from typing import Any, cast
 from uuid import UUID
@@ -15,12 +15,15 @@ from cadenza.domain.score import Limit, limit_in
 
 SERIES = 2
 POINTS = 500
+LIMITS = 20  # of a field
+CHOICES = 60  # fields that somebody may choose from
 LOOKED_AT = 10  # lanes whose answers are looked into where no rule says which
 ANSWERS = 12  # of each of them
 _DEEPEST = 3
 _FIELDS = 50
 
 Path = tuple[str, ...]
+Choice = tuple[UUID, Path]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,7 @@ class Field:
     endpoint_id: UUID
     endpoint_name: str
     path: Path
-    limit: Limit | None = None
+    limits: tuple[Limit, ...] = ()  # that declared rules compare it with
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,7 @@ class Series:
 def fields_of_rules(
     rules: Sequence[Rule], lanes: Sequence[StoredEndpoint], expressions: Expressions
 ) -> list[Field]:
-    """In the order of the rules; a limit where one of them names it."""
+    """In the order of the rules, with every limit that one of them names."""
     fields: dict[tuple[UUID, Path], Field] = {}
     for rule in rules:
         for read in expressions.paths(rule.when):
@@ -50,8 +53,8 @@ def fields_of_rules(
             if field is None:
                 continue
             key = (field.endpoint_id, field.path)
-            if key not in fields or fields[key].limit is None:
-                fields[key] = field
+            limits = (*fields[key].limits, *field.limits) if key in fields else field.limits
+            fields[key] = replace(field, limits=limits[:LIMITS])
     return list(fields.values())
 
 
@@ -65,7 +68,21 @@ def _field(rule: Rule, read: Path, lanes: Sequence[StoredEndpoint]) -> Field | N
     own = next((lane.endpoint for lane in lanes if name in (None, lane.endpoint.name)), None)
     if own is None:
         return None
-    return Field(own.id, own.name, path[1:], limit_in(rule.when, read, rule.name))
+    limit = limit_in(rule.when, read, rule.name)
+    return Field(own.id, own.name, path[1:], () if limit is None else (limit,))
+
+
+def chosen_fields(
+    choice: Sequence[Choice], known: Sequence[Field], lanes: Sequence[StoredEndpoint]
+) -> list[Field]:
+    """What somebody wants to see, of these lanes; with the limits of the rules."""
+    by_key = {(field.endpoint_id, field.path): field for field in known}
+    names = {lane.endpoint.id: lane.endpoint.name for lane in lanes}
+    return [
+        by_key.get((id_, path)) or Field(id_, names[id_], path)
+        for id_, path in choice
+        if id_ in names
+    ]
 
 
 def telling_fields(

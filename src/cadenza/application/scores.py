@@ -20,10 +20,14 @@ from cadenza.application.score_steering import (
 )
 from cadenza.application.score_values import (
     ANSWERS,
+    CHOICES,
     LOOKED_AT,
     POINTS,
     SERIES,
+    Choice,
+    Field,
     Series,
+    chosen_fields,
     fields_of_rules,
     telling_fields,
 )
@@ -58,6 +62,8 @@ class ScoreQuery:
     after: tuple[str, UUID] | None = None
     lanes: int = 50
     runs: int = RUNS_OF_A_LANE
+    values: tuple[Choice, ...] = ()  # none: what the rules read, else what moves most
+    with_fields: bool = False
 
     def span(self, now: datetime) -> tuple[datetime, datetime]:
         to_at = self.to_at
@@ -90,6 +96,7 @@ class Score:
     lanes: Sequence[Lane]
     has_more: bool
     series: Sequence[Series]
+    fields: Sequence[Field] = ()  # that could stand above it; only where they were asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +115,13 @@ class Scores:
         lanes, total = await self.reads.lanes(tenant_id, search)
         shown = lanes[: query.lanes]
         width = bucket_width(to_at - from_at)
+        fields = await self._fields(job, shown, query)
         return Score(
             *(job, job.read_at, from_at, to_at, width, total),
             lanes=await self._lanes(job, shown, from_at, to_at, query.runs, width),
             has_more=len(lanes) > query.lanes,
-            series=await self._series(job, shown, from_at, to_at),
+            series=await self._series(fields, shown, from_at, to_at, query.values),
+            fields=fields[:CHOICES] if query.with_fields else (),
         )
 
     async def _lanes(
@@ -169,14 +178,27 @@ class Scores:
                 buckets.setdefault(bucket.endpoint_id, []).append(bucket)
         return runs, buckets, each
 
-    async def _series(
-        self, job: StoredJob, shown: Sequence[StoredEndpoint], from_at: datetime, to_at: datetime
-    ) -> list[Series]:
+    async def _fields(
+        self, job: StoredJob, shown: Sequence[StoredEndpoint], query: ScoreQuery
+    ) -> list[Field]:
+        """What the rules read; and what else is in the answers, where that is wanted or all."""
         fields = fields_of_rules(job.job.rules, shown, self.expressions)
-        if not fields and shown:
-            looked_at = [stored.endpoint.id for stored in shown[:LOOKED_AT]]
-            bodies = await self.reads.recent_bodies(looked_at, ANSWERS)
-            fields = telling_fields(bodies, shown)
+        if not shown or (fields and not query.with_fields):
+            return fields
+        looked_at = [stored.endpoint.id for stored in shown[:LOOKED_AT]]
+        others = telling_fields(await self.reads.recent_bodies(looked_at, ANSWERS), shown)
+        known = {(field.endpoint_id, field.path) for field in fields}
+        return fields + [each for each in others if (each.endpoint_id, each.path) not in known]
+
+    async def _series(
+        self,
+        known: Sequence[Field],
+        shown: Sequence[StoredEndpoint],
+        from_at: datetime,
+        to_at: datetime,
+        choice: Sequence[Choice],
+    ) -> list[Series]:
+        fields = chosen_fields(choice, known, shown) or known
         series: list[Series] = []
         for field in fields[: 3 * SERIES]:
             span = (from_at, to_at, POINTS)

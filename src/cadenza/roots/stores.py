@@ -1,8 +1,9 @@
-"""What programs store and read in PostgreSQL, behind the ports that they use."""
+"""What programs store and read, behind the ports that they use: in PostgreSQL, or in memory."""
 
 from collections.abc import Sequence
 
 from cadenza.adapters.cron.cronsim import CronsimCron
+from cadenza.adapters.memory.stores import MemoryStores
 from cadenza.adapters.postgres.accounts import PostgresAccounts, PostgresSigningKeys
 from cadenza.adapters.postgres.activity import PostgresActivityReads
 from cadenza.adapters.postgres.analysis_queue import PostgresAnalysisQueue
@@ -58,6 +59,34 @@ def api_stores(
         steering=PostgresSteeringReads(database),
         scores=PostgresScoreReads(database),
         activity=PostgresActivityReads(database),
+    )
+
+
+def memory_stores(memory: MemoryStores) -> Stores:
+    return Stores(
+        store=memory.store,
+        jobs=memory.catalogue,
+        endpoints=memory.catalogue,
+        runs=memory.runs,
+        records=memory.records,
+        usage=memory.usage,
+        readiness=memory.readiness,
+        event_log=memory.event_log,
+        latest_answers=memory.latest_answers,
+        keys=memory.accounts,
+        tenants=memory.accounts,
+        signing_keys=memory.signing_keys,
+        suggestions=memory.suggestions,
+        analysis_queue=memory.analysis_queue,
+        billing=memory.billing,
+        grants=memory.grants,
+        schedules=memory.schedules,
+        graphs=memory.workers,
+        sign_ins=memory.sign_ins,
+        ids=memory.ids,
+        steering=memory.steering,
+        scores=memory.scores,
+        activity=memory.activity,
     )
 
 

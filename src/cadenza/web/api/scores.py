@@ -15,7 +15,10 @@ from cadenza.web.api.parsing.query import (
     LaneIds,
     RunsOfALane,
     To,
+    ValueChoices,
+    WithFields,
     check_order,
+    read_choices,
 )
 from cadenza.web.api.routes import router
 from cadenza.web.api.schemas.score import ScoreResponse, score_response
@@ -34,10 +37,15 @@ async def get_score(
     endpoint: LaneIds = None,
     runs: RunsOfALane = RUNS_OF_A_LANE,
     cursor: Cursor = None,
+    value: ValueChoices = None,
+    fields: WithFields = False,
 ) -> ScoreResponse:
     """Runs with what bent them: hints and pauses with author and reason, flags, what is planned and
     what the baseline alone would do, and two values of the answers. At most 31 days of it."""
-    query = ScoreQuery(from_at, to, tuple(endpoint or ()), read_cursor(cursor), lanes, runs)
+    query = ScoreQuery(
+        *(from_at, to, tuple(endpoint or ()), read_cursor(cursor), lanes, runs),
+        *(read_choices(value), fields),
+    )
     begins, ends = query.span(dependencies.around.clock.now())
     check_order(begins, ends)
     if ends - begins > LONGEST_RANGE:

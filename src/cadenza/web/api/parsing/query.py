@@ -93,6 +93,13 @@ LaneIds = Annotated[
     list[UUID] | None,
     Query(max_length=200, description="These endpoints alone, archived or not; several."),
 ]
+
+
+ValueChoices = Annotated[
+    list[Annotated[Text, Field(max_length=240)]] | None,
+    Query(max_length=2, description="`<endpoint id>:<path>` of answers to show; two at most."),
+]
+WithFields = Annotated[bool, Query(description="Also which fields could be shown.")]
 RunsOfALane = Annotated[
     int,
     Query(
@@ -110,3 +117,17 @@ Confirm = Annotated[str, Query(max_length=100, description="Its name, to be sure
 def check_order(from_at: datetime | None, to_at: datetime | None) -> None:
     if from_at is not None and to_at is not None and from_at >= to_at:
         raise InvalidInput("to", iso(to_at), "an instant after `from`")
+
+
+def read_choices(texts: list[str] | None) -> tuple[tuple[UUID, tuple[str, ...]], ...]:
+    """The endpoint and the path within its answers that each `value` asks for."""
+    return tuple(_choice(text) for text in texts or ())
+
+
+def _choice(text: str) -> tuple[UUID, tuple[str, ...]]:
+    endpoint_id, _, path = text.partition(":")
+    try:
+        return UUID(endpoint_id), tuple(path.split("."))
+    except ValueError as error:
+        fix = "write the id of an endpoint, a colon and a path, like …:queue.depth"
+        raise InvalidInput("value", text, fix) from error

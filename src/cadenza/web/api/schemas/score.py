@@ -8,6 +8,7 @@ from uuid import UUID
 from pydantic import Field
 from typing_extensions import TypedDict  # before Python 3.12, pydantic knows no other
 
+from cadenza.application import score_values
 from cadenza.application.descriptions import describe_baseline
 from cadenza.application.ports.score import LaneBucket, LaneRun
 from cadenza.application.score_steering import Flag, Window, reason_at
@@ -131,13 +132,16 @@ class LimitResponse(ResponseSchema):
     rule: str
 
 
-class SeriesResponse(ResponseSchema):
+class FieldResponse(ResponseSchema):
     endpoint_id: UUID
     endpoint: str
     field: str = Field(examples=["queue.depth"])
     path: list[str]
+
+
+class SeriesResponse(FieldResponse):
     points: list[tuple[datetime, float]] = Field(description="By time, at most 500.")
-    limit: LimitResponse | None = Field(description="What a declared rule compares it with.")
+    limits: list[LimitResponse] = Field(description="What declared rules compare it with.")
 
 
 class ScoreJobResponse(ResponseSchema):
@@ -156,6 +160,9 @@ class ScoreResponse(ResponseSchema):
     lanes: list[LaneResponse]
     next: str | None = Field(description="The cursor of the next lanes; null where these are all.")
     values: list[SeriesResponse] = Field(description="At most two.")
+    fields: list[FieldResponse] = Field(
+        description="What `value` may ask for, at most 60; only with `fields=true`."
+    )
 
 
 def score_response(score: Score) -> ScoreResponse:
@@ -173,6 +180,7 @@ def score_response(score: Score) -> ScoreResponse:
         lanes=[lane_response(lane, score.at) for lane in score.lanes],
         next=None if last is None else write_cursor(last.name, last.id),
         values=[series_response(series) for series in score.series],
+        fields=[field_response(field) for field in score.fields],
     )
 
 
@@ -274,12 +282,18 @@ def _planned(endpoint: Endpoint, run: Upcoming) -> PlannedRunResponse:
 
 
 def series_response(series: Series) -> SeriesResponse:
-    field, limit = series.field, series.field.limit
+    field = series.field
     return SeriesResponse(
+        **field_response(field).model_dump(),
+        points=list(series.points),
+        limits=[LimitResponse.model_validate(limit) for limit in field.limits],
+    )
+
+
+def field_response(field: score_values.Field) -> FieldResponse:
+    return FieldResponse(
         endpoint_id=field.endpoint_id,
         endpoint=field.endpoint_name,
         field=".".join(field.path),
         path=list(field.path),
-        points=list(series.points),
-        limit=None if limit is None else LimitResponse.model_validate(limit),
     )

@@ -14,6 +14,7 @@ from cadenza.application.score_steering import window_of
 from cadenza.manifest.models import EndpointDocument
 from cadenza.manifest.reading import read_endpoint
 from cadenza.web.api.parsing.bodies import EndpointMergePatch, validated
+from cadenza.web.dashboard.charts import charts_of_endpoint
 from cadenza.web.dashboard.forms import MENDABLE, Form, Problems, problems_of
 from cadenza.web.dashboard.pages.endpoint_forms import FIELDS, document_of, form_of, patch_of
 from cadenza.web.dashboard.pages.jobs import revisions
@@ -62,6 +63,7 @@ async def show_endpoint(
         windows=[window_of(named, rule_names, stored.read_at) for named in bent.items],
         health=await reads.runs.health_of(tenant_id, endpoint_id),
         warnings=dependencies.outlook.next_runs(stored)[1],
+        pictures=await charts_of_endpoint(dependencies, visitor, stored),
     )
 
 

@@ -12,7 +12,6 @@ from cadenza.application.ports.catalogue import (
     JobSearch,
     StoredJob,
 )
-from cadenza.application.ports.run_search import RunSearch
 from cadenza.domain.definition import declared
 from cadenza.manifest.models import JobFields
 from cadenza.manifest.planner import MODES, planner_document
@@ -20,10 +19,9 @@ from cadenza.manifest.reading import read_job_fields
 from cadenza.manifest.writing import job_document
 from cadenza.web.api.parsing.bodies import JobMergePatch, validated
 from cadenza.web.api.parsing.cursors import read_cursor, read_endpoint_cursor, write_cursor
+from cadenza.web.dashboard.charts import strips_of
 from cadenza.web.dashboard.forms import MENDABLE, Form, Problems, problems_of
 from cadenza.web.dashboard.pages.lists import (
-    coming_up,
-    endpoint_names,
     endpoint_rows,
     rows_of,
 )
@@ -56,6 +54,7 @@ async def list_jobs(request: Request, visitor: Reader, dependencies: PageDepende
         entry=ENTRY,
         rows=rows,
         states=states,
+        strips=await strips_of(dependencies, visitor, ids),
         search=search,
         archived=archived,
     )
@@ -92,7 +91,6 @@ async def show_job(
     after = read_endpoint_cursor(word_or_none(request, "cursor"), order)
     search = EndpointSearch(job_id, order=order, after=after, limit=PAGE + 1)
     endpoints = await reads.endpoints.list_endpoints(tenant_id, search)
-    recent = await reads.runs.search_runs(tenant_id, RunSearch(job_id=job_id, limit=LAST_RUNS))
     return await page(
         request,
         "jobs/show.html",
@@ -101,11 +99,6 @@ async def show_job(
         job=stored.job,
         is_paused=job_is_paused(stored),
         endpoints=endpoint_rows(request, endpoints, order),
-        runs=recent.items,
-        names=await endpoint_names(
-            dependencies, visitor, (run.endpoint_id for run in recent.items)
-        ),
-        upcoming=await coming_up(dependencies, visitor, job_id, LAST_RUNS),
         rules=job_document(declared(stored.job)).get("rules", []),
         modes=stored.job.planner.modes((await reads.tenants.get_tenant(tenant_id)).modes),
     )

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from cadenza.application.ports.catalogue import EndpointSearch, StoredEndpoint
+from cadenza.application.ports.catalogue import EndpointSearch, JobSearch, StoredEndpoint
 from cadenza.application.ports.run_search import RunSearch
 from cadenza.domain.endpoint import EndpointState
 from cadenza.web.api.dependencies import Dependencies
+from cadenza.web.dashboard.charts import runs_a_minute, strips_of
 from cadenza.web.dashboard.pages.lists import coming_up, endpoint_names
 from cadenza.web.dashboard.rendering import page
 from cadenza.web.dashboard.visitor import PageDependencies, Reader, Visitor
@@ -17,6 +18,7 @@ from cadenza.web.dashboard.visitor import PageDependencies, Reader, Visitor
 routes = APIRouter()
 SHOWN = 5
 LAST_RUNS = 8
+JOBS = 8  # with a strip of their last hour
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,7 @@ async def show_overview(
     ]
     recent = await reads.runs.search_runs(tenant_id, RunSearch(limit=LAST_RUNS))
     month, allowance = await reads.usage.quota(tenant_id)
+    jobs = await reads.jobs.list_jobs(tenant_id, JobSearch(limit=JOBS))
     return await page(
         request,
         "overview.html",
@@ -61,6 +64,9 @@ async def show_overview(
         names=await endpoint_names(
             dependencies, visitor, (run.endpoint_id for run in recent.items)
         ),
+        runs_a_minute=await runs_a_minute(dependencies, visitor),
+        jobs=jobs,
+        strips=await strips_of(dependencies, visitor, [stored.job.id for stored in jobs]),
         suggestions=await reads.suggestions.open_suggestions(tenant_id, SHOWN),
         month=month,
         allowance=allowance,

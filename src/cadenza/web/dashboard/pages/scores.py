@@ -6,10 +6,42 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from cadenza.domain.plan import Plan
+from cadenza.domain.score import RUNS_OF_A_LANE
+from cadenza.web.api import scores
+from cadenza.web.api.parsing.query import (
+    Cursor,
+    From,
+    LaneCount,
+    LaneIds,
+    RunsOfALane,
+    To,
+    ValueChoices,
+    WithFields,
+)
+from cadenza.web.api.schemas.score import ScoreResponse
 from cadenza.web.dashboard.rendering import fragment
 from cadenza.web.dashboard.visitor import PageDependencies, Reader
 
 routes = APIRouter()
+
+
+@routes.get("/jobs/{job_id}/score.json")
+async def get_score(
+    job_id: UUID,
+    visitor: Reader,
+    dependencies: PageDependencies,
+    from_at: From = None,
+    to: To = None,
+    lanes: LaneCount = 50,
+    endpoint: LaneIds = None,
+    runs: RunsOfALane = RUNS_OF_A_LANE,
+    cursor: Cursor = None,
+    value: ValueChoices = None,
+    fields: WithFields = False,
+) -> ScoreResponse:
+    """As the API has it, for who comes with a cookie."""
+    asked = (from_at, to, lanes, endpoint, runs, cursor, value, fields)
+    return await scores.get_score(job_id, visitor.caller, dependencies, *asked)
 
 
 @routes.get("/runs/{run_id}/why")

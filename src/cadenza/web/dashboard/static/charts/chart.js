@@ -21,7 +21,8 @@ export class Chart {
     this.data = data;
     const options = optionsOf(data, this.plot.clientWidth, this.figure);
     options.hooks = { setCursor: [(chart) => this.#name(chart.cursor.idx)] };
-    this.chart = new uPlot({ ...options, series: reordered(options.series) }, this.#drawn(), this.plot);
+    const [time, ...series] = options.series;
+    this.chart = new uPlot({ ...options, series: [time, ...this.#inOrder(series)] }, this.#drawn(), this.plot);
     this.#name(null);
   }
 
@@ -34,9 +35,14 @@ export class Chart {
     this.#name(null);
   }
 
-  /** The sums of stacked bars from the highest on, so that lower ones cover them. */
   #drawn() {
-    return [this.data.times, ...stacked(this.data).reverse()];
+    return [this.data.times, ...this.#inOrder(stacked(this.data))];
+  }
+
+  /** The sums of stacked bars from the highest on, so that lower ones cover them; the rest on top. */
+  #inOrder(list) {
+    const isBar = (_, i) => this.data.series[i].kind === "bar";
+    return [...list.filter(isBar).reverse(), ...list.filter((each, i) => !isBar(each, i))];
   }
 
   #name(place) {
@@ -45,9 +51,7 @@ export class Chart {
   }
 }
 
-const reordered = ([time, ...series]) => [time, ...series.reverse()];
-
-/** Without a pointer: all of a bar's, the last of a line's. */
-function total(column, kind) {
-  return kind === "bar" ? column.reduce((sum, value) => sum + (value ?? 0), 0) : column.findLast((value) => value !== null) ?? null;
+/** Without a pointer: the last of a line's, all of the others'. */
+function total(column, kind = "line") {
+  return kind !== "line" ? column.reduce((sum, value) => sum + (value ?? 0), 0) : column.findLast((value) => value !== null) ?? null;
 }

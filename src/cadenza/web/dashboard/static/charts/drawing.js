@@ -11,7 +11,8 @@ export const figureWords = (value, unit) => (value === null || value === undefin
 /** Bars stand on those before them; what is drawn first is the sum, and the parts cover it. */
 export function stacked({ series, columns }) {
   const sums = new Array(columns[0]?.length ?? 0).fill(0);
-  return columns.map((column, i) => (series[i].kind === "bar" ? column.map((value, k) => (sums[k] += value ?? 0)) : column));
+  const drawn = { bar: (value, k) => (sums[k] += value ?? 0), dots: (value) => value || null };
+  return columns.map((column, i) => column.map(drawn[series[i].kind] ?? ((value) => value)));
 }
 
 export function optionsOf({ series, times }, width, element) {
@@ -23,22 +24,27 @@ export function optionsOf({ series, times }, width, element) {
     height: HEIGHT,
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
-    scales: { x: { range: (_, low, high) => [low, high === low ? low + 60 : high] }, y: { range: (_, low, high) => [0, Math.max(high ?? 0, 1) * 1.08] } },
+    scales: { x: { range: (_, low, high) => [low, high === low ? low + 60 : high] }, y: { range: fromZero }, own: { range: fromZero } },
     axes: [
       { ...axis, size: 30, grid: { show: false }, values: (_, ticks) => ticks.map((at) => timeWords(at * 1000, days, ticks)) },
       { ...axis, size: 62, values: (_, ticks) => ticks.map((value) => figureWords(value, series[0]?.unit)) },
+      ...series.filter(hasOwnScale).map(({ unit }) => ({ ...axis, scale: "own", side: 1, size: 62, grid: { show: false }, values: (_, ticks) => ticks.map((value) => figureWords(value, unit)) })),
     ],
     series: [{}, ...series.map((each, i) => seriesOf(each, i, token))],
   };
 }
+
+const hasOwnScale = ({ own }) => own !== undefined;
+const fromZero = (_, low, high) => [0, (high || 1) * 1.08];
 
 function timeWords(at, days, ticks) {
   if (days || ticks.at(-1) - ticks[0] > (3 * DAY) / 1000) return day(at);
   return ticks.length > 1 && ticks[1] - ticks[0] < 60 ? clock(at) : minute(at);
 }
 
-function seriesOf({ name, kind, token: colour }, i, token) {
-  const stroke = token(colour ?? "ink-2");
+function seriesOf({ name, kind, own, token: colour }, i, token) {
+  const stroke = token(colour ?? "ink-2"), scale = own === undefined ? "y" : "own";
   if (kind === "bar") return { label: name, stroke, fill: stroke, width: 0, points: { show: false }, paths: uPlot.paths.bars({ size: [0.82, 26], gap: 1 }) };
-  return { label: name, stroke, width: 1.6, dash: DASHES[i % DASHES.length], spanGaps: false, points: { size: 4, fill: stroke } };
+  if (kind === "dots") return { label: name, scale, stroke, width: 0, paths: () => null, points: { show: true, size: 7, width: 2, stroke, fill: token("paper-raised") } };
+  return { label: name, scale, stroke, width: 1.6, dash: DASHES[i % DASHES.length], spanGaps: false, points: { size: 4, fill: stroke } };
 }

@@ -25,7 +25,7 @@ export class ScoreData extends EventTarget {
 
   /** Everything anew, for this range. */
   async load(range) {
-    const score = await this.#ask({ ...range, lanes: FIRST_LANES, ...this.#only() });
+    const score = await this.#ask({ ...range, lanes: FIRST_LANES, fields: true, ...this.#only() });
     this.details.clear();
     this.#keep(score);
     this.lanes = score.lanes;
@@ -46,7 +46,7 @@ export class ScoreData extends EventTarget {
   }
 
   async #readMore() {
-    const { next } = this, score = await this.#ask({ ...this.range, lanes: MORE_LANES, after: next });
+    const { next } = this, score = await this.#ask({ ...this.range, lanes: MORE_LANES, cursor: next });
     if (next !== this.next) return; // everything was read anew meanwhile
     this.lanes = [...this.lanes, ...score.lanes];
     this.next = score.next;

@@ -16,22 +16,23 @@ export function scoreOf(answer) {
     next: answer.next,
     lanes: answer.lanes.map((lane) => laneOf(lane, answer.bucket_ms)),
     values: answer.values.map(valueOf),
-    fields: answer.fields ?? [],
+    fields: answer.fields,
   };
 }
 
 function laneOf({ endpoint, ...lane }, bucketMs) {
   const planned = lane.planned.map(({ at, family }) => ({ at: Date.parse(at), family: FAMILY[family] }));
+  const runs = lane.runs.map(runOf);
   const baselineAlone = lane.baseline.map(({ at }) => Date.parse(at));
   return {
     ...endpoint,
     next_run_at: instant(endpoint.next_run_at),
     runCount: lane.run_count,
     knownFrom: instant(lane.known_from),
-    ...runsOf(lane.runs.map(runOf)),
+    ...runsOf(runs),
     buckets: lane.buckets && bucketsOf(lane.buckets, bucketMs),
     windows: lane.windows.map(windowOf),
-    flags: lane.flags.map(flagOf),
+    flags: [...lane.flags.map(flagOf), ...runs.filter((run) => run.family === "manual").map(flagOfHand)].sort((a, b) => a.at - b.at),
     planned,
     baselineAlone,
     isBent: planned.length !== baselineAlone.length || planned.some(({ at }, i) => Math.abs(at - baselineAlone[i]) > AHEAD),
@@ -86,14 +87,18 @@ function windowOf(window) {
 }
 
 function flagOf(flag) {
-  const labels = { once: flag.text, run: "run by hand" };
-  return { ...flag, at: Date.parse(flag.at), label: labels[flag.kind], isRenewal: flag.renewal === true };
+  const label = flag.kind === "once" ? flag.text.replace(/^once(: )?/, "") || "asked once" : undefined;
+  return { ...flag, at: Date.parse(flag.at), label, isRenewal: flag.renewal === true };
+}
+
+/** A run by hand steers nothing: the run itself says that somebody was there. */
+function flagOfHand({ at }) {
+  return { at, by: "person", name: null, kind: "run", text: "ran it by hand", label: "run by hand", session_id: null, rule: null, isRenewal: false };
 }
 
 function valueOf(value) {
-  const limits = value.limits ?? (value.limit ? [value.limit] : []);
   const points = value.points.map(([at, figure]) => [Date.parse(at), figure]);
-  return { ...value, points, limits, key: `${value.endpoint_id}:${value.path.join(".")}` };
+  return { ...value, points, key: `${value.endpoint_id}:${value.path.join(".")}` };
 }
 
 const instant = (text) => (text ? Date.parse(text) : null);

@@ -21,8 +21,7 @@ export class ValueNames {
 
   #name(data, value, row) {
     if (data.fields.length < 2) return el("b", { textContent: value.field });
-    const options = data.fields.map((field) => el("option", { value: keyOf(field), textContent: data.fields.some((other) => other.endpoint !== field.endpoint) ? `${field.endpoint}: ${field.field}` : field.field, selected: keyOf(field) === value.key }));
-    const select = el("select", { "aria-label": `Answer shown in row ${row + 1}` }, options);
+    const select = el("select", { "aria-label": `Answer shown in row ${row + 1}` }, choices(data.fields, value));
     select.addEventListener("change", () => {
       const chosen = data.values.map((other, i) => (i === row ? select.value : other.key));
       select.blur();
@@ -37,6 +36,15 @@ export class ValueNames {
       if (figure && figure.textContent !== text) figure.textContent = text;
     });
   }
+}
+
+/** By endpoint, and by name within. */
+function choices(fields, value) {
+  const byEndpoint = Object.groupBy(fields, ({ endpoint }) => endpoint);
+  return Object.keys(byEndpoint).sort().map((endpoint) => {
+    const own = byEndpoint[endpoint].toSorted((a, b) => (a.field < b.field ? -1 : 1));
+    return el("optgroup", { label: endpoint }, own.map((field) => el("option", { value: keyOf(field), textContent: field.field, selected: keyOf(field) === value.key })));
+  });
 }
 
 const keyOf = (field) => `${field.endpoint_id}:${field.path.join(".")}`;

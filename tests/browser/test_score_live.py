@@ -1,0 +1,97 @@
+"""The score while things happen: news without a reload, nothing that moves under a person's hands,
+many lanes, none, and names that mean harm."""
+
+import pytest
+
+from tests.browser.scores import ScorePage, score_on
+from tests.browser.watching import Person, World
+from tests.factories import FAILED
+
+HOSTILE = "<img src=x onerror=window.hacked=1>"
+
+
+def test_a_run_is_seen_without_a_reload(world: World, person: Person) -> None:
+    endpoint = world.endpoint()
+    score = score_on(person, endpoint["job_id"])
+    person.wait_until_live()
+    score.page.evaluate("window.notReloaded = true")
+    before = score.pixels("hand")
+    world.run(endpoint, FAILED)
+    score.row("Failed").wait_for(state="attached")
+    assert score.pixels("hand") > before
+    assert "1 run, 0 % went well" in score.page.locator("#score-story").inner_text()
+    assert score.page.evaluate("window.notReloaded") is True
+
+
+def test_an_update_moves_neither_focus_nor_choice_nor_zoom_nor_scroll(
+    world: World, person: Person
+) -> None:
+    endpoint = world.endpoint()
+    world.run(endpoint)
+    score = score_on(person, endpoint["job_id"])
+    person.wait_until_live()
+    score.press("Home", "Enter", "+")
+    score.page.locator("#score-why h2").wait_for()
+    score.wait_for_query("view")
+    view, run, said = score.query("view"), score.query("run"), score.said()
+    score.page.evaluate("scrollTo(0, 90)")
+    world.run(endpoint, FAILED)
+    score.page.locator("#score-legend").get_by_text("failed 1").wait_for()
+    assert (score.query("view"), score.query("run")) == (view, run)
+    assert score.said() == said
+    assert score.page.evaluate("document.activeElement.getAttribute('role')") == "application"
+    assert score.page.evaluate("scrollY") == 90
+    assert score.page.locator("#score-why h2").is_visible()
+
+
+def test_paused_means_that_the_score_stands_still(world: World, person: Person) -> None:
+    endpoint = world.endpoint()
+    score = score_on(person, endpoint["job_id"])
+    person.wait_until_live()
+    score.page.keyboard.press("l")
+    score.page.locator("#live[data-state=paused]").wait_for()
+    world.run(endpoint, FAILED)
+    other = person.tab(f"/jobs/{endpoint['job_id']}")
+    ScorePage(other).row("Failed").wait_for(state="attached")
+    score.page.bring_to_front()
+    assert score.row("Failed").count() == 0
+    score.page.keyboard.press("l")
+    score.row("Failed").wait_for(state="attached")
+
+
+def test_before_the_first_run_what_is_planned_stands_alone(world: World, person: Person) -> None:
+    endpoint = world.endpoint(every="10m")
+    score = score_on(person, endpoint["job_id"])
+    story = score.page.locator("#score-story").inner_text()
+    assert story.startswith("Nothing has run in this range. The next comes in ")
+    assert "planned" in score.rows()[0]
+    job = world.done("POST", "/jobs", {"name": "nothing in it"})
+    person.go(f"/jobs/{job['id']}").get_by_text("No endpoint yet").wait_for()
+
+
+def test_names_and_reasons_that_mean_harm_do_none(world: World, person: Person) -> None:
+    endpoint = world.endpoint(HOSTILE)
+    hint = {"interval": "1s", "reason": HOSTILE}
+    world.done("POST", f"/endpoints/{endpoint['id']}/hints/interval", hint)
+    world.run(endpoint, FAILED)
+    score = score_on(person, endpoint["job_id"])
+    score.press("Home", "Enter")
+    score.page.locator("#score-why h2").wait_for()
+    assert HOSTILE in score.said()
+    assert HOSTILE in score.page.locator("#score .tip").inner_text()
+    assert score.page.evaluate("window.hacked") is None
+
+
+@pytest.mark.parametrize("count", [260])
+def test_of_many_lanes_those_in_sight_are_there(world: World, person: Person, count: int) -> None:
+    job = world.done("POST", "/jobs", {"name": "many"})
+    for number in range(count):
+        fields = {"name": f"lane {number:03}", "on_demand": True, "url": "https://shop.example/"}
+        world.done("POST", f"/jobs/{job['id']}/endpoints", fields)
+    score = score_on(person, job["id"])
+    labels = score.page.locator("#score .lane")
+    assert labels.count() < 40
+    score.page.locator("#score .lanes").evaluate("(lanes) => lanes.scrollTop = lanes.scrollHeight")
+    labels.get_by_text(f"lane {count - 1:03}").wait_for()
+    assert labels.count() < 40
+    assert labels.get_by_text("lane 000").count() == 0
