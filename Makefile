@@ -79,6 +79,10 @@ test-ray: $(READY) ## Install Ray, start a cluster of two nodes and run graphs o
 bench: $(READY) ## Measure speed and print the README's table
 	$(BIN)/python -m benchmarks
 
+.PHONY: pictures
+pictures: $(READY) browser ## Take the README's pictures of the dashboard, in Chromium
+	$(BIN)/python -m tests.browser.pictures
+
 .PHONY: check
 check: $(READY) ## Check format, lint, types and import contracts
 	$(BIN)/ruff format --check .

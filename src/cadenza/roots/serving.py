@@ -12,6 +12,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from cadenza.adapters.postgres.listener import Listener
+from cadenza.adapters.system.listening import HOST
 from cadenza.application.ports.event_log import EventLog
 from cadenza.application.waiting import end_all
 from cadenza.roots.settings import Settings
@@ -50,6 +51,23 @@ def server_config(
         timeout_keep_alive=30,
         timeout_graceful_shutdown=10,
     )
+
+
+@asynccontextmanager
+async def served(app: FastAPI, limits: ConnectionLimits | None = None) -> AsyncGenerator[int]:
+    """On whatever port of this machine is free, beside what else the process does: its signals
+    stay its own."""
+    server = uvicorn.Server(server_config(app, HOST, 0, limits))
+    server.config.load()
+    server.lifespan = server.config.lifespan_class(server.config)
+    await server.startup()
+    serving = asyncio.create_task(server.main_loop())
+    try:
+        yield server.servers[0].sockets[0].getsockname()[1]
+    finally:
+        server.should_exit = True
+        await serving
+        await server.shutdown()
 
 
 def connection_limits(settings: Settings) -> ConnectionLimits:
