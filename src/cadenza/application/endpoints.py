@@ -25,7 +25,7 @@ from cadenza.domain.errors import Refused
 from cadenza.domain.graph_target import GraphTarget
 from cadenza.domain.plan import Source
 from cadenza.domain.run import Claim, Outcome
-from cadenza.domain.target import ANYWHERE, Target, masking_secrets
+from cadenza.domain.target import ANYWHERE, Target, dropped_secrets, masking_secrets
 
 EndpointPatch = Patch[EndpointDefinition]
 
@@ -65,7 +65,8 @@ class Endpoints:
 
     async def redefine(
         self, caller: Caller, endpoint_id: UUID, patch: EndpointPatch, expected: Revisions = None
-    ) -> StoredEndpoint:
+    ) -> tuple[StoredEndpoint, list[str]]:
+        """And what its owner should know of the change."""
         accounts = await self.graphs.accounts(caller, patch.fields)
         async with self.store.transaction() as tx:
             stored = await tx.lock_endpoint(caller.tenant_id, endpoint_id, with_secrets=True)
@@ -76,7 +77,8 @@ class Endpoints:
             check_endpoint(wanted, self.policy, stored.read_at, self.cron)
             target = self.graphs.checked(wanted.target, stored.opened_target, accounts)
             if replace(wanted, target=target) == stored.definition:
-                return stored
+                return stored, []
+            dropped = dropped_secrets(target, stored.target)
             pair = (stored.target, target)
             target = await self.graphs.replaced(tx, caller, endpoint_id, pair, accounts)
             definition = replace(wanted, target=target)
@@ -86,7 +88,8 @@ class Endpoints:
             if moves_plan(stored.endpoint, endpoint):
                 await tx.notify(Channel.DUE)
             await record(tx, caller.actor, caller.tenant_id, "endpoint.change", endpoint, data)
-        return replace(stored.after(endpoint, target), revision=stored.revision + 1)
+        changed = replace(stored.after(endpoint, target), revision=stored.revision + 1)
+        return changed, [dropped] if dropped else []
 
     async def archive(self, caller: Caller, endpoint_id: UUID) -> StoredEndpoint:
         async with self.store.transaction() as tx:
