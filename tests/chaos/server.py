@@ -53,12 +53,12 @@ class Server:
 
 
 @contextmanager
-def small_folder() -> Generator[tuple[Path, bool]]:
+def small_folder(wanted: bool) -> Generator[tuple[Path, bool]]:
     """A folder on a small mount of its own where root allows it, and whether it is."""
     folder = Path(tempfile.mkdtemp(prefix="cadenza-chaos-"))
     folder.chmod(0o755)
     mount = ["mount", "-t", "tmpfs", "-o", f"size={SIZE}", MOUNT, str(folder)]
-    mounted = os.geteuid() == 0 and _done(mount)
+    mounted = wanted and os.geteuid() == 0 and _done(mount)
     if mounted:
         folder.chmod(0o755)
     try:
