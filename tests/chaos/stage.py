@@ -199,6 +199,7 @@ async def stage(
         server = Server(folder)
         url = await server.start()
         stack.push_async_callback(server.stop)
+        await server.allow_replicas(url)
         database = await open_database(url, connections=4)
         await migrate(database)
         await Maintenance(database, timedelta(days=30)).run_once()

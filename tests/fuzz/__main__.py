@@ -24,12 +24,9 @@ def _fuzz(name: str, seconds: int) -> None:
     with tempfile.TemporaryDirectory(prefix="cadenza-fuzz-") as folder:
         for number, sample in enumerate(reader.samples):
             (Path(folder) / str(number)).write_bytes(sample)
-        options = [
-            f"-max_total_time={seconds}",
-            f"-max_len={LONGEST}",
-            "-timeout=5",
-            "-verbosity=0",
-        ]
+        FOUND.mkdir(exist_ok=True)
+        limits = [f"-max_total_time={seconds}", f"-max_len={LONGEST}", "-timeout=5"]
+        options = [*limits, "-verbosity=0", f"-artifact_prefix={FOUND}/{name}-"]
         atheris.Setup([sys.argv[0], *options, "-print_final_stats=1", folder], reader.read)
         atheris.Fuzz()
 

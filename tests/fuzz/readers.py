@@ -120,7 +120,14 @@ READERS = {
         answer, [b'{"a": [1, 2.5, "x\\u0000"]}', b"\xef\xbb\xbfplain", b"1e999", b"\xff\xfe"]
     ),
     "headers": Reader(
-        headers, [b"120", b"Wed, 21 Oct 2026 07:28:00 GMT", b'W/"3", "4"', b"http://a:b@[::1]:80/x"]
+        headers,
+        [
+            b"120",
+            b"Wed, 21 Oct 2026 07:28:00 GMT",
+            b'W/"3", "4"',
+            b"http://a:b@[::1]:80/x",
+            b"http://u@[]@",
+        ],
     ),
     "cron": Reader(cron, [b"*/5 0-3,7 1 * MON", b"@hourly", b"0 0 31 2 *", b"* * L * 5#3"]),
     "zone": Reader(zone, [b"Europe/Berlin", b"../etc/passwd", b"UTC\0", b"Factory"]),
