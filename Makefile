@@ -75,6 +75,22 @@ test-ray: $(READY) ## Install Ray, start a cluster of two nodes and run graphs o
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[ray]'
 	$(BIN)/python -m pytest -m ray tests/adapters/graphs
 
+# Simulation goes on beside the real programs; with two cores to itself it comes to a million slots.
+.PHONY: chaos
+chaos: $(READY) ## Five minutes of faults, judged by three witnesses
+	$(BIN)/python -m tests.chaos --seconds 130 --slots 1000000 --simulation-seconds 300 --mutants
+
+SOAK_SECONDS ?= 3600
+.PHONY: soak
+soak: $(READY) ## An hour of load with faults, in which nothing may grow (SOAK_SECONDS=…)
+	$(BIN)/python -m tests.chaos.soak --seconds $(SOAK_SECONDS) --rate 300
+
+FUZZ_SECONDS ?= 30
+.PHONY: fuzz
+fuzz: $(READY) ## Install atheris and fuzz whatever reads hostile bytes (FUZZ_SECONDS=… for each)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[fuzz]'
+	$(BIN)/python -m tests.fuzz --seconds $(FUZZ_SECONDS)
+
 .PHONY: bench
 bench: $(READY) ## Measure speed and print the README's table
 	$(BIN)/python -m benchmarks

@@ -10,6 +10,7 @@ import secrets
 import sys
 from argparse import ArgumentParser, Namespace
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from time import monotonic
 from typing import Any
 
@@ -29,18 +30,18 @@ def main() -> int:
     seed = asked.seed if asked.seed is not None else secrets.randbelow(10**9)
     began = monotonic()
     figures: dict[str, Any] = {"seeds": [FIXED, seed], "command": " ".join(sys.argv[1:])}
-    if asked.slots:
-        lived = live_many(seed, asked.slots, asked.simulation_seconds)
-        figures["simulation"] = simulation_figures(lived)
-        _tell_lives(lived)
-    if asked.seconds:
-        ran = [asyncio.run(run(plan)) for plan in _plans(asked, seed)]
-        figures["programs"] = programs_figures(ran)
-        figures["fenced_writes"] = figures["programs"]["fenced_writes"]
-        _tell_programs(ran)
-    if asked.mutants:
-        caught = asyncio.run(hunt())
-        figures["mutants"] = _mutants(caught)
+    with ThreadPoolExecutor(1) as beside:
+        lives = beside.submit(live_many, seed, asked.slots, asked.simulation_seconds)
+        if asked.seconds:
+            ran = [asyncio.run(run(plan)) for plan in _plans(asked, seed)]
+            figures["programs"] = programs_figures(ran)
+            figures["fenced_writes"] = figures["programs"]["fenced_writes"]
+            _tell_programs(ran)
+        if asked.mutants:
+            figures["mutants"] = _mutants(asyncio.run(hunt()))
+        lived = lives.result()
+    figures["simulation"] = simulation_figures(lived)
+    _tell_lives(lived)
     figures["took_s"] = round(monotonic() - began, 1)
     print(json.dumps(figures) if asked.json else table(figures))
     return 0 if is_well(figures) else 1

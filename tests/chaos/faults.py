@@ -137,6 +137,11 @@ async def crash_in_commit(stage: Stage, draw: Draw) -> None:
     await stage.restarted()
 
 
+async def promote(stage: Stage, draw: Draw) -> None:
+    """A replica takes the place of the server, which dies."""
+    await stage.led_to(await stage.server.promote(stage.url))
+
+
 async def exhaust_connections(stage: Stage, draw: Draw) -> None:
     """Somebody else takes every connection that the server has left."""
     taken: list[asyncpg.Connection] = []
@@ -207,6 +212,7 @@ FAULTS: dict[str, Step] = {
     "exhaust_connections": exhaust_connections,
     "hold_row": hold_row,
     "fill_disk": fill_disk,
+    "promote": promote,
 }
 ALONE = {"crash_in_commit", "restart_database", "fill_disk", "promote"}
 

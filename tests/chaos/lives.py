@@ -15,6 +15,7 @@ from tests.chaos.life import Life, drawn
 from tests.chaos.simulation import live
 from tests.chaos.violation import Violation
 
+GIVES_WAY = 10  # to real programs on the same machine
 CHUNK = 20  # lives that a process lives before it reports
 SHOWN = 30  # lines of a trace
 
@@ -54,8 +55,10 @@ def _counts(verdict: Verdict) -> Counter[str]:
 def live_many(first_seed: int, slots: int, seconds: float, processes: int | None = None) -> Lived:
     """Until so many slots have been due, or the time is over."""
     lived, deadline = Lived(), monotonic() + seconds
-    with ProcessPoolExecutor(processes or os.cpu_count(), get_context("spawn")) as pool:
-        width = 2 * (processes or os.cpu_count() or 1)
+    processes = processes or max(1, (os.cpu_count() or 1) - 1)  # beside real programs
+    context = get_context("spawn")
+    with ProcessPoolExecutor(processes, context, os.nice, (GIVES_WAY,)) as pool:
+        width = 2 * processes
         chunks = _chunks(first_seed)
         under_way = [pool.submit(live_seeds, next(chunks)) for _ in range(width)]
         while under_way:

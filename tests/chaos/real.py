@@ -14,6 +14,7 @@ from tests.chaos.checker import Verdict, check
 from tests.chaos.faults import ALONE, FAULTS, Draw, inflict, steer
 from tests.chaos.history import History
 from tests.chaos.stage import BOUND, PLANNER, SCHEDULERS, Role, Stage, stage
+from tests.chaos.workload import kinds_of
 
 WARM = 3.0
 QUIET = BOUND + 2
@@ -44,11 +45,11 @@ class Ran:
 
 
 async def run(plan: Plan) -> Ran:
-    async with stage(plan.seed, plan.scale, plan.roles, plan.mutant) as here:
+    async with stage(plan.seed, kinds_of(plan.scale), plan.roles, plan.mutant) as here:
         began = wall_time()
         await asyncio.sleep(WARM)
         steering = asyncio.create_task(_steer_forever(here, SeededChance(plan.seed)))
-        await _harm(here, plan, began + plan.length - QUIET)
+        await harm(here, plan, began + plan.length - QUIET)
         await asyncio.sleep(QUIET)
         await end_all([steering])
         for member in here.members:
@@ -68,7 +69,7 @@ async def run(plan: Plan) -> Ran:
     return Ran(plan, history, verdict, figures, troubles)
 
 
-async def _harm(here: Stage, plan: "Plan", until: float) -> None:
+async def harm(here: Stage, plan: "Plan", until: float) -> None:
     """Every kind before any again."""
     chance = SeededChance(plan.seed)
     order = sorted(plan.kinds, key=lambda kind: chance.between(0, 1, "order", kind))

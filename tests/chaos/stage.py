@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -25,7 +25,7 @@ from tests.chaos.launch import DRIFT, MUTANT
 from tests.chaos.proxy import Proxy
 from tests.chaos.server import Server, small_folder
 from tests.chaos.witness import read_database, read_receiver, watch
-from tests.chaos.workload import Furnished, furnish
+from tests.chaos.workload import Furnished, Kind, furnish
 from tests.factories import seconds
 from tests.postgres import MASTER_KEY
 
@@ -185,14 +185,21 @@ class Stage:
 
 @asynccontextmanager
 async def stage(
-    seed: int, scale: int, roles: tuple[Role, ...], mutant: str | None = None
+    seed: int,
+    kinds: Sequence[Kind],
+    roles: tuple[Role, ...],
+    mutant: str | None = None,
+    *,
+    witnessed: bool = True,
 ) -> AsyncGenerator[Stage]:
+    """A long run goes without the witness in the database, and has the disk to itself."""
     async with AsyncExitStack() as stack:
-        folder, small = stack.enter_context(small_folder())
+        folder, small = stack.enter_context(small_folder(witnessed))
         logs = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cadenza-chaos-logs-")))
         server = Server(folder)
         url = await server.start()
         stack.push_async_callback(server.stop)
+        await server.allow_replicas(url)
         database = await open_database(url, connections=4)
         await migrate(database)
         await Maintenance(database, timedelta(days=30)).run_once()
@@ -203,13 +210,14 @@ async def stage(
         ]
         log = logs / "receiver.log"
         here = Stage(server, url, database, members, log, receiver, small, mutant)
-        async with database.connection() as connection:
-            await watch(connection)
+        if witnessed:
+            async with database.connection() as connection:
+                await watch(connection)
         try:
             for member in members:
                 member.start(mutant)
             await until(lambda: all(_has_started(member) for member in members), within=60)
-            here.furnished = await furnish(database, base_url, seed, scale)
+            here.furnished = await furnish(database, base_url, seed, kinds)
             yield here
         finally:
             for member in members:

@@ -34,7 +34,7 @@ class Kind:
     plain: bool = True
 
 
-def kinds(scale: int) -> Sequence[Kind]:
+def kinds_of(scale: int) -> Sequence[Kind]:
     """For a scale of 1 some forty runs a second."""
     hostile = [Kind(path.split("/")[0], path, 2, scale, plain=False) for path in HOSTILE]
     return (
@@ -54,7 +54,7 @@ class Furnished:
     secrets: dict[UUID, str]  # of tenants
 
 
-async def furnish(database: Database, base_url: str, seed: int, scale: int) -> Furnished:
+async def furnish(database: Database, base_url: str, seed: int, kinds: Sequence[Kind]) -> Furnished:
     store, chance = PostgresStore(database, BOX), SeededChance(seed)
     direct, furnished = Direct(store, CRON), Furnished({}, {})
     tenants = [chance.id_of(f"tenant {number}") for number in range(TENANTS)]
@@ -66,7 +66,7 @@ async def furnish(database: Database, base_url: str, seed: int, scale: int) -> F
             await tx.insert_tenant(Tenant(tenant_id, str(tenant_id), now, modes=ALL_ACT))
             await tx.insert_signing_key(SigningKey(uuid4(), tenant_id, secret, now))
             await tx.insert_jobs([StoredJob(Job(tenant_id, tenant_id, "chaos"), now, now)])
-    for kind in kinds(scale):
+    for kind in kinds:
         for number in range(kind.count):
             spec = await _add(direct, base_url, kind, number, tenants, now)
             furnished.specs[spec.endpoint_id] = spec
