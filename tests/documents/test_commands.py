@@ -83,5 +83,10 @@ def _bring_files(folder: Path) -> None:
     for name in ("cadenza.yaml", "some.yaml", "schedules/shop.yaml"):
         (folder / name).write_text(example)
     (folder / "my.crontab").write_text(CRONTAB)
-    (folder / "answers.jsonl").write_text('{"queue_depth": 100}\n{"queue_depth": 400}\n' * 5)
+    (folder / "answers.jsonl").write_text("".join(map(_answer, range(10))))
     (folder / "examples").symlink_to(ROOT / "examples")
+
+
+def _answer(number: int) -> str:
+    at, body = f"2026-01-31T12:0{number}:00Z", {"queue_depth": 100 * number}
+    return json.dumps({"endpoint": "queue", "at": at, "body": body}) + "\n"
