@@ -19,6 +19,7 @@ SLOW = (
     "adapters/test_shell.py",
     "benchmarks",
     "cli/test_replay_with_a_model.py",
+    "documents",
     "graphs",
     "sim/test_demo.py",
     "web/test_schema.py",
