@@ -20,6 +20,9 @@ SLOW = (
     "benchmarks",
     "cli/test_replay_with_a_model.py",
     "graphs",
+    "packaging",
+    "program/test_running.py",
+    "program/test_calling.py",
     "sim/test_demo.py",
     "web/test_schema.py",
 )

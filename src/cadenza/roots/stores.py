@@ -1,13 +1,11 @@
-"""What programs store and read in PostgreSQL, behind the ports that they use."""
+"""What the API stores and reads in PostgreSQL, behind the ports that it uses."""
 
 from collections.abc import Sequence
 
-from cadenza.adapters.cron.cronsim import CronsimCron
 from cadenza.adapters.postgres.accounts import PostgresAccounts, PostgresSigningKeys
 from cadenza.adapters.postgres.analysis_queue import PostgresAnalysisQueue
 from cadenza.adapters.postgres.billing import PostgresBilling
 from cadenza.adapters.postgres.catalogue import PostgresCatalogue
-from cadenza.adapters.postgres.claims import PostgresClaims
 from cadenza.adapters.postgres.clock import DatabaseClock
 from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.grants import PostgresGrants
@@ -19,8 +17,6 @@ from cadenza.adapters.postgres.sign_ins import PostgresSignIns
 from cadenza.adapters.postgres.store import PostgresStore
 from cadenza.adapters.postgres.usage import PostgresReadiness, PostgresUsage
 from cadenza.adapters.postgres.workers import PostgresWorkers
-from cadenza.adapters.system.ids import new_id
-from cadenza.application.finishing import ClaimedRuns
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.web.api.dependencies import Stores
 
@@ -51,8 +47,3 @@ def api_stores(
         graphs=PostgresWorkers(database),
         sign_ins=PostgresSignIns(database),
     )
-
-
-def claimed_runs(database: Database, box: SecretBox, clock: DatabaseClock) -> ClaimedRuns:
-    claims = PostgresClaims(database, new_id, box, on_time=clock.hear)
-    return ClaimedRuns(claims, PostgresStore(database, box), CronsimCron())
