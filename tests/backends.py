@@ -243,6 +243,7 @@ def _memory_stores(memory: MemoryStores) -> Stores:
         grants=memory.grants,
         schedules=memory.schedules,
         graphs=memory.workers,
+        workers=memory.workers,
         sign_ins=memory.sign_ins,
         steering=memory.steering,
         scores=memory.scores,

@@ -52,6 +52,7 @@ def api_stores(
         grants=PostgresGrants(database),
         schedules=PostgresScheduleReads(database),
         graphs=PostgresWorkers(database),
+        workers=PostgresWorkers(database),
         sign_ins=PostgresSignIns(database),
         steering=PostgresSteeringReads(database),
         scores=PostgresScoreReads(database),

@@ -12,6 +12,7 @@ from cadenza.web.api import (
     events,
     grants,
     graphs,
+    insights,
     jobs,
     keys,
     manifest,
@@ -23,6 +24,7 @@ from cadenza.web.api import (
     sign_in_links,
     steering,
     tenants,
+    workers,
 )
 from cadenza.web.api.dependencies import Dependencies
 from cadenza.web.api.middleware import RequestMiddleware
@@ -39,8 +41,10 @@ RESOURCES = (
     jobs.routes,
     scores.routes,
     activity.routes,
+    insights.routes,
     records.routes,
     tenants.routes,
+    workers.routes,
     probes.routes,
     steering.routes,
     steering.bulk_routes,
