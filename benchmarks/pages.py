@@ -37,6 +37,12 @@ FROM tenant, generate_series(0, $1::int - 1) AS n
 ENDPOINTS_OF_JOBS = """
 UPDATE endpoints
 SET job_id = md5('j' || substr(name, 2)::int % $1::int)::uuid,
+    last_run_at = next_run_at - interval '15 minutes',
+    plan = json_build_object(
+        'source', 'baseline-interval', 'winner', 'baseline-interval', 'next_run_at', next_run_at,
+        'anchor_at', next_run_at - interval '15 minutes',
+        'inputs', json_build_object('now', next_run_at - interval '15 minutes', 'after_run', true)
+    ),
     failure_count = CASE WHEN substr(name, 2)::int % 97 = 0 THEN 3 ELSE 0 END,
     person_paused_until = CASE WHEN substr(name, 2)::int % 89 = 0
                                THEN cadenza_now() + interval '1 day' END,
