@@ -16,10 +16,11 @@ from cadenza.application.ports.planning import Quota
 from cadenza.application.ports.records import Records
 from cadenza.application.ports.run_search import RunReads, RunSearch
 from cadenza.application.ports.schedules import ScheduleReads
+from cadenza.application.ports.steering_history import SteeringReads
 from cadenza.application.ports.store import Store as StorePort
 from cadenza.application.ports.store import Transaction
 from cadenza.application.ports.suggestions import SuggestionReads
-from cadenza.application.ports.workers import GraphReads, Workers
+from cadenza.application.ports.workers import GraphReads, WorkerReads, Workers
 from cadenza.application.sessions import record_analyses
 from cadenza.domain.endpoint import Endpoint, Job
 from cadenza.domain.planner_policy import PlannerPolicy
@@ -54,7 +55,7 @@ class Instants:
     streak_changed_at: datetime | None
 
 
-class KnownWorkers(Workers, GraphReads, Protocol):
+class KnownWorkers(Workers, GraphReads, WorkerReads, Protocol):
     """Both sides of what workers announce."""
 
 
@@ -91,6 +92,7 @@ class Store:
     rows: Rows
     schedules: ScheduleReads
     workers: KnownWorkers
+    steering: SteeringReads
     records: Records
 
     def transaction(self) -> AbstractAsyncContextManager[Transaction]:
