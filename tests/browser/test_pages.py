@@ -12,7 +12,8 @@ from tests.browser.watching import PHONE, Person, World, person_of
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
 EMPTY = (
     "/", "/jobs", "/jobs/endpoints", "/jobs/yaml", "/runs", "/planner", "/graphs",
-    "/graphs/grants", "/activity", "/settings", "/search?q=nothing", "/jobs/new",
+    "/graphs/grants", "/graphs/accounts", "/activity", "/settings",
+    "/search?q=nothing", "/jobs/new",
 )  # fmt: skip
 
 

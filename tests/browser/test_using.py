@@ -126,7 +126,8 @@ def test_an_endpoint_is_edited_run_and_tested(world: World, person: Person) -> N
 def test_several_are_paused_at_once(world: World, person: Person) -> None:
     endpoints = [world.endpoint(f"orders {number}") for number in range(3)]
     page = person.go("/jobs/endpoints?sort=created_at")
-    assert page.get_by_role("button", name="Pause", exact=True).is_hidden()  # until something is chosen
+    pause = page.get_by_role("button", name="Pause", exact=True)
+    assert pause.is_hidden()  # until something is chosen
     page.get_by_label("Choose orders 0").check()
     page.get_by_label("Choose orders 2").check()
     page.get_by_text("2 chosen").wait_for()

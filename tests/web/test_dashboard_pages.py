@@ -14,11 +14,12 @@ from tests.web.support import OPERATE, READ, House, Site
 EMPTY_PAGES = {
     "/": "Nothing runs yet",
     "/jobs": "No job yet",
-    "/endpoints": "No endpoint yet",
+    "/jobs/endpoints": "No endpoint yet",
     "/runs": "Nothing has run yet",
     "/planner": "Nothing is suggested",
     "/graphs": "No schedule yet",
     "/graphs/grants": "No grant yet",
+    "/graphs/accounts": "No account yet",
     "/activity": "Nothing has happened since you came",
     "/settings": "No signing key yet",
     "/search": "Type a piece of a name",
