@@ -145,6 +145,17 @@ CREATE FUNCTION public.endpoint_health(of_endpoint uuid) RETURNS TABLE(runs_1h b
     ) AS run
     $$;
 
+CREATE FUNCTION public.has_ended_with(of_endpoint uuid, at_slot timestamp with time zone, error text, code integer) RETURNS boolean
+    LANGUAGE sql STABLE
+    AS $$
+SELECT EXISTS (
+    SELECT FROM runs AS r
+    WHERE r.endpoint_id = of_endpoint AND r.slot_at = at_slot
+      AND (error IS NULL OR r.error_message ILIKE error OR r.error_kind ILIKE error)
+      AND (code IS NULL OR r.status_code = code)
+)
+$$;
+
 CREATE FUNCTION public.is_open_suggestion(call jsonb, now timestamp with time zone) RETURNS boolean
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $$

@@ -19,7 +19,7 @@ from cadenza.application.ports.schedules import ScheduleReads
 from cadenza.application.ports.store import Store as StorePort
 from cadenza.application.ports.store import Transaction
 from cadenza.application.ports.suggestions import SuggestionReads
-from cadenza.application.ports.workers import GraphReads, Workers
+from cadenza.application.ports.workers import GraphReads, WorkerReads, Workers
 from cadenza.application.sessions import record_analyses
 from cadenza.domain.endpoint import Endpoint, Job
 from cadenza.domain.planner_policy import PlannerPolicy
@@ -54,7 +54,7 @@ class Instants:
     streak_changed_at: datetime | None
 
 
-class KnownWorkers(Workers, GraphReads, Protocol):
+class KnownWorkers(Workers, GraphReads, WorkerReads, Protocol):
     """Both sides of what workers announce."""
 
 

@@ -89,6 +89,7 @@ async def test_a_session_in_full_has_its_calls(world: Reading) -> None:
         "suggested": False,
         "open_until": None,
         "accepted_by": None,
+        "dismissed_by": None,
         "refusal": None,
     }
     assert full["warnings"] == ["late"]

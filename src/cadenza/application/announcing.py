@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from cadenza.application.ports.graphs import GraphExecutor
-from cadenza.application.ports.workers import Workers
+from cadenza.application.ports.workers import Condition, Workers
 from cadenza.domain.known_graph import AnnouncedGraph, Announcement
 
 MOST_GRAPHS = 1_000
@@ -27,15 +27,17 @@ class Heartbeat:
         name: str,
         kind: str,
         current: Callable[[], Announcement] = Announcement,
+        condition: Callable[[], Condition] = Condition,
     ) -> None:
         self._workers = workers
         self._name = name
         self._kind = kind
         self._current = current
+        self._condition = condition
         self._announced: Announcement | None = None
 
     async def beat(self) -> None:
-        is_new = await self._workers.beat(self._name, self._kind)
+        is_new = await self._workers.beat(self._name, self._kind, self._condition())
         announcement = self._current()
         if is_new or announcement != self._announced:
             await self._workers.announce(self._name, announcement)

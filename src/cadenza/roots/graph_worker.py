@@ -99,6 +99,7 @@ async def run_graph_worker(settings: Settings, url: str) -> None:
             await run_worker(
                 *("graph-worker", name, workers, database, clock, beside, workers.are_moving),
                 partial(announcement_of, executor, labels),
+                lambda: (load.total, options.in_flight),
                 **about,
             )
 

@@ -14,6 +14,7 @@ from cadenza.adapters.postgres.migrate import migrate
 from cadenza.adapters.system.clock import warn_if_off
 from cadenza.adapters.system.events import LoggedEvents
 from cadenza.adapters.system.worker_program import log_trouble
+from cadenza.application.executions import Load
 from cadenza.application.ports.dispatcher import Dispatcher
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.application.repeat import repeat
@@ -57,7 +58,8 @@ async def run_scheduler(settings: Settings, url: str) -> None:
             await maintenance.run_once()
 
         async with dispatcher(settings, PostgresSigningKeys(database, box), clock) as calls:
-            worker = make_scheduler(settings, database, box, clock, calls)
+            load = Load()
+            worker = make_scheduler(settings, database, box, clock, calls, load)
             beside = [
                 Listener(url, {"cadenza_due": worker.wake}).run(),
                 repeat(housekeeping, clock, MAINTENANCE_EVERY, log_trouble),
@@ -65,16 +67,22 @@ async def run_scheduler(settings: Settings, url: str) -> None:
             name, at_once = worker_name(settings), settings.in_flight
             await run_worker(
                 *("scheduler", name, worker, database, clock, beside, worker.is_moving),
+                load=lambda: (load.total, at_once),
                 in_flight=at_once,
             )
 
 
 def make_scheduler(
-    settings: Settings, database: Database, box: SecretBox, clock: DatabaseClock, calls: Dispatcher
+    settings: Settings,
+    database: Database,
+    box: SecretBox,
+    clock: DatabaseClock,
+    calls: Dispatcher,
+    load: Load | None = None,
 ) -> Scheduler:
     options = scheduler_options(settings)
     queue = claimed_runs(database.within(options.store_limit), box, clock)
-    return Scheduler(worker_name(settings), queue, calls, clock, LoggedEvents(), options)
+    return Scheduler(worker_name(settings), queue, calls, clock, LoggedEvents(), options, load)
 
 
 def scheduler_options(settings: Settings) -> SchedulerOptions:

@@ -9,6 +9,7 @@ from uuid import UUID
 from cadenza.application.ports.grants import LoggedUse
 from cadenza.application.ports.planning import Reservation
 from cadenza.application.ports.records import AuditRecord
+from cadenza.application.ports.workers import Condition
 from cadenza.domain.analysis import Response
 from cadenza.domain.billing import Charge, LedgerEntry, VirtualKey
 from cadenza.domain.endpoint import Endpoint, Job
@@ -189,3 +190,5 @@ class WorkerRow:
     kind: str
     seen_at: datetime
     announcement: Announcement = field(default_factory=Announcement)
+    started_at: datetime | None = None
+    condition: Condition = field(default_factory=Condition)

@@ -8,14 +8,15 @@ from operator import attrgetter
 from uuid import UUID
 
 from cadenza.adapters.memory.rows import EndpointRow, KnownHealth
-from cadenza.adapters.memory.searching import newest_first
+from cadenza.adapters.memory.searching import contains, newest_first
 from cadenza.adapters.memory.tables import OverTables, Tables
-from cadenza.application.ports.run_search import ListedRun, RunInFull, RunSearch
+from cadenza.application.ports.run_search import ListedRun, RunAround, RunInFull, RunRef, RunSearch
 from cadenza.application.ports.search_result import SearchResult
 from cadenza.domain.analysis import LONGEST_RECENT_BODY, Response
 from cadenza.domain.health import WINDOWS, Health, health_of
 from cadenza.domain.instants import FOREVER
 from cadenza.domain.run import Body, Run, RunStatus
+from cadenza.domain.target import masking_secrets
 from cadenza.domain.track_record import Ending
 
 _listed_fields = attrgetter(*ListedRun._fields)
@@ -39,15 +40,39 @@ class MemoryRunReads(OverTables):
             and (not search.statuses or run.status in search.statuses)
             and (not search.sources or run.source in search.sources)
             and search.is_manual in (None, run.is_manual)
+            and search.status_code in (None, run.status_code)
+            and (search.error is None or _has_error(run, search.error))
         )
 
     async def get_run(self, tenant_id: UUID, run_id: UUID) -> RunInFull:
         run, tables = self._tables.run(tenant_id, run_id), self._tables
         lost, late = tables.lost_attempts.get(run_id, ()), tables.late_results.get(run_id, ())
-        return RunInFull(run, lost, late)
+        return RunInFull(run, lost, late, self._around(run))
+
+    def _around(self, run: Run) -> RunAround:
+        tables = self._tables
+        row, slots = tables.endpoints[run.endpoint_id], tables.runs_of[run.endpoint_id]
+        earlier = max((slot for slot in slots if slot < run.slot_at), default=None)
+        later = min((slot for slot in slots if slot > run.slot_at), default=None)
+        before, after = (
+            _ref(tables.runs[slots[slot]]) if slot is not None else None
+            for slot in (earlier, later)
+        )
+        job = tables.jobs[row.endpoint.job_id].job
+        target = masking_secrets(row.target)
+        names = (row.endpoint.name, job.id, job.name)
+        return RunAround(*names, target, row.target_changed_at, before, after)
 
     async def health_of(self, tenant_id: UUID, endpoint_id: UUID) -> Health:
         return health_now(self._tables, self._tables.endpoint(tenant_id, endpoint_id))
+
+
+def _has_error(run: Run, piece: str) -> bool:
+    return contains(run.error_message, piece) or contains(run.error_kind, piece)
+
+
+def _ref(run: Run) -> RunRef:
+    return RunRef(run.id, run.slot_at, run.status)
 
 
 class MemoryLatestAnswers(OverTables):

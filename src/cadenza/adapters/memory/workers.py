@@ -5,16 +5,16 @@ from dataclasses import replace
 
 from cadenza.adapters.memory.rows import WorkerRow
 from cadenza.adapters.memory.tables import OverTables
-from cadenza.application.ports.workers import GONE_AFTER
+from cadenza.application.ports.workers import GONE_AFTER, Condition, KnownWorker
 from cadenza.domain.known_graph import Announcement, GraphAtWorker, KnownGraph
 
 
 class MemoryWorkers(OverTables):
-    async def beat(self, name: str, kind: str) -> bool:
+    async def beat(self, name: str, kind: str, condition: Condition) -> bool:
         workers, now = self._tables.workers, self._tables.clock.now()
         is_new = name not in workers
-        row = WorkerRow(kind, now) if is_new else workers[name]
-        workers[name] = replace(row, kind=kind, seen_at=now)
+        row = WorkerRow(kind, now, started_at=now) if is_new else workers[name]
+        workers[name] = replace(row, kind=kind, seen_at=now, condition=condition)
         return is_new
 
     async def announce(self, name: str, announcement: Announcement) -> None:
@@ -23,6 +23,18 @@ class MemoryWorkers(OverTables):
 
     async def left(self, name: str) -> None:
         self._tables.workers.pop(name, None)
+
+    async def list_workers(self, limit: int) -> Sequence[KnownWorker]:
+        oldest = self._tables.clock.now() - GONE_AFTER
+        workers = [
+            KnownWorker(
+                *(name, row.kind, row.started_at or row.seen_at, row.seen_at),
+                *(row.seen_at > oldest, row.condition, row.announcement.labels),
+            )
+            for name, row in self._tables.workers.items()
+        ]
+        workers.sort(key=lambda worker: (not worker.is_alive, worker.kind, worker.name))
+        return workers[:limit]
 
     async def list_graphs(self, after: str | None, limit: int) -> Sequence[KnownGraph]:
         ids = {

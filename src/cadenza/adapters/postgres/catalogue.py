@@ -71,6 +71,8 @@ class PostgresCatalogue:
     async def endpoint_names(
         self, tenant_id: UUID, endpoint_ids: Collection[UUID]
     ) -> Mapping[UUID, EndpointName]:
+        if not endpoint_ids:
+            return {}
         rows = await self._database.fetch(query("endpoint_names"), tenant_id, list(endpoint_ids))
         return {
             row["id"]: EndpointName(row["name"], row["job_id"], row["job_name"]) for row in rows

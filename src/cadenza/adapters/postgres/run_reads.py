@@ -10,13 +10,21 @@ from cadenza.adapters.postgres.database import Connection, OverDatabase
 from cadenza.adapters.postgres.queries import one_row, query
 from cadenza.adapters.postgres.rows import STATUSES, Row
 from cadenza.adapters.postgres.scanning import scan, steps_of
-from cadenza.adapters.postgres.storable import from_json
-from cadenza.application.ports.run_search import ListedRun, RunInFull, RunSearch
+from cadenza.adapters.postgres.storable import from_json, like
+from cadenza.adapters.postgres.targets import target_of
+from cadenza.application.ports.run_search import (
+    ListedRun,
+    RunAround,
+    RunInFull,
+    RunRef,
+    RunSearch,
+)
 from cadenza.application.ports.search_result import SearchResult, TimeCursor
 from cadenza.domain.analysis import LONGEST_RECENT_BODY
 from cadenza.domain.health import Health
 from cadenza.domain.plan import SOURCES
 from cadenza.domain.run import Body, LateResult, LostAttempt, Run, RunStatus
+from cadenza.domain.target import masking_secrets
 
 STEPS = (200, 800, 2_000, 5_000)
 FEW_ENDPOINTS = 50  # each is looked up by itself; more of them are picked out of the tenant's
@@ -50,8 +58,13 @@ class PostgresRunReads(OverDatabase):
             late = await connection.fetch(
                 query("late_results_of_run"), tenant_id, row["endpoint_id"], run_id
             )
+            around = await one_row(
+                *(connection, "around_run", "endpoint", tenant_id, row["endpoint_id"]),
+                row["slot_at"],
+            )
         lost_attempts = [LostAttempt(**attempt) for attempt in lost]
-        return RunInFull(_run(row), lost_attempts, [_late_result(result) for result in late])
+        late_results = [_late_result(result) for result in late]
+        return RunInFull(_run(row), lost_attempts, late_results, _around(around))
 
     async def health_of(self, tenant_id: UUID, endpoint_id: UUID) -> Health:
         row = await one_row(self._database, "health", "endpoint", tenant_id, endpoint_id)
@@ -107,12 +120,19 @@ async def _scan(
     steps: Sequence[int],
     whose: str = "tenant",
 ) -> SearchResult[ListedRun]:
-    runs = "failed_runs" if search.statuses and _FAILED.issuperset(search.statuses) else "runs"
+    # Only what did not end well has an error.
+    has_failed = search.error is not None or (
+        search.statuses and _FAILED.issuperset(search.statuses)
+    )
+    runs = "failed_runs" if has_failed else "runs"
     return await scan(
         connection,
         f"scan_{runs}_of_{whose}",
         (tenant_id, endpoint_ids, search.from_at),
-        (list(search.statuses) or None, list(search.sources) or None, search.is_manual),
+        (
+            *(list(search.statuses) or None, list(search.sources) or None, search.is_manual),
+            *(like(search.error), search.status_code),
+        ),
         start=_start(search),
         steps=steps,
         limit=search.limit,
@@ -150,6 +170,22 @@ def _run(row: Row) -> Run:
     fields: dict[str, Any] = dict(row)
     fields |= {"source": SOURCES[row["source"]], "status": STATUSES[row["status"]]}
     return Run(**fields | {name: from_json(row[name]) for name in ("body", "plan")})
+
+
+def _around(row: Row) -> RunAround:
+    return RunAround(
+        *(row["endpoint_name"], row["job_id"], row["job_name"]),
+        masking_secrets(target_of(row["target"], row["secret_headers"])),
+        row["target_changed_at"],
+        *(_ref(row, "before"), _ref(row, "after")),
+    )
+
+
+def _ref(row: Row, which: str) -> RunRef | None:
+    run_id = row[f"{which}_id"]
+    if run_id is None:
+        return None
+    return RunRef(run_id, row[f"{which}_at"], STATUSES[row[f"{which}_status"]])
 
 
 def _late_result(row: Row) -> LateResult:

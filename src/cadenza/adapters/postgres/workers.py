@@ -7,13 +7,14 @@ from cadenza.adapters.postgres.database import OverDatabase
 from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.rows import Row
 from cadenza.adapters.postgres.storable import from_json, to_json, to_text
-from cadenza.application.ports.workers import GONE_AFTER
+from cadenza.application.ports.workers import GONE_AFTER, Condition, KnownWorker
 from cadenza.domain.known_graph import AnnouncedGraph, Announcement, GraphAtWorker, KnownGraph
 
 
 class PostgresWorkers(OverDatabase):
-    async def beat(self, name: str, kind: str) -> bool:
-        row = await self._database.fetchrow(query("beat"), name, kind)
+    async def beat(self, name: str, kind: str, condition: Condition) -> bool:
+        how = (condition.version, condition.in_flight, condition.capacity)
+        row = await self._database.fetchrow(query("beat"), name, kind, *how)
         assert row is not None
         return row["is_new"]
 
@@ -37,6 +38,10 @@ class PostgresWorkers(OverDatabase):
         rows = await self._database.fetch(query("workers_alive"), GONE_AFTER)
         return {row["kind"]: row["count"] for row in rows}
 
+    async def list_workers(self, limit: int) -> Sequence[KnownWorker]:
+        rows = await self._database.fetch(query("list_workers"), GONE_AFTER, limit)
+        return [_worker(row) for row in rows]
+
     async def list_graphs(self, after: str | None, limit: int) -> Sequence[KnownGraph]:
         rows = await self._database.fetch(query("list_graphs"), GONE_AFTER, after, limit)
         return list(_known(rows))
@@ -44,6 +49,12 @@ class PostgresWorkers(OverDatabase):
     async def find_graphs(self, graph_ids: Sequence[str]) -> Mapping[str, KnownGraph]:
         rows = await self._database.fetch(query("find_graphs"), GONE_AFTER, list(graph_ids))
         return {graph.graph_id: graph for graph in _known(rows)}
+
+
+def _worker(row: Row) -> KnownWorker:
+    name, kind, started_at, seen_at, is_alive, *condition, labels = row
+    known = (name, kind, started_at, seen_at, is_alive)
+    return KnownWorker(*known, Condition(*condition), tuple(labels))
 
 
 def _known(rows: Iterable[Row]) -> Iterable[KnownGraph]:

@@ -10,6 +10,7 @@ from cadenza.application.ports.search_result import SearchResult, Span
 from cadenza.domain.health import Health
 from cadenza.domain.plan import Source
 from cadenza.domain.run import Body, LateResult, LostAttempt, Run, RunStatus
+from cadenza.domain.target import Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +20,14 @@ class RunSearch(Span):
     statuses: tuple[RunStatus, ...] = ()
     sources: tuple[Source, ...] = ()
     is_manual: bool | None = None
+    error: str | None = None  # a piece of its kind or message
+    status_code: int | None = None
 
     @property
     def is_plain(self) -> bool:
         """Every row that is looked at is wanted."""
-        return not self.statuses and not self.sources and self.is_manual is None
+        is_any = not self.statuses and not self.sources and self.is_manual is None
+        return is_any and self.error is None and self.status_code is None
 
 
 class ListedRun(NamedTuple):
@@ -45,11 +49,31 @@ class ListedRun(NamedTuple):
     skipped_reason: str | None
 
 
+class RunRef(NamedTuple):
+    id: UUID
+    slot_at: datetime
+    status: RunStatus
+
+
+@dataclass(frozen=True, slots=True)
+class RunAround:
+    """What a run belongs to, and those of its endpoint that came before and after it."""
+
+    endpoint_name: str
+    job_id: UUID
+    job_name: str
+    target: Target  # as it is now, its secrets by name only
+    target_changed_at: datetime | None  # None: not since that is noted
+    before: RunRef | None
+    after: RunRef | None
+
+
 @dataclass(frozen=True, slots=True)
 class RunInFull:
     run: Run
     lost_attempts: Sequence[LostAttempt]
     late_results: Sequence[LateResult]
+    around: RunAround
 
 
 class RunReads(Protocol):

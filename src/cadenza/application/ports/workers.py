@@ -1,7 +1,8 @@
 """Which workers live, and which graphs they can run."""
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from cadenza.domain.known_graph import Announcement, KnownGraph
@@ -10,8 +11,28 @@ BEAT_EVERY = timedelta(seconds=5)
 GONE_AFTER = 3 * BEAT_EVERY
 
 
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """How a worker is, when it says that it lives."""
+
+    version: str = ""
+    in_flight: int | None = None  # None: it does not count
+    capacity: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownWorker:
+    name: str
+    kind: str
+    started_at: datetime
+    seen_at: datetime
+    is_alive: bool
+    condition: Condition
+    labels: tuple[str, ...] = ()
+
+
 class Workers(Protocol):
-    async def beat(self, name: str, kind: str) -> bool:
+    async def beat(self, name: str, kind: str, condition: Condition) -> bool:
         """It lives; whether it was not known before."""
         ...
 
@@ -21,6 +42,14 @@ class Workers(Protocol):
 
     async def left(self, name: str) -> None:
         """It has ended as it should, and is forgotten with its graphs."""
+        ...
+
+
+class WorkerReads(Protocol):
+    """Workers belong to the installation."""
+
+    async def list_workers(self, limit: int) -> Sequence[KnownWorker]:
+        """Those that live first, then by kind and name."""
         ...
 
 

@@ -13,6 +13,7 @@ from cadenza.web.api import (
     grants,
     graphs,
     ids,
+    insights,
     jobs,
     keys,
     manifest,
@@ -24,6 +25,7 @@ from cadenza.web.api import (
     sign_in_links,
     steering,
     tenants,
+    workers,
 )
 from cadenza.web.api.dependencies import Dependencies
 from cadenza.web.api.middleware import RequestMiddleware
@@ -40,8 +42,10 @@ RESOURCES = (
     jobs.routes,
     scores.routes,
     activity.routes,
+    insights.routes,
     records.routes,
     tenants.routes,
+    workers.routes,
     probes.routes,
     steering.routes,
     steering.bulk_routes,

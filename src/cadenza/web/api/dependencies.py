@@ -9,6 +9,7 @@ from fastapi import Request
 
 from cadenza.application.accounts import Keys, SigningKeyRotation, Tenants
 from cadenza.application.analysis_requests import AnalysisRequests
+from cadenza.application.answer_values import AnswerValues
 from cadenza.application.archive import Archive
 from cadenza.application.authentication import Authentication
 from cadenza.application.billing import BillingAccounts, VirtualKeys
@@ -44,13 +45,15 @@ from cadenza.application.ports.steering_history import SteeringReads
 from cadenza.application.ports.store import Store
 from cadenza.application.ports.suggestions import SuggestionReads
 from cadenza.application.ports.usage import Readiness, UsageReads
-from cadenza.application.ports.workers import GraphReads
+from cadenza.application.ports.workers import GraphReads, WorkerReads
 from cadenza.application.quotas import Quotas
 from cadenza.application.rule_fit import misfits_of_jobs
+from cadenza.application.rules_now import RulesNow
 from cadenza.application.schedule_changes import ScheduleChanges
 from cadenza.application.schedule_manifests import ScheduleManifests
 from cadenza.application.schedules import Schedules
 from cadenza.application.scores import Scores
+from cadenza.application.search import Search
 from cadenza.application.session_metering import Payers
 from cadenza.application.sign_ins import SignIns
 from cadenza.application.steering import Steering
@@ -85,6 +88,7 @@ class Stores:
     grants: GrantReads
     schedules: ScheduleReads
     graphs: GraphReads
+    workers: WorkerReads
     sign_ins: SignInReads
     ids: IdReads
     steering: SteeringReads
@@ -142,6 +146,11 @@ class Dependencies:
         )
         self.outlook = Outlook(stores.endpoints, cron)
         self.scores = Scores(stores.scores, stores.jobs, stores.steering, around.expressions, cron)
+        self.answer_values = AnswerValues(
+            stores.scores, stores.endpoints, stores.jobs, around.expressions
+        )
+        self.rules_now = RulesNow(stores.endpoints, stores.analysis_queue, around.expressions)
+        self.search = Search(stores.jobs, stores.endpoints, stores.runs, stores.records)
         self.signing_keys = SigningKeyRotation(store, new_id)
         self.accounts = BillingAccounts(store, new_id)
         self.virtual_keys = VirtualKeys(store, policy, new_id)

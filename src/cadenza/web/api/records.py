@@ -1,12 +1,17 @@
 """What is recorded besides runs: the planner's sessions with what they suggest, the audit log, a
 job's timeline."""
 
+from collections.abc import Mapping, Sequence
 from uuid import UUID
 
+from cadenza.application.ports.catalogue import EndpointName
 from cadenza.application.ports.records import AuditSearch, SessionSearch
 from cadenza.application.ports.search_result import Span
 from cadenza.application.timeline import job_timeline
+from cadenza.domain.access import Caller
+from cadenza.domain.session import Session
 from cadenza.web.api.access import Admin, ApiDependencies, Operator, Reader
+from cadenza.web.api.dependencies import Dependencies
 from cadenza.web.api.parsing.bodies import AcceptBody
 from cadenza.web.api.parsing.cursors import read_time_cursor
 from cadenza.web.api.parsing.query import (
@@ -62,7 +67,17 @@ async def list_sessions(
     after = read_time_cursor(cursor)
     criteria = SessionSearch(from_at, to, after, limit, endpoint_id, job_id, brain, search)
     sessions = await dependencies.reads.records.search_sessions(caller.tenant_id, criteria)
-    return time_page_response(sessions, session_response)
+    names = await _names(dependencies, caller, sessions.items)
+    return time_page_response(
+        sessions, lambda session: session_response(session, names.get(session.endpoint_id))
+    )
+
+
+async def _names(
+    dependencies: Dependencies, caller: Caller, sessions: Sequence[Session]
+) -> Mapping[UUID, EndpointName]:
+    ids = {session.endpoint_id for session in sessions}
+    return await dependencies.reads.endpoints.endpoint_names(caller.tenant_id, ids)
 
 
 @routes.get("/endpoints/{endpoint_id}/analyses")
@@ -82,7 +97,8 @@ async def get_session(
     runs = await dependencies.reads.suggestions.runs_of_session(
         caller.tenant_id, session_id, RUNS_OF_A_SESSION
     )
-    return session_detail_response(session, runs)
+    names = await _names(dependencies, caller, [session])
+    return session_detail_response(session, runs, names.get(session.endpoint_id))
 
 
 @routes.get("/audit")

@@ -5,16 +5,26 @@ from uuid import UUID
 from cadenza.application.ports.run_search import RunSearch
 from cadenza.web.api.access import ApiDependencies, Reader
 from cadenza.web.api.parsing.cursors import read_time_cursor
-from cadenza.web.api.parsing.query import Cursor, From, Limit, Sources, Statuses, To, check_order
+from cadenza.web.api.parsing.query import (
+    Cursor,
+    From,
+    Limit,
+    Searched,
+    Sources,
+    StatusCode,
+    Statuses,
+    To,
+    check_order,
+)
 from cadenza.web.api.routes import router
 from cadenza.web.api.schemas.pages import TimePage, time_page_response
 from cadenza.web.api.schemas.runs import (
     HealthResponse,
     HealthWindowResponse,
+    ListedRunResponse,
     RunDetailResponse,
-    RunResponse,
+    listed_run_response,
     run_detail_response,
-    run_response,
 )
 
 routes = router("Runs")
@@ -29,19 +39,27 @@ async def list_runs(
     status: Statuses = None,
     source: Sources = None,
     is_manual: bool | None = None,
+    error: Searched = None,
+    status_code: StatusCode = None,
     from_at: From = None,
     to: To = None,
     limit: Limit = 50,
     cursor: Cursor = None,
-) -> TimePage[RunResponse]:
-    """Newest slot first, without what they answered."""
+) -> TimePage[ListedRunResponse]:
+    """Newest slot first, without what they answered; `error` is a piece of kind or message."""
     check_order(from_at, to)
     statuses, sources, after = tuple(status or ()), tuple(source or ()), read_time_cursor(cursor)
     criteria = RunSearch(
-        from_at, to, after, limit, endpoint_id, job_id, statuses, sources, is_manual
+        *(from_at, to, after, limit, endpoint_id, job_id, statuses, sources, is_manual),
+        *(error, status_code),
     )
-    runs = await dependencies.reads.runs.search_runs(caller.tenant_id, criteria)
-    return time_page_response(runs, run_response)
+    reads = dependencies.reads
+    runs = await reads.runs.search_runs(caller.tenant_id, criteria)
+    wanted = {run.endpoint_id for run in runs.items}
+    names = await reads.endpoints.endpoint_names(caller.tenant_id, wanted)
+    return time_page_response(
+        runs, lambda run: listed_run_response(run, names.get(run.endpoint_id))
+    )
 
 
 @routes.get("/runs/{run_id}")

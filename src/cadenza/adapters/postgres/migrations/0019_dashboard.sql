@@ -22,3 +22,16 @@ ALTER TABLE workers
     ADD COLUMN version text NOT NULL DEFAULT '',
     ADD COLUMN in_flight integer,
     ADD COLUMN capacity integer;
+
+-- Whether a run that did not end well has this in its error, and this status.
+CREATE FUNCTION has_ended_with(of_endpoint uuid, at_slot timestamptz, error text, code integer)
+RETURNS boolean
+LANGUAGE sql STABLE
+AS $$
+SELECT EXISTS (
+    SELECT FROM runs AS r
+    WHERE r.endpoint_id = of_endpoint AND r.slot_at = at_slot
+      AND (error IS NULL OR r.error_message ILIKE error OR r.error_kind ILIKE error)
+      AND (code IS NULL OR r.status_code = code)
+)
+$$;

@@ -10,8 +10,10 @@ SELECT pg_notify($1, '')
 
 -- name: beat
 -- A worker lives; a row that no transaction has replaced is new.
-INSERT INTO workers (name, kind) VALUES ($1, $2)
-ON CONFLICT (name) DO UPDATE SET kind = excluded.kind, seen_at = cadenza_now()
+INSERT INTO workers (name, kind, version, in_flight, capacity) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (name) DO UPDATE
+SET kind = excluded.kind, version = excluded.version, in_flight = excluded.in_flight,
+    capacity = excluded.capacity, seen_at = cadenza_now()
 RETURNING xmax = 0 AS is_new
 
 -- name: announce_labels
@@ -52,6 +54,15 @@ FROM worker_graphs AS g
 JOIN workers AS w ON w.name = g.worker
 WHERE g.graph_id = ANY ($2::text[])
 ORDER BY g.graph_id, w.name COLLATE "C"
+
+-- name: list_workers
+-- Those that live first.
+--   $1 when a worker is gone  $2 how many
+SELECT name, kind, started_at, seen_at, seen_at > cadenza_now() - $1::interval AS is_alive,
+       version, in_flight, capacity, labels
+FROM workers
+ORDER BY is_alive DESC, kind, name COLLATE "C"
+LIMIT $2
 
 -- name: worker_left
 -- A worker has ended as it should.

@@ -5,6 +5,7 @@
 -- begins with how many keys were read and where that led to, so that the next step can go on there.
 --   $1 tenant  $2 endpoints  $3 from  $4, $5 slot and id of the last one before
 --   $6 how many keys  $7 how many runs  $8 statuses  $9 sources  $10 whether asked for by a person
+--   $11 a piece of the error  $12 status code
 -- Failed runs have statements of their own: one statement over both tables took twice as long.
 -- The upper end is given twice: the slot alone leaves out whole days, slot and id end the page.
 
@@ -49,7 +50,9 @@ WITH scanned AS MATERIALIZED (
            ($2::uuid[] IS NULL OR r.endpoint_id = ANY ($2))
            AND ($8::text[] IS NULL OR r.status = ANY ($8))
            AND ($9::text[] IS NULL OR r.source = ANY ($9))
-           AND ($10::boolean IS NULL OR r.is_manual = $10) AS is_wanted
+           AND ($10::boolean IS NULL OR r.is_manual = $10)
+           AND ($11::text IS NULL OR r.error_message ILIKE $11 OR r.error_kind ILIKE $11)
+           AND ($12::integer IS NULL OR r.status_code = $12) AS is_wanted
     FROM runs AS r
     WHERE r.tenant_id = $1
       AND r.slot_at >= coalesce($3::timestamptz, '-infinity')
@@ -80,7 +83,9 @@ WITH scanned AS MATERIALIZED (
         SELECT r.id, r.endpoint_id, r.slot_at,
                ($8::text[] IS NULL OR r.status = ANY ($8))
                AND ($9::text[] IS NULL OR r.source = ANY ($9))
-               AND ($10::boolean IS NULL OR r.is_manual = $10) AS is_wanted
+               AND ($10::boolean IS NULL OR r.is_manual = $10)
+               AND ($11::text IS NULL OR r.error_message ILIKE $11 OR r.error_kind ILIKE $11)
+               AND ($12::integer IS NULL OR r.status_code = $12) AS is_wanted
         FROM runs AS r
         WHERE r.tenant_id = $1
           AND r.endpoint_id = own.id
@@ -113,7 +118,9 @@ WITH scanned AS MATERIALIZED (
            ($2::uuid[] IS NULL OR r.endpoint_id = ANY ($2))
            AND ($8::text[] IS NULL OR r.status = ANY ($8))
            AND ($9::text[] IS NULL OR r.source = ANY ($9))
-           AND ($10::boolean IS NULL OR r.is_manual = $10) AS is_wanted
+           AND ($10::boolean IS NULL OR r.is_manual = $10)
+           AND (($11::text IS NULL AND $12::integer IS NULL)
+                OR has_ended_with(r.endpoint_id, r.slot_at, $11, $12)) AS is_wanted
     FROM failed_runs AS r
     WHERE r.tenant_id = $1
       AND r.slot_at >= coalesce($3::timestamptz, '-infinity')
@@ -144,7 +151,9 @@ WITH scanned AS MATERIALIZED (
         SELECT r.id, r.endpoint_id, r.slot_at,
                ($8::text[] IS NULL OR r.status = ANY ($8))
                AND ($9::text[] IS NULL OR r.source = ANY ($9))
-               AND ($10::boolean IS NULL OR r.is_manual = $10) AS is_wanted
+               AND ($10::boolean IS NULL OR r.is_manual = $10)
+               AND (($11::text IS NULL AND $12::integer IS NULL)
+                    OR has_ended_with(r.endpoint_id, r.slot_at, $11, $12)) AS is_wanted
         FROM failed_runs AS r
         WHERE r.tenant_id = $1
           AND r.endpoint_id = own.id
@@ -177,6 +186,29 @@ SELECT id, endpoint_id, tenant_id, slot_at, source, status, attempt, epoch, clai
        skipped_reason, is_manual
 FROM runs
 WHERE tenant_id = $1 AND id = $2
+
+-- name: around_run
+-- What a run of an endpoint belongs to, and its neighbours.
+--   $1 tenant  $2 endpoint  $3 slot
+SELECT e.name AS endpoint_name, e.job_id, job.name AS job_name, e.target, e.secret_headers,
+       e.target_changed_at,
+       before.id AS before_id, before.slot_at AS before_at, before.status AS before_status,
+       after.id AS after_id, after.slot_at AS after_at, after.status AS after_status
+FROM endpoints AS e
+JOIN jobs AS job ON job.id = e.job_id
+LEFT JOIN LATERAL (
+    SELECT r.id, r.slot_at, r.status FROM runs AS r
+    WHERE r.endpoint_id = e.id AND r.slot_at < $3
+    ORDER BY r.slot_at DESC
+    LIMIT 1
+) AS before ON true
+LEFT JOIN LATERAL (
+    SELECT r.id, r.slot_at, r.status FROM runs AS r
+    WHERE r.endpoint_id = e.id AND r.slot_at > $3
+    ORDER BY r.slot_at
+    LIMIT 1
+) AS after ON true
+WHERE e.tenant_id = $1 AND e.id = $2
 
 -- name: list_lost_attempts
 -- The attempts of a run whose worker never answered.

@@ -72,9 +72,16 @@ Statuses = Annotated[
 Sources = Annotated[
     list[Source] | None, Query(max_length=10, description="Why it ran when it did; several.")
 ]
+StatusCode = Annotated[
+    int | None, Query(ge=100, le=999, description="The status that the target answered with.")
+]
 Actor = Annotated[Word, Query(description="A piece of it.")]
 Action = Annotated[Word, Query(description="Like `endpoint.pause`.")]
 Subject = Annotated[Word, Query(description="The id of what it was done to.")]
+Dotted = Annotated[
+    Text | None,
+    Query(min_length=1, max_length=300, description="A field of the answers: `queue.depth`."),
+]
 Kind = Annotated[str, StringConstraints(max_length=60, pattern=r"^[a-z]+([.-][a-z]+)*$")]
 Kinds = Annotated[
     list[Kind] | None,

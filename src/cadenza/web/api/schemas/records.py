@@ -7,6 +7,7 @@ from uuid import UUID
 
 from pydantic import AliasPath, Field, ValidationInfo, field_validator
 
+from cadenza.application.ports.catalogue import EndpointName
 from cadenza.application.ports.records import AuditRecord
 from cadenza.application.ports.run_search import ListedRun
 from cadenza.application.ports.suggestions import LedTo
@@ -67,7 +68,9 @@ class AnalysesResponse(ResponseSchema):
 class SessionResponse(ResponseSchema):
     id: UUID
     job_id: UUID
+    job: str | None = Field(default=None, description="The name of its job, in lists.")
     endpoint_id: UUID
+    endpoint: str | None = Field(default=None, description="The endpoint's name, in lists.")
     brain: str
     started_at: datetime
     duration_ms: int
@@ -150,11 +153,13 @@ class TimelineEntryResponse(ResponseSchema):
     session: SessionResponse | None = None
 
 
-def session_response(session: Session) -> SessionResponse:
+def session_response(session: Session, name: EndpointName | None = None) -> SessionResponse:
     return SessionResponse(
         id=session.id,
         job_id=session.job_id,
+        job=name.job_name if name is not None else None,
         endpoint_id=session.endpoint_id,
+        endpoint=name.name if name is not None else None,
         brain=session.brain,
         started_at=session.started_at,
         duration_ms=milliseconds(session.duration),
@@ -178,9 +183,11 @@ def session_response(session: Session) -> SessionResponse:
     )
 
 
-def session_detail_response(session: Session, runs: Sequence[LedTo]) -> SessionDetailResponse:
+def session_detail_response(
+    session: Session, runs: Sequence[LedTo], name: EndpointName | None
+) -> SessionDetailResponse:
     return SessionDetailResponse(
-        **dict(session_response(session)),
+        **dict(session_response(session, name)),
         tool_calls=[ToolCallResponse.model_validate(call) for call in session.tool_calls],
         prompt_version=session.prompt_version,
         warnings=list(session.warnings),

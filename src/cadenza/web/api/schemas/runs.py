@@ -7,7 +7,9 @@ from uuid import UUID
 from pydantic import BeforeValidator, Field
 from typing_extensions import TypedDict  # before Python 3.12, pydantic knows no other
 
-from cadenza.application.ports.run_search import ListedRun, RunInFull
+from cadenza.application.ports.catalogue import EndpointName
+from cadenza.application.ports.run_search import ListedRun, RunInFull, RunRef
+from cadenza.application.sent_requests import sent_request
 from cadenza.domain.instants import milliseconds
 from cadenza.domain.plan import Source
 from cadenza.domain.run import Run, RunStatus
@@ -36,6 +38,34 @@ class RunResponse(TypedDict):
     skipped_reason: str | None
 
 
+class ListedRunResponse(RunResponse):
+    endpoint: Annotated[str, Field(description="The name of its endpoint.")]
+    job_id: UUID
+    job: Annotated[str, Field(description="The name of its job.")]
+
+
+class NeighbourResponse(ResponseSchema):
+    id: UUID
+    slot_at: datetime
+    status: RunStatus
+
+
+class SentRequestResponse(ResponseSchema):
+    """Put together again from the target; secrets are masked, the signature is left out."""
+
+    kind: str = Field(description="http, shell or graph.")
+    is_exact: bool = Field(
+        description="Whether the target has stayed as it was when the run was claimed."
+    )
+    changed_at: datetime | None = Field(description="Where it has not: when it last changed.")
+    method: str | None
+    url: str | None
+    headers: dict[str, str] | None
+    body: Any
+    command: list[str]
+    graph_id: str | None
+
+
 class LostAttemptResponse(ResponseSchema):
     attempt: int
     noted_at: datetime
@@ -46,7 +76,12 @@ class LateResultResponse(ResponseSchema):
     received_at: datetime
 
 
-class RunDetailResponse(RunResponse):
+class RunDetailResponse(ListedRunResponse):
+    sent: SentRequestResponse
+    before: Annotated[
+        NeighbourResponse | None, Field(description="The run of its endpoint before it.")
+    ]
+    after: NeighbourResponse | None
     claimed_at: datetime
     body: Annotated[Any, Field(description="What the target answered, cut at 64 KiB.")]
     plan: Annotated[
@@ -84,6 +119,14 @@ class HealthResponse(ResponseSchema):
     failure_streak: int
 
 
+def listed_run_response(run: ListedRun, name: EndpointName | None) -> ListedRunResponse:
+    """An endpoint that was deleted a moment ago has no name."""
+    known = name or EndpointName("", run.endpoint_id, "")
+    return ListedRunResponse(
+        **run_response(run), endpoint=known.name, job_id=known.job_id, job=known.job_name
+    )
+
+
 def run_response(run: ListedRun | Run) -> RunResponse:
     started_at, finished_at = run.started_at, run.finished_at
     duration = finished_at - started_at if finished_at and started_at else None
@@ -107,12 +150,22 @@ def run_response(run: ListedRun | Run) -> RunResponse:
 
 
 def run_detail_response(stored: RunInFull) -> RunDetailResponse:
-    run = stored.run
+    run, around = stored.run, stored.around
     return RunDetailResponse(
         **run_response(run),
+        endpoint=around.endpoint_name,
+        job_id=around.job_id,
+        job=around.job_name,
+        sent=SentRequestResponse.model_validate(sent_request(run, around)),
+        before=_neighbour(around.before),
+        after=_neighbour(around.after),
         claimed_at=run.claimed_at,
         body=run.body,
         plan=run.plan,
         lost_attempts=[LostAttemptResponse.model_validate(row) for row in stored.lost_attempts],
         late_results=[LateResultResponse.model_validate(row) for row in stored.late_results],
     )
+
+
+def _neighbour(run: RunRef | None) -> NeighbourResponse | None:
+    return None if run is None else NeighbourResponse.model_validate(run)

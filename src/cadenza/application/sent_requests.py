@@ -1,0 +1,54 @@
+"""What a run sent, put together again from its endpoint's target, with secrets masked.
+
+A request is not stored with its run: that would write every body a second time. It is exact where
+the target has not changed since the run was claimed; else it says since when it may differ.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from cadenza.application.ports.run_search import RunAround
+from cadenza.domain.graph_target import GraphTarget
+from cadenza.domain.instants import iso
+from cadenza.domain.run import Run
+from cadenza.domain.target import KEPT, HttpTarget, ShellTarget
+
+
+@dataclass(frozen=True, slots=True)
+class SentRequest:
+    kind: str  # http, shell or graph
+    is_exact: bool
+    changed_at: datetime | None  # of the target, where it is not exact
+    method: str | None = None
+    url: str | None = None
+    headers: Mapping[str, str] | None = None
+    body: Any = None
+    command: tuple[str, ...] = ()
+    graph_id: str | None = None
+
+
+def sent_request(run: Run, around: RunAround) -> SentRequest:
+    target, changed_at = around.target, around.target_changed_at
+    is_exact = changed_at is None or changed_at <= run.claimed_at
+    when = (is_exact, None if is_exact else changed_at)
+    if isinstance(target, HttpTarget):
+        headers = _headers(target, run)
+        what = (target.method, target.url, headers, target.body)
+        return SentRequest("http", *when, *what)
+    if isinstance(target, ShellTarget):
+        return SentRequest("shell", *when, command=target.command)
+    assert isinstance(target, GraphTarget)
+    return SentRequest("graph", *when, body=target.input, graph_id=target.graph_id)
+
+
+def _headers(target: HttpTarget, run: Run) -> dict[str, str]:
+    """As the dispatcher makes them, but for the signature, which nobody else is to see."""
+    return {
+        **target.headers,
+        **dict.fromkeys(target.secret_headers, KEPT),
+        "Idempotency-Key": f"{run.endpoint_id}:{iso(run.slot_at)}",
+        "Cadenza-Attempt": str(run.attempt),
+        "Cadenza-Slot": iso(run.slot_at),
+    }
