@@ -23,7 +23,7 @@ def test_an_update_moves_neither_focus_nor_text_nor_scroll_nor_a_menu(
     endpoint = world.endpoint()
     for number in range(40):
         world.endpoint(f"other {number}")
-    page = person.go("/endpoints")
+    page = person.go("/jobs/endpoints")
     person.wait_until_live()
     page.locator("#q-search").fill("half a wo")
     page.locator("#q-search").evaluate("field => field.setSelectionRange(2, 4)")
@@ -49,6 +49,38 @@ def test_a_menu_of_the_page_itself_stays_open(world: World, person: Person) -> N
     assert page.get_by_role("link", name="Pause until…").is_visible()
 
 
+def test_rows_that_are_chosen_and_what_is_typed_beside_them_stay(
+    world: World, person: Person
+) -> None:
+    endpoint, other = world.endpoint(), world.endpoint("other")
+    page = person.go("/jobs/endpoints")
+    person.wait_until_live()
+    page.locator(f"#pick-{other['id']}").check()
+    page.locator("#bulk-reason").fill("half a rea")
+    world.run(endpoint, FAILED)
+    page.locator(f"#endpoint-{endpoint['id']}").get_by_text("failed").wait_for()
+    assert page.locator(f"#pick-{other['id']}").is_checked()
+    assert not page.locator(f"#pick-{endpoint['id']}").is_checked()
+    assert page.locator("#chosen").inner_text() == "1 chosen"
+    assert page.locator("#bulk-reason").input_value() == "half a rea"
+    assert page.evaluate("document.activeElement.id") == "bulk-reason"
+
+
+def test_text_that_is_selected_stays_and_is_drawn_anew_when_it_is_let_go(
+    world: World, person: Person
+) -> None:
+    endpoint = world.endpoint()
+    page = person.go(f"/endpoints/{endpoint['id']}")
+    person.wait_until_live()
+    page.evaluate("getSelection().selectAllChildren(document.querySelector('h1'))")
+    world.run(endpoint, FAILED)
+    page.wait_for_timeout(1500)  # long enough for a drawing that must not happen
+    assert page.evaluate("getSelection().toString()").startswith("orders")
+    assert page.locator("#score td").get_by_text("failed").count() == 0
+    page.evaluate("getSelection().removeAllRanges()")
+    page.locator("#score td").get_by_text("failed").first.wait_for()
+
+
 def test_paused_means_that_nothing_moves(world: World, person: Person) -> None:
     endpoint = world.endpoint()
     page = person.go(f"/endpoints/{endpoint['id']}")
@@ -70,7 +102,7 @@ def test_ten_tabs_share_one_stream_and_an_eleventh_loads_at_once(
     endpoint = world.endpoint()
     person.go("/")
     person.wait_until_live()
-    tabs = [person.tab("/endpoints") for _ in range(10)]
+    tabs = [person.tab("/jobs/endpoints") for _ in range(10)]
     for tab in tabs:
         person.wait_until_live(tab)
     person.wait_for_streams(1)
@@ -83,8 +115,8 @@ def test_ten_tabs_share_one_stream_and_an_eleventh_loads_at_once(
 def test_without_shared_workers_one_tab_leads(world: World, person: Person) -> None:
     person.context.add_init_script("delete globalThis.SharedWorker")
     endpoint = world.endpoint()
-    first = person.go("/endpoints")
-    second = person.tab("/endpoints")
+    first = person.go("/jobs/endpoints")
+    second = person.tab("/jobs/endpoints")
     for page in (first, second):
         person.wait_until_live(page)
     world.run(endpoint, FAILED)

@@ -2,6 +2,7 @@
 
 from playwright.sync_api import Browser
 
+from cadenza.domain.run import Outcome, RunStatus
 from tests.browser.watching import Person, World, person_of
 from tests.web.suggesting import suggest_interval
 
@@ -93,3 +94,95 @@ def test_a_key_is_revoked_after_a_question(world: World, person: Person) -> None
     person.page.get_by_text("The key robot opens nothing any more.").wait_for()
     keys = {row["id"]: row for row in world.done("GET", "/keys")["items"]}
     assert keys[key["id"]]["revoked_at"] is not None
+
+
+def test_a_suggestion_is_dismissed_and_that_undone(world: World, person: Person) -> None:
+    endpoint, site = world.endpoint(), world.server.site
+    session = world.server.wait_for(suggest_interval(site, site.ours, endpoint))
+    page = person.go("/")
+    page.get_by_role("button", name="Dismiss").click()
+    page.get_by_text("Dismissed: the same is not suggested again").wait_for()
+    person.go(f"/planner/{session.id}").get_by_role("button", name="Undo").click()
+    page.get_by_text("It is suggested again.").wait_for()
+
+
+def test_an_endpoint_is_edited_run_and_tested(world: World, person: Person) -> None:
+    endpoint = world.endpoint(url=f"{world.server.url}/healthz")
+    page = person.go(f"/endpoints/{endpoint['id']}")
+    page.get_by_role("link", name="Edit").click()
+    page.get_by_label("Interval").fill("10m")
+    page.locator("#draft").get_by_text("in 9 min 59 s").first.wait_for()
+    page.get_by_role("button", name="Save").click()
+    page.get_by_text("The endpoint is changed.").wait_for()
+    page.get_by_role("button", name="Run now").click()
+    page.get_by_text("A run is asked for").wait_for()
+    assert world.server.wait_for(world.server.site.backend.run_due()) == 1
+    page.get_by_text("More", exact=True).click()
+    page.get_by_role("button", name="Test: call it once").click()
+    page.get_by_text("It was called once").wait_for()
+    assert world.done("GET", f"/endpoints/{endpoint['id']}")["baseline"]["every_ms"] == 600_000
+
+
+def test_several_are_paused_at_once(world: World, person: Person) -> None:
+    endpoints = [world.endpoint(f"orders {number}") for number in range(3)]
+    page = person.go("/jobs/endpoints?sort=created_at")
+    pause = page.get_by_role("button", name="Pause", exact=True)
+    assert pause.is_hidden()  # until something is chosen
+    page.get_by_label("Choose orders 0").check()
+    page.get_by_label("Choose orders 2").check()
+    page.get_by_text("2 chosen").wait_for()
+    page.locator("#bulk-reason").fill("a deploy")
+    page.get_by_role("button", name="Pause", exact=True).click()
+    page.get_by_text("2 endpoints paused.").wait_for()
+    assert page.url.endswith("sort=created_at")
+    pauses = [world.done("GET", f"/endpoints/{one['id']}")["pauses"] for one in endpoints]
+    assert [len(pause) for pause in pauses] == [1, 0, 1]
+    page.get_by_label("Choose all on this page").check()
+    page.get_by_role("button", name="Resume").click()
+    page.get_by_text("2 endpoints resumed, 1 already so.").wait_for()
+
+
+def test_a_job_is_changed_as_yaml_with_its_difference_in_sight(
+    world: World, person: Person
+) -> None:
+    endpoint = world.endpoint()
+    page = person.go(f"/jobs/{endpoint['job_id']}")
+    page.get_by_text("More", exact=True).click()
+    page.get_by_role("link", name="As YAML").click()
+    text = page.locator("#f-yaml").input_value()
+    page.locator("#f-yaml").fill(text.replace("every: 5m", "every: soon"))
+    page.locator("#outcome").get_by_role("button", name="Line 6").click()
+    chosen = "area => area.value.slice(area.selectionStart, area.selectionEnd)"
+    assert "every: soon" in page.locator("#f-yaml").evaluate(chosen)
+    page.locator("#f-yaml").fill(text.replace("every: 5m", "every: 10m"))
+    page.locator("#outcome .change ins").get_by_text("10m").wait_for()
+    page.get_by_role("button", name="Show the difference").click()
+    page.get_by_role("button", name="Apply").click()
+    page.get_by_text("Applied: 1 change.").wait_for()
+    assert world.done("GET", f"/endpoints/{endpoint['id']}")["baseline"]["every_ms"] == 600_000
+
+
+def test_a_rule_is_written_and_tried_while_one_types(world: World, person: Person) -> None:
+    endpoint = world.endpoint()
+    answer = Outcome(RunStatus.SUCCESS, status_code=200, body={"visitors": 5000})
+    world.run(endpoint, answer)
+    page = person.go(f"/jobs/{endpoint['job_id']}")
+    page.get_by_role("link", name="Write the first").click()
+    page.get_by_label("Name", exact=True).fill("busy")
+    page.get_by_label("This holds").fill("response.visitors > 9000")
+    page.get_by_label("How long, or when").fill("1m")
+    page.locator("#trial").get_by_text("does not hold").wait_for()
+    page.get_by_label("This holds").fill("response.visitors > 4000")
+    page.locator("#trial").get_by_text("holds", exact=True).wait_for()
+    page.get_by_role("button", name="Create rule").click()
+    page.get_by_text("The rule busy is saved.").wait_for()
+    (rule,) = world.done("GET", f"/jobs/{endpoint['job_id']}")["rules"]
+    assert rule["then"] == {"interval": "1m"}
+
+
+def test_the_planner_is_stopped_and_started_again(world: World, person: Person) -> None:
+    page = person.go("/planner")
+    page.get_by_role("button", name="Stop the planner everywhere").click()
+    page.get_by_role("button", name="Start the planner again").click()
+    page.get_by_role("button", name="Stop the planner everywhere").wait_for()
+    assert world.done("GET", "/tenant")["rules_mode"] == "act"

@@ -14,11 +14,12 @@ from tests.web.support import OPERATE, READ, House, Site
 EMPTY_PAGES = {
     "/": "Nothing runs yet",
     "/jobs": "No job yet",
-    "/endpoints": "No endpoint yet",
+    "/jobs/endpoints": "No endpoint yet",
     "/runs": "Nothing has run yet",
     "/planner": "Nothing is suggested",
     "/graphs": "No schedule yet",
     "/graphs/grants": "No grant yet",
+    "/graphs/accounts": "No account yet",
     "/activity": "Nothing has happened since you came",
     "/settings": "No signing key yet",
     "/search": "Type a piece of a name",
@@ -95,7 +96,7 @@ async def test_every_form_that_is_shown_works_for_who_sees_it(site: Site) -> Non
     operator = await signed_in(site, site.ours, OPERATE)
     pages = [await operator.open(path) for path in _pages(site.ours)]
     forms = {form.action: form for page in pages for form in page.forms if form.method == "post"}
-    for action, form in sorted(forms.items(), key=lambda item: "archive" in item[0]):
+    for action, form in sorted(forms.items(), key=lambda item: item[0].endswith(("archive", "delete"))):
         if not action.startswith("/sign-out"):
             page = await operator.post(action, form.fields)
             assert page.status == 200, f"{action}: {page.status} {page.text}"

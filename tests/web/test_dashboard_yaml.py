@@ -131,5 +131,5 @@ async def test_who_may_only_read_sees_the_text_and_no_button(site: Site) -> None
         page = await reader.open(address)
         assert "name: shop" in page.html
         assert "Show the difference" not in page.text
-    fields = page.form().fields
-    assert (await reader.post(path, {**fields, "act": "apply"})).status == 403
+    token = page.form("/sign-out").fields
+    assert (await reader.post(path, {**token, "yaml": JOB, "act": "apply"})).status == 403

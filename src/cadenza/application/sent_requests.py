@@ -18,7 +18,7 @@ from cadenza.domain.target import KEPT, HttpTarget, ShellTarget
 
 @dataclass(frozen=True, slots=True)
 class SentRequest:
-    kind: str  # http, shell or graph
+    kind: str  # http, shell, graph or function
     is_exact: bool
     changed_at: datetime | None  # of the target, where it is not exact
     method: str | None = None
@@ -27,6 +27,7 @@ class SentRequest:
     body: Any = None
     command: tuple[str, ...] = ()
     graph_id: str | None = None
+    function: str | None = None
 
 
 def sent_request(run: Run, around: RunAround) -> SentRequest:
@@ -39,8 +40,9 @@ def sent_request(run: Run, around: RunAround) -> SentRequest:
         return SentRequest("http", *when, *what)
     if isinstance(target, ShellTarget):
         return SentRequest("shell", *when, command=target.command)
-    assert isinstance(target, GraphTarget)
-    return SentRequest("graph", *when, body=target.input, graph_id=target.graph_id)
+    if isinstance(target, GraphTarget):
+        return SentRequest("graph", *when, body=target.input, graph_id=target.graph_id)
+    return SentRequest("function", *when, function=target.path)
 
 
 def _headers(target: HttpTarget, run: Run) -> dict[str, str]:

@@ -12,7 +12,7 @@ from cadenza.application.score_steering import describe
 from cadenza.domain.endpoint import Baseline, CronLine, Endpoint, Every, fresh_hints, is_late
 from cadenza.domain.hint import IntervalHint, OneShotHint, Pause
 from cadenza.domain.instants import FOREVER, humanize, iso
-from cadenza.web.dashboard.curl import command_of
+from cadenza.web.dashboard.curl import command_of, command_of_sent
 
 SOURCES = {
     "baseline-cron": "Baseline",
@@ -334,4 +334,5 @@ FILTERS: dict[str, Any] = {
     "action": action_words,
     "details": detail_words,
     "command": command_of,
+    "sent_command": command_of_sent,
 }

@@ -44,7 +44,7 @@ class SteeringEntryResponse(ResponseSchema):
 class AnswerFieldResponse(ResponseSchema):
     field: str = Field(examples=["queue.depth"])
     path: list[str]
-    limit: LimitResponse | None = Field(description="What a declared rule compares it with.")
+    limits: list[LimitResponse] = Field(description="What declared rules compare it with.")
 
 
 class ValuesResponse(ResponseSchema):
@@ -107,7 +107,7 @@ def values_response(fields: Sequence[AnswerField], series: Series | None) -> Val
             AnswerFieldResponse(
                 field=".".join(field.path),
                 path=list(field.path),
-                limit=None if field.limit is None else LimitResponse.model_validate(field.limit),
+                limits=[LimitResponse.model_validate(limit) for limit in field.limits],
             )
             for field in fields
         ],

@@ -53,7 +53,7 @@ class NeighbourResponse(ResponseSchema):
 class SentRequestResponse(ResponseSchema):
     """Put together again from the target; secrets are masked, the signature is left out."""
 
-    kind: str = Field(description="http, shell or graph.")
+    kind: str = Field(description="http, shell, graph or function.")
     is_exact: bool = Field(
         description="Whether the target has stayed as it was when the run was claimed."
     )
@@ -64,6 +64,7 @@ class SentRequestResponse(ResponseSchema):
     body: Any
     command: list[str]
     graph_id: str | None
+    function: str | None
 
 
 class LostAttemptResponse(ResponseSchema):

@@ -15,7 +15,8 @@ FIELDS = (
     "backoff",
 )  # fmt: skip
 _TEXTS = (
-    "backoff", "name", "url", "method", "timeout", "success_when", "folder", "graph", "account", "function",
+    "name", "url", "method", "timeout", "success_when", "folder", "graph", "account", "function",
+    "backoff",
 )  # fmt: skip
 
 

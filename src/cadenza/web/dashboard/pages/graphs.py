@@ -38,7 +38,6 @@ async def list_schedules(
         rows=rows_of(request, schedules, lambda row: write_cursor("", row.id)),
         runs=recent,
         labels={schedule.id: schedule.label for schedule in schedules},
-        accounts=await reads.billing.list_accounts(tenant_id, None, None, LAST_RUNS),
     )
 
 
@@ -87,6 +86,14 @@ async def run_schedule(
 ) -> Response:
     await dependencies.schedules.run_now(visitor.caller, schedule_id)
     return done(f"{ENTRY}/schedules/{schedule_id}", "A run is asked for.")
+
+
+@routes.post("/graphs/schedules/{schedule_id}/delete")
+async def delete_schedule(
+    schedule_id: UUID, _form: Sent, visitor: Operator, dependencies: PageDependencies
+) -> Response:
+    await dependencies.schedules.delete(visitor.caller, schedule_id)
+    return done(ENTRY, "The schedule is deleted. What became of its slots stays to be read.")
 
 
 @routes.post("/graphs/schedules/{schedule_id}/enable")

@@ -7,7 +7,12 @@ from starlette.responses import Response
 
 from cadenza.domain.billing import LedgerEntry
 from cadenza.domain.errors import InvalidInput
-from cadenza.web.api.parsing.cursors import read_time_cursor, write_time_cursor
+from cadenza.web.api.parsing.cursors import (
+    read_cursor,
+    read_time_cursor,
+    write_cursor,
+    write_time_cursor,
+)
 from cadenza.web.dashboard.pages.jobs import word_or_none
 from cadenza.web.dashboard.pages.lists import rows_of
 from cadenza.web.dashboard.query import PAGE, word
@@ -53,6 +58,21 @@ async def revoke_grant(
 ) -> Response:
     await dependencies.grants.revoke(visitor.caller, grant_id)
     return done(f"{ENTRY}/grants/{grant_id}", "Revoked: no run starts under it from now on.")
+
+
+@routes.get("/graphs/accounts")
+async def list_accounts(
+    request: Request, visitor: Reader, dependencies: PageDependencies
+) -> Response:
+    after = read_cursor(word_or_none(request, "cursor"))
+    reads, tenant_id = dependencies.reads.billing, visitor.caller.tenant_id
+    accounts = await reads.list_accounts(tenant_id, None, after, PAGE + 1)
+    return await page(
+        request,
+        "graphs/accounts.html",
+        entry=ENTRY,
+        rows=rows_of(request, accounts, lambda row: write_cursor(row.name, row.id)),
+    )
 
 
 @routes.get("/graphs/accounts/{account_id}")

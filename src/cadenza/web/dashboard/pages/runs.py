@@ -6,15 +6,18 @@ from uuid import UUID
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
+from cadenza.application.ports.activity import ActivitySearch
 from cadenza.application.ports.run_search import ListedRun, RunSearch
 from cadenza.application.ports.search_result import SearchResult
+from cadenza.application.sent_requests import sent_request
+from cadenza.domain.errors import InvalidInput
 from cadenza.domain.plan import Plan, Source
 from cadenza.domain.run import RunStatus
 from cadenza.web.api.dependencies import Dependencies
 from cadenza.web.api.parsing.cursors import read_time_cursor
 from cadenza.web.dashboard.pages.jobs import word_or_none
 from cadenza.web.dashboard.pages.lists import endpoint_names, rows_by_time
-from cadenza.web.dashboard.query import choice, identifier, since
+from cadenza.web.dashboard.query import choice, identifier, since, word
 from cadenza.web.dashboard.rendering import page
 from cadenza.web.dashboard.visitor import PageDependencies, Reader, Visitor
 from cadenza.web.dashboard.words import SOURCES
@@ -33,6 +36,8 @@ async def list_runs(request: Request, visitor: Reader, dependencies: PageDepende
         job_id=identifier(request, "job"),
         statuses=(status,) if status else (),
         sources=(source,) if source else (),
+        error=word(request, "error"),
+        status_code=_code(word(request, "code")),
     )
     tenant_id, reads = visitor.caller.tenant_id, dependencies.reads
     runs = await reads.runs.search_runs(tenant_id, search)
@@ -55,7 +60,34 @@ async def list_runs(request: Request, visitor: Reader, dependencies: PageDepende
         sources=SOURCES,
         ends_early=_ends_early(runs, search),
         last=last,
+        counts=await _counts(search, visitor, dependencies),
     )
+
+
+def _code(text: str | None) -> int | None:
+    if text is None:
+        return None
+    if not text.isdecimal() or len(text) != 3:
+        raise InvalidInput("code", text, "a status code, like 503")
+    return int(text)
+
+
+async def _counts(
+    search: RunSearch, visitor: Visitor, dependencies: Dependencies
+) -> dict[RunStatus, int]:
+    """How many of a range failed and timed out; of everything there may be too many to count."""
+    if search.from_at is None:
+        return {}
+    now = dependencies.around.clock.now()
+    wanted = ActivitySearch(
+        search.from_at, now, now - search.from_at, search.job_id, search.endpoint_id
+    )
+    reads = dependencies.reads.activity
+    activity = await reads.run_activity(visitor.caller.tenant_id, wanted)
+    return {
+        RunStatus.FAILURE: sum(bucket.failed for bucket in activity.buckets),
+        RunStatus.TIMEOUT: sum(bucket.timed_out for bucket in activity.buckets),
+    }
 
 
 async def _last_before(
@@ -81,10 +113,6 @@ async def show_run(
     tenant_id, reads = visitor.caller.tenant_id, dependencies.reads
     stored = await reads.runs.get_run(tenant_id, run_id)
     run = stored.run
-    before = RunSearch(
-        endpoint_id=run.endpoint_id, after=(run.slot_at, run.id), limit=1, to_at=None
-    )
-    earlier = await reads.runs.search_runs(tenant_id, before)
     return await page(
         request,
         "runs/show.html",
@@ -93,5 +121,6 @@ async def show_run(
         in_full=stored,
         plan=Plan.from_record(run.plan) if run.plan else None,
         stored=await reads.endpoints.get_endpoint(tenant_id, run.endpoint_id),
-        earlier=earlier.items[0] if earlier.items else None,
+        around=stored.around,
+        sent=sent_request(run, stored.around),
     )

@@ -1,15 +1,12 @@
-"""The search field of every page: jobs, endpoints, sessions; a run or anything else by its id."""
+"""The search field of every page: jobs, endpoints, runs, sessions; anything by its id."""
 
 from uuid import UUID
 
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
-from cadenza.application.ports.catalogue import EndpointSearch, JobSearch
-from cadenza.application.ports.records import SessionSearch
 from cadenza.domain.errors import NotFound
 from cadenza.web.api.dependencies import Dependencies
-from cadenza.web.dashboard.pages.lists import endpoint_names
 from cadenza.web.dashboard.policy import HEADERS
 from cadenza.web.dashboard.query import word
 from cadenza.web.dashboard.rendering import page
@@ -21,28 +18,14 @@ SHOWN = 10
 
 @routes.get("/search")
 async def search_all(request: Request, visitor: Reader, dependencies: PageDependencies) -> Response:
-    text, tenant_id, reads = word(request, "q"), visitor.caller.tenant_id, dependencies.reads
-    if text is None:
-        return await page(
-            request, "search.html", text="", jobs=(), endpoints=(), sessions=(), names={}
-        )
-    if (path := await _path_of_id(dependencies, tenant_id, text)) is not None:
-        return RedirectResponse(path, 303, HEADERS)
-    sessions = await reads.records.search_sessions(
-        tenant_id, SessionSearch(search=text, limit=SHOWN)
-    )
-    ids = (session.endpoint_id for session in sessions.items)
-    return await page(
-        request,
-        "search.html",
-        text=text,
-        jobs=await reads.jobs.list_jobs(tenant_id, JobSearch(search=text, limit=SHOWN)),
-        endpoints=await reads.endpoints.list_endpoints(
-            tenant_id, EndpointSearch(search=text, limit=SHOWN)
-        ),
-        sessions=sessions.items,
-        names=await endpoint_names(dependencies, visitor, ids),
-    )
+    text, tenant_id = word(request, "q"), visitor.caller.tenant_id
+    found = None
+    if text is not None:
+        if (path := await _path_of_id(dependencies, tenant_id, text)) is not None:
+            return RedirectResponse(path, 303, HEADERS)
+        now = dependencies.around.clock.now()
+        found = await dependencies.search.everywhere(tenant_id, text, now, SHOWN)
+    return await page(request, "search.html", text=text or "", found=found)
 
 
 async def _path_of_id(dependencies: Dependencies, tenant_id: UUID, text: str) -> str | None:

@@ -18,7 +18,7 @@ from cadenza.web.dashboard.visitor import Admin, PageDependencies, Reader, Sent,
 
 routes = APIRouter()
 ENTRY = "/settings"
-DAYS = 14  # of which usage is shown
+DAYS, WORKERS = 14, 50  # that are shown
 KEY_FIELDS = ("name", "scope", "user", "days")
 SCOPES = {
     Scope.READ: "look, and change nothing",
@@ -57,6 +57,7 @@ async def _settings(
         usage=await reads.usage.usage(tenant_id),
         activity=activity,
         days=_each_day(search, activity),
+        workers=await reads.workers.list_workers(WORKERS),
         keys=await reads.keys.list_keys(tenant_id) if is_admin else (),
         signing_keys=await reads.signing_keys.keys_of(tenant_id) if is_admin else (),
         scopes=SCOPES,
