@@ -197,4 +197,13 @@ def listening_over(
     finally:
         loop.call_soon_threadsafe(stop.set)
         thread.join(30)
+        _end_tasks(loop)
         loop.close()
+
+
+def _end_tasks(loop: asyncio.AbstractEventLoop) -> None:
+    """What a library leaves behind, like the watcher of its event streams."""
+    tasks = asyncio.all_tasks(loop)
+    for task in tasks:
+        task.cancel()
+    loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
