@@ -190,20 +190,18 @@ def listening_over(
             ready.set_result(Listening(port, site, loop))
             await stop.wait()
 
-    thread = Thread(target=lambda: loop.run_until_complete(live()), daemon=True)
+    def run() -> None:
+        loop.run_until_complete(live())
+        tasks = asyncio.all_tasks(loop)  # what a library leaves behind, as for its event streams
+        for task in tasks:
+            task.cancel()
+        loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+
+    thread = Thread(target=run, daemon=True)
     thread.start()
     try:
         yield ready.result(60)
     finally:
         loop.call_soon_threadsafe(stop.set)
         thread.join(30)
-        _end_tasks(loop)
         loop.close()
-
-
-def _end_tasks(loop: asyncio.AbstractEventLoop) -> None:
-    """What a library leaves behind, like the watcher of its event streams."""
-    tasks = asyncio.all_tasks(loop)
-    for task in tasks:
-        task.cancel()
-    loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
