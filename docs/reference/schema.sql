@@ -8,10 +8,8 @@ CREATE FUNCTION public.cadenza_now() RETURNS timestamp with time zone
 CREATE FUNCTION public.can_be_accepted(call jsonb, now timestamp with time zone) RETURNS boolean
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $$
-    SELECT (call ->> 'open_until')::timestamptz > now
-       AND call ->> 'suggested' = 'true'
-       AND call ->> 'accepted_by' IS NULL
-    $$;
+SELECT is_open_suggestion(call, now) AND call ->> 'dismissed_by' IS NULL
+$$;
 
 CREATE TABLE public.endpoints (
     id uuid NOT NULL,
@@ -81,6 +79,7 @@ CREATE TABLE public.endpoints (
     streak_changed_at timestamp with time zone,
     runs_on text DEFAULT ''::text NOT NULL,
     running_started_at timestamp with time zone,
+    target_changed_at timestamp with time zone,
     backs_off boolean DEFAULT true NOT NULL,
     CONSTRAINT a_hint_expires CHECK (((num_nulls(hint_interval_ms, hint_interval_expires_at, hint_interval_author) = ANY (ARRAY[0, 3])) AND (num_nulls(hint_run_at, hint_run_expires_at, hint_run_author) = ANY (ARRAY[0, 3])))),
     CONSTRAINT a_lease_has_a_run CHECK (((lease_until IS NULL) OR (running_run_id IS NOT NULL))),
@@ -145,6 +144,14 @@ CREATE FUNCTION public.endpoint_health(of_endpoint uuid) RETURNS TABLE(runs_1h b
           AND r.status IN ('success', 'failure', 'timeout')
     ) AS run
     $$;
+
+CREATE FUNCTION public.is_open_suggestion(call jsonb, now timestamp with time zone) RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+SELECT (call ->> 'open_until')::timestamptz > now
+   AND call ->> 'suggested' = 'true'
+   AND call ->> 'accepted_by' IS NULL
+$$;
 
 CREATE FUNCTION public.listed_run(of_endpoint uuid, at_slot timestamp with time zone) RETURNS TABLE(id uuid, endpoint_id uuid, slot_at timestamp with time zone, source text, status text, attempt integer, is_manual boolean, started_at timestamp with time zone, finished_at timestamp with time zone, status_code integer, error_kind text, error_message text, skipped_slots integer, skipped_reason text)
     LANGUAGE sql STABLE
@@ -938,7 +945,10 @@ CREATE TABLE public.workers (
     kind text NOT NULL,
     started_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
     seen_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
-    labels text[] DEFAULT '{}'::text[] NOT NULL
+    labels text[] DEFAULT '{}'::text[] NOT NULL,
+    version text DEFAULT ''::text NOT NULL,
+    in_flight integer,
+    capacity integer
 );
 
 ALTER TABLE ONLY public.runs ATTACH PARTITION public.runs_default DEFAULT;

@@ -349,3 +349,44 @@ async def test_a_range_without_runs_leads_to_the_last_that_was(site: Site) -> No
     page = await visitor.open("/runs?range=1h&status=cancelled")
     assert "Nothing fits" in page.text
     assert "/runs?range=1h" in page.links  # what is left when that filter is dropped
+
+
+async def test_several_endpoints_are_steered_at_once_and_the_filters_stay(site: Site) -> None:
+    job = await site.ours.job()
+    ids = [(await site.ours.endpoint(job, f"e{number}"))["id"] for number in range(3)]
+    stranger = await site.theirs.endpoint()
+    visitor = await signed_in(site, site.ours)
+    page = await visitor.open("/jobs/endpoints?sort=created_at")
+    form = page.form("/jobs/endpoints/bulk")
+    fields = {**form.fields, "act": "pause", "reason": "a deploy"}
+    chosen: Any = {**fields, "id": [*ids[:2], stranger["id"]]}
+    after = await visitor.post(form.action, chosen)
+    assert str(after.answer.url).endswith("?sort=created_at")
+    assert "2 endpoints paused, 1 gone." in after.text
+    pauses = [(await _endpoint(site, {"id": one}))["pauses"] for one in ids]
+    assert [len(pause) for pause in pauses] == [1, 1, 0]
+    assert pauses[0][0]["reason"] == "a deploy"
+    assert (await site.theirs.done("GET", f"/endpoints/{stranger['id']}"))["pauses"] == []
+    after = await visitor.post(form.action, {**chosen, "act": "resume", "id": ids})
+    assert "2 endpoints resumed, 1 already so." in after.text
+    for wrong, words in (
+        ({"id": []}, "Choose some endpoints first."),
+        ({"id": ["7"]}, "ids of endpoints"),
+        ({"act": "dance"}, "one of pause"),
+    ):
+        after = await visitor.post(form.action, {**chosen, **wrong})
+        assert words in after.text, wrong
+
+
+async def test_a_suggestion_is_dismissed_and_that_undone(site: Site) -> None:
+    endpoint = await site.ours.endpoint()
+    session = await suggest_interval(site, site.ours, endpoint)
+    visitor = await signed_in(site, site.ours)
+    path = f"/planner/{session.id}"
+    after = await visitor.send(await visitor.open("/planner"), f"{path}/dismiss")
+    assert "Nothing is suggested" in after.text
+    shown = await visitor.open(path)
+    assert "dismissed by" in shown.text
+    after = await visitor.send(shown, f"{path}/restore")
+    assert "It is suggested again." in after.text
+    assert "Run every 60 s, for 30 min" in (await visitor.open("/planner")).text

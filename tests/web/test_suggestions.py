@@ -204,3 +204,41 @@ async def test_the_runs_that_a_session_led_to_are_named_with_it(world: Reading) 
     assert (
         await world.get(f"/sessions/{suggestion['session_id']}/runs", world.theirs)
     ).status_code == 404
+
+
+# --- Dismissed --------------------------------------------------------------------------------
+
+
+async def test_a_dismissed_suggestion_is_gone_until_that_is_undone(world: Reading) -> None:
+    _, suggestion = await suggested(world)
+    path = f"/sessions/{suggestion['session_id']}"
+    await world.post(f"{path}/dismiss", {})
+    assert (await world.read("/suggestions"))["items"] == []
+    (call,) = [call for call in (await world.read(path))["tool_calls"] if call["suggested"]]
+    assert call["dismissed_by"] == "user ann"
+    assert (await accepted(world, suggestion)).status_code == 409
+    await world.post(f"{path}/restore", {})
+    assert (await world.read("/suggestions"))["items"] == [suggestion]
+    assert (await accepted(world, suggestion)).status_code == 200
+
+
+async def test_what_nobody_dismissed_cannot_be_restored_nor_the_same_dismissed_twice(
+    world: Reading,
+) -> None:
+    _, suggestion = await suggested(world)
+    path, headers = f"/api/v1/sessions/{suggestion['session_id']}", world.ours.headers
+    undone = await world.client.post(f"{path}/restore", json={}, headers=headers)
+    assert undone.status_code == 409
+    await world.post(f"/sessions/{suggestion['session_id']}/dismiss", {})
+    again = await world.client.post(f"{path}/dismiss", json={}, headers=headers)
+    assert again.status_code == 409
+    actions = [entry["action"] for entry in (await world.read("/audit"))["items"]]
+    assert actions.count("suggestion.dismiss") == 1
+
+
+async def test_the_planner_does_not_suggest_again_what_was_dismissed(world: Reading) -> None:
+    endpoint, suggestion = await suggested(world)
+    await world.post(f"/sessions/{suggestion['session_id']}/dismiss", {})
+    queue = world.backend.stores.analysis_queue
+    (context,) = await queue.contexts_for([endpoint.id], suggestion["brain"].partition(" ")[0])
+    assert [waiting.tool for waiting in context.waiting] == [suggestion["tool"]]

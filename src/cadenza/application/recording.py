@@ -1,5 +1,6 @@
 """What goes along with a change: its audit entry, the event that tells of it, and its record."""
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -35,6 +36,24 @@ async def record(
     if action.startswith(_PUBLIC):
         public = {**data, "by": actor.public_name}
         await tx.add_events([PendingEvent(action, tenant_id, job_id, endpoint_id, public)])
+
+
+async def record_all(
+    tx: Records,
+    actor: Actor,
+    tenant_id: UUID,
+    action: str,
+    endpoints: Sequence[Endpoint],
+    data: dict[str, Any],
+) -> None:
+    """The same action on each of these, in two statements."""
+    await tx.add_audits(
+        [AuditEntry(tenant_id, actor.name, action, str(each.id), data) for each in endpoints]
+    )
+    public = {**data, "by": actor.public_name}
+    await tx.add_events(
+        [PendingEvent(action, tenant_id, each.job_id, each.id, public) for each in endpoints]
+    )
 
 
 async def created_before(

@@ -56,6 +56,35 @@ class Suggestions:
                 await self._note_refusal(caller, suggestion, error)
             raise
 
+    async def dismiss(self, caller: Caller, session_id: UUID, call: int | None) -> int:
+        """Which call it was. It is not shown any more, and nearly the same is not suggested again
+        while it would have been open. Refused where it can no longer be accepted anyway."""
+        suggestion = await self.suggestions.get_suggestion(caller.tenant_id, session_id, call)
+        async with self.store.transaction() as tx:
+            locked = await tx.lock_suggestion(caller.tenant_id, session_id, suggestion.call)
+            locked.check_open(await tx.time())
+            await tx.mark_dismissed(locked, caller.actor.public_name)
+            await self._record(tx, caller, "suggestion.dismiss", locked)
+        return suggestion.call
+
+    async def restore(self, caller: Caller, session_id: UUID, call: int | None) -> int:
+        """Undo a dismissal."""
+        suggestion = await self.suggestions.get_suggestion(caller.tenant_id, session_id, call)
+        async with self.store.transaction() as tx:
+            locked = await tx.lock_suggestion(caller.tenant_id, session_id, suggestion.call)
+            if locked.dismissed_by is None:
+                raise Refused("nobody has dismissed it")
+            await tx.mark_dismissed(locked, None)
+            await self._record(tx, caller, "suggestion.restore", locked)
+        return suggestion.call
+
+    async def _record(
+        self, tx: Transaction, caller: Caller, action: str, suggestion: Suggestion
+    ) -> None:
+        session_id = suggestion.session_id
+        data = {"session_id": str(session_id), "call": suggestion.call}
+        await record(tx, caller.actor, caller.tenant_id, action, session_id, data)
+
     async def _mark_accepted(
         self, tx: Transaction, caller: Caller, suggestion: Suggestion
     ) -> Suggestion:
@@ -64,8 +93,7 @@ class Suggestions:
         now = await tx.time()
         locked.check_open(now)
         await tx.mark_accepted(locked, caller.actor.name, now + LEADS_TO_RUNS_FOR)
-        data = {"session_id": str(session_id), "call": suggestion.call}
-        await record(tx, caller.actor, tenant_id, "suggestion.accept", session_id, data)
+        await self._record(tx, caller, "suggestion.accept", suggestion)
         return locked
 
     async def _carry_out(

@@ -33,9 +33,15 @@ class ToolCall:
     repeated: bool = False  # the same has been suggested before, and still waits for a person
     refusal: str | None = None  # the kind of refusal, where it was refused
 
+    dismissed_by: str | None = None  # who does not want what was suggested
+
+    def is_open(self, now: datetime) -> bool:
+        """Suggested, in its time, and not accepted: the same is not suggested again meanwhile."""
+        is_in_time = self.holds_until is not None and self.holds_until > now
+        return is_in_time and self.suggested and self.accepted_by is None
+
     def can_be_accepted(self, now: datetime) -> bool:
-        is_open = self.holds_until is not None and self.holds_until > now
-        return is_open and self.suggested and self.accepted_by is None
+        return self.is_open(now) and self.dismissed_by is None
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,11 +30,14 @@ class Suggestion:
     tenant_id: UUID
     rule_id: UUID | None = None  # the declared rule that it was for
     accepted_by: str | None = None
+    dismissed_by: str | None = None
 
     def check_open(self, now: datetime) -> None:
         """Refused where somebody was faster, or it took too long."""
         if self.accepted_by is not None:
             raise Refused(f"it was accepted by {self.accepted_by}")
+        if self.dismissed_by is not None:
+            raise Refused(f"it was dismissed by {self.dismissed_by}; undo that first")
         if self.open_until <= now:
             raise Refused(f"it could be accepted until {iso(self.open_until)}")
 
@@ -61,6 +64,7 @@ def suggestion_of(session: Session, index: int | None, endpoint_name: str) -> Su
         tenant_id=session.tenant_id,
         rule_id=call.rule_id,
         accepted_by=call.accepted_by,
+        dismissed_by=call.dismissed_by,
     )
 
 

@@ -209,5 +209,5 @@ class _ContextReader:
         now = self._tables.clock.now()
         for session in self._tables.sessions.values():
             if session.endpoint_id == endpoint_id and session.kind == self._brain:
-                calls = [call for call in session.tool_calls if call.can_be_accepted(now)]
+                calls = [call for call in session.tool_calls if call.is_open(now)]
                 yield from (Waiting(call.tool, call.arguments) for call in calls)

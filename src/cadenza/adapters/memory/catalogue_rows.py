@@ -71,6 +71,13 @@ class MemoryCatalogueRows(Writes):
         present = sorted(endpoint_id for endpoint_id in endpoint_ids if endpoint_id in rows)
         return [stored_endpoint(self._tables, rows[endpoint_id]) for endpoint_id in present]
 
+    async def lock_own_endpoints(
+        self, tenant_id: UUID, endpoint_ids: Sequence[UUID]
+    ) -> Sequence[StoredEndpoint]:
+        rows = self._tables.endpoints
+        own = [id_ for id_ in endpoint_ids if id_ in rows and rows[id_].tenant_id == tenant_id]
+        return await self.lock_endpoints(own)
+
     async def lock_endpoints_of_job(
         self, tenant_id: UUID, job_id: UUID
     ) -> Sequence[StoredEndpoint]:
@@ -99,11 +106,13 @@ class MemoryCatalogueRows(Writes):
     async def save_endpoints(self, changes: Sequence[EndpointChange]) -> None:
         for change in changes:
             row = self._tables.endpoints[change.endpoint.id]
-            target = change.target
+            new = change.target
+            target = row.target if new is None else _with_secrets_of(row.target, new)
             changed = replace(
                 row,
                 endpoint=change.endpoint,
-                target=row.target if target is None else _with_secrets_of(row.target, target),
+                target=target,
+                target_changed_at=row.target_changed_at if target == row.target else self._now,
                 revision=row.revision + change.raises_revision,
                 steered_at=self._now if change.is_news else row.steered_at,
             )

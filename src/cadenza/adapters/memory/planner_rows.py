@@ -108,9 +108,15 @@ class MemoryPlannerRows(Writes):
         actor: str,
         until_at: datetime,  # noqa: ARG002 - all runs are looked at for what it led to
     ) -> None:
+        self._mark(suggestion, accepted_by=actor)
+
+    async def mark_dismissed(self, suggestion: Suggestion, actor: str | None) -> None:
+        self._mark(suggestion, dismissed_by=actor)
+
+    def _mark(self, suggestion: Suggestion, **marks: str | None) -> None:
         session = self._tables.sessions[suggestion.session_id]
         calls = list(session.tool_calls)
-        calls[suggestion.call] = replace(calls[suggestion.call], accepted_by=actor)
+        calls[suggestion.call] = replace(calls[suggestion.call], **marks)
         marked = replace(session, tool_calls=tuple(calls))
         self._put(self._tables.sessions, session.id, marked)
 

@@ -103,6 +103,10 @@ class MemoryRecordRows(Writes):
         )
         self._put(self._tables.audit, number, AuditRow(entry.tenant_id, record))
 
+    async def add_audits(self, entries: Sequence[AuditEntry]) -> None:
+        for entry in entries:
+            await self.add_audit(entry)
+
     async def add_events(self, events: Sequence[PendingEvent]) -> None:
         now = self._now
         self._events += [(event, now) for event in events]

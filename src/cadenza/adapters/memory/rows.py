@@ -49,6 +49,7 @@ class EndpointRow:
     steered_at: datetime | None = None  # when its hints or pauses changed
     streak_changed_at: datetime | None = None  # when a failure streak began or ended
     asked_at: datetime | None = None  # when a person asked for an analysis
+    target_changed_at: datetime | None = None
 
     @property
     def tenant_id(self) -> UUID:

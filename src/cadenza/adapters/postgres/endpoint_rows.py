@@ -55,6 +55,13 @@ class PostgresEndpointRows:
         rows = await self.connection.fetch(query("lock_endpoints"), list(endpoint_ids))
         return [stored_endpoint(row, self.spread) for row in rows]
 
+    async def lock_own_endpoints(
+        self, tenant_id: UUID, endpoint_ids: Sequence[UUID]
+    ) -> Sequence[StoredEndpoint]:
+        statement = query("lock_own_endpoints")
+        rows = await self.connection.fetch(statement, tenant_id, list(endpoint_ids))
+        return [stored_endpoint(row, self.spread) for row in rows]
+
     async def lock_endpoints_of_job(
         self, tenant_id: UUID, job_id: UUID
     ) -> Sequence[StoredEndpoint]:

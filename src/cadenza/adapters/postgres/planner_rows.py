@@ -59,6 +59,15 @@ class PostgresPlannerRows:
             until_at,
         )
 
+    async def mark_dismissed(self, suggestion: Suggestion, actor: str | None) -> None:
+        await self.connection.execute(
+            query("mark_dismissed"),
+            suggestion.tenant_id,
+            suggestion.session_id,
+            suggestion.call,
+            to_text(actor) if actor is not None else None,
+        )
+
     async def lock_allowance(self, period: Period) -> Allowance:
         name = "lock_allowance" if period.job_id is None else "lock_job_allowance"
         async with present("the tenant or job was deleted"):

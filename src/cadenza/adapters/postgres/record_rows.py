@@ -42,6 +42,20 @@ class PostgresRecordRows:
             to_json(entry.data),
         )
 
+    async def add_audits(self, entries: Sequence[AuditEntry]) -> None:
+        rows = [
+            (
+                entry.tenant_id,
+                to_text(entry.actor),
+                entry.action,
+                to_text(entry.subject),
+                to_json(entry.data),
+            )
+            for entry in entries
+        ]
+        columns = zip(*rows, strict=True)
+        await self.connection.execute(query("add_audits"), *map(list, columns))
+
     async def add_events(self, events: Sequence[PendingEvent]) -> None:
         await self.connection.execute(
             query("add_events"),

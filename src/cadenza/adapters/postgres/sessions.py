@@ -126,6 +126,7 @@ def _call(stored: dict[str, Any]) -> ToolCall:
         stored.get("accepted_by"),
         UUID(rule_id) if rule_id is not None else None,
         refusal=stored.get("refusal"),
+        dismissed_by=stored.get("dismissed_by"),
     )
 
 

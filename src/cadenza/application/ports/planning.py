@@ -74,6 +74,10 @@ class PlannerRows(Protocol):
         """The runs it leads to are looked for until then."""
         ...
 
+    async def mark_dismissed(self, suggestion: Suggestion, actor: str | None) -> None:
+        """Nobody: it is as it was before."""
+        ...
+
     async def lock_allowance(self, period: Period) -> Allowance:
         """An empty one where nothing was used in it."""
         ...

@@ -46,6 +46,8 @@ class Records(Protocol):
 
     async def add_audit(self, entry: AuditEntry) -> None: ...
 
+    async def add_audits(self, entries: Sequence[AuditEntry]) -> None: ...
+
     async def add_events(self, events: Sequence[PendingEvent]) -> None: ...
 
     async def notify(self, channel: Channel) -> None: ...
@@ -103,6 +105,12 @@ class EndpointRows(Protocol):
 
     async def lock_endpoints(self, endpoint_ids: Sequence[UUID]) -> Sequence[StoredEndpoint]:
         """Those that are there, without their secrets."""
+        ...
+
+    async def lock_own_endpoints(
+        self, tenant_id: UUID, endpoint_ids: Sequence[UUID]
+    ) -> Sequence[StoredEndpoint]:
+        """The same, but none of another tenant."""
         ...
 
     async def lock_endpoints_of_job(

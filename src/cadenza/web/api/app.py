@@ -44,6 +44,7 @@ RESOURCES = (
     tenants.routes,
     probes.routes,
     steering.routes,
+    steering.bulk_routes,
     records.suggestion_routes,
     keys.routes,
     manifest.routes,

@@ -12,6 +12,7 @@ from cadenza.application.analysis_requests import AnalysisRequests
 from cadenza.application.archive import Archive
 from cadenza.application.authentication import Authentication
 from cadenza.application.billing import BillingAccounts, VirtualKeys
+from cadenza.application.bulk import BulkSteering
 from cadenza.application.endpoints import Endpoints, EndpointTest
 from cadenza.application.grants import Grants
 from cadenza.application.graph_grants import GraphGrants
@@ -44,7 +45,7 @@ from cadenza.application.ports.store import Store
 from cadenza.application.ports.suggestions import SuggestionReads
 from cadenza.application.ports.usage import Readiness, UsageReads
 from cadenza.application.ports.workers import GraphReads
-from cadenza.application.quotas import Quotas
+from cadenza.application.quotas import QuotaReads, Quotas
 from cadenza.application.rule_fit import misfits_of_jobs
 from cadenza.application.schedule_changes import ScheduleChanges
 from cadenza.application.schedule_manifests import ScheduleManifests
@@ -131,7 +132,9 @@ class Dependencies:
         self.archive = Archive(store, cron, graph_targets)
         self.endpoint_test = EndpointTest(stores.endpoints, around.dispatcher, clock, new_id)
         self.steering = Steering(store, cron)
+        self.bulk_steering = BulkSteering(store, cron)
         limits = around.planner_limits
+        self.quotas = QuotaReads(stores.usage, stores.jobs, limits)
         self.analysis_requests = AnalysisRequests(
             store,
             Quotas(store, new_id, limits.per_month, limits.per_day),

@@ -28,6 +28,7 @@ from cadenza.web.api.schemas.records import (
     AcceptedSuggestionResponse,
     AnalysesResponse,
     AuditEntryResponse,
+    DismissedSuggestionResponse,
     SessionDetailResponse,
     SessionResponse,
     SessionRunsResponse,
@@ -140,6 +141,25 @@ async def accept(
     """Do what was suggested, within the planner's bounds; 409 where it was accepted before."""
     call, effect = await dependencies.suggestions.accept(caller, session_id, body.call)
     return AcceptedSuggestionResponse(session_id=session_id, call=call, effect=effect)
+
+
+@suggestion_routes.post("/sessions/{session_id}/dismiss")
+async def dismiss(
+    session_id: UUID, body: AcceptBody, caller: Operator, dependencies: ApiDependencies
+) -> DismissedSuggestionResponse:
+    """It is not wanted: it leaves the list, and nearly the same is not suggested again while it
+    would have been open. 409 where it was accepted, or dismissed before."""
+    call = await dependencies.suggestions.dismiss(caller, session_id, body.call)
+    return DismissedSuggestionResponse(session_id=session_id, call=call)
+
+
+@suggestion_routes.post("/sessions/{session_id}/restore")
+async def restore(
+    session_id: UUID, body: AcceptBody, caller: Operator, dependencies: ApiDependencies
+) -> DismissedSuggestionResponse:
+    """Undo a dismissal; 409 where there is none."""
+    call = await dependencies.suggestions.restore(caller, session_id, body.call)
+    return DismissedSuggestionResponse(session_id=session_id, call=call)
 
 
 @suggestion_routes.get("/sessions/{session_id}/runs")

@@ -3,16 +3,31 @@
 from uuid import UUID
 
 from cadenza.web.api.access import ApiDependencies, Operator
-from cadenza.web.api.parsing.bodies import IntervalHintBody, NewOneShotHint, PauseBody
+from cadenza.web.api.parsing.bodies import BulkBody, IntervalHintBody, NewOneShotHint, PauseBody
 from cadenza.web.api.routes import router
 from cadenza.web.api.schemas.endpoints import (
+    BulkResponse,
     EndpointResponse,
     RequestedAnalysisResponse,
     RequestedRunResponse,
+    bulk_response,
     endpoint_response,
 )
 
 routes = router("Steering", "/endpoints/{endpoint_id}")
+bulk_routes = router("Steering", "/endpoints/actions")
+
+
+@bulk_routes.post("")
+async def act_on_many(
+    body: BulkBody, caller: Operator, dependencies: ApiDependencies
+) -> BulkResponse:
+    """Pause, resume, clear the hints or reset the failures of up to 1,000 endpoints: all that can
+    be done, in one transaction, and what became of each."""
+    results = await dependencies.bulk_steering.act(
+        caller, body.endpoint_ids, body.action, body.until, body.reason
+    )
+    return bulk_response(results)
 
 
 @routes.post("/pause")

@@ -8,6 +8,7 @@ from typing import Any, cast
 from markupsafe import Markup
 
 from cadenza.application.ports.catalogue import StoredEndpoint, StoredJob
+from cadenza.application.score_steering import describe
 from cadenza.domain.endpoint import Baseline, CronLine, Endpoint, Every, fresh_hints, is_late
 from cadenza.domain.hint import IntervalHint, OneShotHint, Pause
 from cadenza.domain.instants import FOREVER, humanize, iso
@@ -320,6 +321,7 @@ FILTERS: dict[str, Any] = {
     "hints_in_force": hints_in_force,
     "author": author_words,
     "pause_in_force": pause_in_force,
+    "window": describe,
     "call": call_words,
     "brain": brain_words,
     "endpoint_states": endpoint_states,

@@ -47,6 +47,13 @@ WHERE id = $1
 -- What an endpoint calls. Secrets that are named in $6 stay as they are sealed.
 UPDATE endpoints
 SET target = $2,
+    target_changed_at = CASE
+        WHEN target = $2::jsonb AND $5::jsonb = '{}' AND NOT EXISTS (
+            SELECT FROM jsonb_object_keys(secret_headers) AS stored (name)
+            WHERE stored.name <> ALL ($6::text[])
+        ) THEN target_changed_at
+        ELSE cadenza_now()
+    END,
     host = $3,
     runs_on = $4,
     secret_headers = nullif(
@@ -81,6 +88,14 @@ FOR UPDATE OF e
 SELECT cadenza_now() AS now, e.*
 FROM endpoint_states AS e
 WHERE e.id = ANY ($1::uuid[])
+ORDER BY e.id
+FOR UPDATE OF e
+
+-- name: lock_own_endpoints
+-- The same, but none of another tenant.
+SELECT cadenza_now() AS now, e.*
+FROM endpoint_states AS e
+WHERE e.tenant_id = $1 AND e.id = ANY ($2::uuid[])
 ORDER BY e.id
 FOR UPDATE OF e
 

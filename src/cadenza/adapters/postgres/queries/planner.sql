@@ -132,7 +132,7 @@ LEFT JOIN LATERAL (
     SELECT json_agg(call.value) AS calls
     FROM analysis_sessions AS s, jsonb_array_elements(s.tool_calls) AS call
     WHERE s.endpoint_id = e.id AND split_part(s.brain, ' ', 1) = $4
-      AND s.suggests_until > cadenza_now() AND can_be_accepted(call.value, cadenza_now())
+      AND s.suggests_until > cadenza_now() AND is_open_suggestion(call.value, cadenza_now())
 ) AS waiting ON true
 CROSS JOIN LATERAL endpoint_health(e.id) AS health
 CROSS JOIN LATERAL (
@@ -291,6 +291,18 @@ WHERE s.tenant_id = $1 AND s.suggests_until > cadenza_now()
   )
 ORDER BY s.started_at DESC, s.id
 LIMIT $2
+
+-- name: mark_dismissed
+-- Who does not want a suggestion; nobody, where that is undone.
+UPDATE analysis_sessions
+SET tool_calls = jsonb_set(
+        tool_calls,
+        ARRAY[$3::integer::text],
+        (tool_calls -> $3::integer) - 'dismissed_by'
+            || CASE WHEN $4::text IS NULL THEN '{}'
+                    ELSE jsonb_build_object('dismissed_by', $4::text) END
+    )
+WHERE tenant_id = $1 AND id = $2
 
 -- name: mark_accepted
 -- Who accepted a suggestion and when.

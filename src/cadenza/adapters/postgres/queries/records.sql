@@ -4,6 +4,11 @@
 -- Who did what, in the transaction that did it.
 INSERT INTO audit_log (tenant_id, actor, action, subject, data) VALUES ($1, $2, $3, $4, $5)
 
+-- name: add_audits
+-- The same for many at once.
+INSERT INTO audit_log (tenant_id, actor, action, subject, data)
+SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::jsonb[])
+
 -- name: scan_audit
 -- Among the next so many entries of a tenant, newest first: those that are wanted.
 --   $2 subjects  $3 from  $4, $5 time and id of the last one before  $6 how many to read

@@ -1,12 +1,13 @@
 """Endpoints as they are sent: their baseline, target, hints and pauses, and what lies ahead."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from pydantic import Field
 
+from cadenza.application.bulk import BulkResult
 from cadenza.application.ports.catalogue import StoredEndpoint
 from cadenza.domain.endpoint import Baseline, CronLine, Every, fresh_hints
 from cadenza.domain.explanation import Explanation
@@ -271,3 +272,23 @@ def _pauses(stored: StoredEndpoint) -> list[PauseResponse]:
         for author, pause in pauses
         if pause is not None and pause.until_at > now
     ]
+
+
+class BulkResultResponse(ResponseSchema):
+    endpoint_id: UUID
+    result: BulkResult
+
+
+class BulkResponse(ResponseSchema):
+    done: int = Field(description="How many were changed.")
+    items: list[BulkResultResponse] = Field(description="In the order that was asked for.")
+
+
+def bulk_response(results: Mapping[UUID, BulkResult]) -> BulkResponse:
+    return BulkResponse(
+        done=sum(result is BulkResult.DONE for result in results.values()),
+        items=[
+            BulkResultResponse(endpoint_id=endpoint_id, result=result)
+            for endpoint_id, result in results.items()
+        ],
+    )

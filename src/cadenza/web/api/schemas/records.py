@@ -28,6 +28,7 @@ class ToolCallResponse(ResponseSchema):
         validation_alias="holds_until", description="How long a suggestion can be accepted."
     )
     accepted_by: str | None
+    dismissed_by: str | None = Field(description="Who does not want what was suggested.")
     refusal: str | None = Field(description="The kind of refusal, where it was refused.")
 
     @field_validator("open_until")
@@ -119,6 +120,11 @@ class SuggestionResponse(ResponseSchema):
 
 class SuggestionsResponse(ResponseSchema):
     items: list[SuggestionResponse]
+
+
+class DismissedSuggestionResponse(ResponseSchema):
+    session_id: UUID
+    call: int
 
 
 class AcceptedSuggestionResponse(ResponseSchema):

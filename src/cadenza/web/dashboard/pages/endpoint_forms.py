@@ -12,9 +12,10 @@ FIELDS = (
     "name", "baseline", "every", "cron", "timezone", "min_interval", "max_interval", "url",
     "method", "headers", "secret_headers", "body", "timeout", "max_redirects", "success_statuses",
     "success_when", "command", "folder", "graph", "input", "account", "function",
+    "backoff",
 )  # fmt: skip
 _TEXTS = (
-    "name", "url", "method", "timeout", "success_when", "folder", "graph", "account", "function",
+    "backoff", "name", "url", "method", "timeout", "success_when", "folder", "graph", "account", "function",
 )  # fmt: skip
 
 

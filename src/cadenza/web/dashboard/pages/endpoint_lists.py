@@ -1,18 +1,26 @@
-"""All endpoints: one of many is found by its state, job, name or address."""
+"""All endpoints: one of many is found by its state, job, name or address; or several are steered at
+once."""
+
+from collections import Counter
+from uuid import UUID
 
 from fastapi import APIRouter, Request
 from starlette.responses import RedirectResponse, Response
 
+from cadenza.application.bulk import BulkAction, BulkResult
 from cadenza.application.ports.catalogue import EndpointSearch
 from cadenza.domain.endpoint import EndpointOrder, EndpointState
+from cadenza.domain.errors import InvalidInput
 from cadenza.web.api.dependencies import Dependencies
 from cadenza.web.api.parsing.cursors import read_endpoint_cursor
+from cadenza.web.dashboard.forms import Form
 from cadenza.web.dashboard.pages.jobs import word_or_none
 from cadenza.web.dashboard.pages.lists import endpoint_rows
 from cadenza.web.dashboard.policy import HEADERS
 from cadenza.web.dashboard.query import PAGE, choice, identifier, word
-from cadenza.web.dashboard.rendering import page
-from cadenza.web.dashboard.visitor import PageDependencies, Reader, Visitor
+from cadenza.web.dashboard.rendering import back_or, done, page
+from cadenza.web.dashboard.visitor import Operator, PageDependencies, Reader, Sent, Visitor
+from cadenza.web.dashboard.words import plural
 
 routes = APIRouter()
 ENTRY = "/jobs"
@@ -66,6 +74,54 @@ async def _counts(
         EndpointState.ACTIVE: counts.total - counts.paused,
         EndpointState.ARCHIVED: None,
     }
+
+
+# --- Several at once --------------------------------------------------------------------------
+
+_DONE = {
+    BulkAction.PAUSE: "paused",
+    BulkAction.RESUME: "resumed",
+    BulkAction.CLEAR_HINTS: "back on the baseline",
+    BulkAction.RESET_FAILURES: "free of their failures",
+}
+
+
+@routes.post("/jobs/endpoints/bulk")
+async def act_on_many(form: Sent, visitor: Operator, dependencies: PageDependencies) -> Response:
+    back, ids = back_or(form, "/jobs/endpoints"), _chosen(form)
+    if not ids:
+        return done(back, "Choose some endpoints first.", is_error=True)
+    action, reason = _action(form), form.text("reason")
+    if len(reason) > 500:
+        raise InvalidInput("reason", reason, "at most 500 characters")
+    results = await dependencies.bulk_steering.act(visitor.caller, ids, action, None, reason)
+    return done(back, _told(action, Counter(results.values())))
+
+
+def _told(action: BulkAction, counts: Counter[BulkResult]) -> str:
+    parts = [f"{plural(counts[BulkResult.DONE], 'endpoint')} {_DONE[action]}"]
+    for result, words in (
+        (BulkResult.UNCHANGED, "already so"),
+        (BulkResult.ARCHIVED, "archived"),
+        (BulkResult.NOT_FOUND, "gone"),
+    ):
+        if counts[result]:
+            parts.append(f"{counts[result]} {words}")
+    return f"{', '.join(parts)}."
+
+
+def _action(form: Form) -> BulkAction:
+    try:
+        return BulkAction(form.text("act"))
+    except ValueError as error:
+        raise InvalidInput("act", form.text("act"), f"one of {', '.join(BulkAction)}") from error
+
+
+def _chosen(form: Form) -> list[UUID]:
+    try:
+        return [UUID(text) for text in form.several("id")]
+    except ValueError as error:
+        raise InvalidInput("id", "what was sent", "ids of endpoints") from error
 
 
 @routes.get("/endpoints")

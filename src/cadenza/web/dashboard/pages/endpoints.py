@@ -9,6 +9,8 @@ from starlette.responses import Response
 from cadenza.application.ports.catalogue import StoredEndpoint, StoredJob
 from cadenza.application.ports.records import SessionSearch
 from cadenza.application.ports.run_search import RunSearch
+from cadenza.application.ports.steering_history import SteeringSearch
+from cadenza.application.score_steering import window_of
 from cadenza.manifest.models import EndpointDocument
 from cadenza.manifest.reading import read_endpoint
 from cadenza.web.api.parsing.bodies import EndpointMergePatch, validated
@@ -22,7 +24,7 @@ from cadenza.web.dashboard.words import hints_in_force
 
 routes = APIRouter()
 ENTRY = "/jobs"
-AHEAD, LAST_RUNS, LAST_SESSIONS = 8, 10, 5
+AHEAD, LAST_RUNS, LAST_SESSIONS, LAST_WINDOWS = 8, 10, 5, 8
 ZONES = sorted(available_timezones())
 
 
@@ -40,6 +42,11 @@ async def show_endpoint(
         tenant_id, SessionSearch(endpoint_id=endpoint_id, limit=LAST_SESSIONS)
     )
     endpoint = stored.endpoint
+    job = await reads.jobs.get_job(tenant_id, endpoint.job_id)
+    bent = await reads.steering.search_steering(
+        tenant_id, SteeringSearch(endpoint_id=endpoint_id, limit=LAST_WINDOWS)
+    )
+    rule_names = {rule.id: rule.name for rule in job.job.rules if rule.id is not None}
     return await page(
         request,
         "endpoints/show.html",
@@ -53,6 +60,7 @@ async def show_endpoint(
         paused_until=endpoint.paused_until(stored.read_at),
         runs=runs.items,
         sessions=sessions.items,
+        windows=[window_of(named, rule_names, stored.read_at) for named in bent.items],
         health=await reads.runs.health_of(tenant_id, endpoint_id),
         warnings=dependencies.outlook.next_runs(stored)[1],
         pictures=await charts_of_endpoint(dependencies, visitor, stored),
@@ -107,10 +115,11 @@ async def change_endpoint(
     try:
         patch = EndpointMergePatch(patch_of(form, stored.definition))
         seen = revisions(form)
-        await dependencies.endpoints.redefine(visitor.caller, endpoint_id, patch, seen)
+        redefine = dependencies.endpoints.redefine
+        _, warnings = await redefine(visitor.caller, endpoint_id, patch, seen)
     except MENDABLE as error:
         return await _form(request, dependencies, form, problems_of(error, FIELDS), stored=stored)
-    return done(f"/endpoints/{endpoint_id}", "The endpoint is changed.")
+    return done(f"/endpoints/{endpoint_id}", " ".join(["The endpoint is changed.", *warnings]))
 
 
 async def _form(

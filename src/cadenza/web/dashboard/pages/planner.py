@@ -1,7 +1,7 @@
 """What the planner did, wants and costs."""
 
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from fastapi import APIRouter, Request
@@ -9,11 +9,13 @@ from starlette.responses import Response
 
 from cadenza.application.accounts import TenantChange
 from cadenza.application.planner_switch import is_stopped
+from cadenza.application.ports.activity import DayOfSessions
 from cadenza.application.ports.records import SessionSearch
 from cadenza.domain.errors import InvalidInput
 from cadenza.domain.rule import Mode
 from cadenza.web.api.dependencies import Dependencies
 from cadenza.web.api.parsing.cursors import read_time_cursor
+from cadenza.web.dashboard.forms import Form
 from cadenza.web.dashboard.pages.jobs import word_or_none
 from cadenza.web.dashboard.pages.lists import endpoint_names, rows_by_time
 from cadenza.web.dashboard.query import identifier, since, word
@@ -30,7 +32,7 @@ from cadenza.web.dashboard.visitor import (
 routes = APIRouter()
 ENTRY = "/planner"
 SUGGESTIONS, RUNS = 50, 50
-DAYS = timedelta(days=30)  # of which the cost is shown
+DAYS = 30  # of which the cost is shown
 MODES = ("rules_mode", "detectors_mode", "llm_mode")  # of the tenant
 
 
@@ -49,7 +51,7 @@ async def show_planner(
         search=word(request, "search"),
     )
     sessions = await reads.records.search_sessions(tenant_id, search)
-    month, allowance = await reads.usage.quota(tenant_id)
+    month, allowance = await dependencies.quotas.of_tenant(tenant_id)
     tenant = await reads.tenants.get_tenant(tenant_id)
     ids = {session.endpoint_id for session in sessions.items}
     if search.endpoint_id is not None:
@@ -66,11 +68,22 @@ async def show_planner(
         month=month,
         allowance=allowance,
         idle_looks=await reads.activity.idle_looks(tenant_id),
-        days=await reads.activity.sessions_by_day(tenant_id, now - DAYS),
+        days=await _each_day(dependencies, visitor, now),
         tenant=tenant,
         is_stopped=is_stopped(tenant.modes),
         modes=list(Mode),
     )
+
+
+async def _each_day(
+    dependencies: Dependencies, visitor: Visitor, now: datetime
+) -> list[DayOfSessions]:
+    """Also those without a session, so that a day is as wide as another; none without any."""
+    first = now.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(days=DAYS - 1)
+    reads = dependencies.reads.activity
+    known = {day.day: day for day in await reads.sessions_by_day(visitor.caller.tenant_id, first)}
+    dates = [(first + timedelta(days=number)).date() for number in range(DAYS)]
+    return [known.get(date) or DayOfSessions(date, 0, 0, 0) for date in dates] if known else []
 
 
 @routes.post("/planner/modes")
@@ -123,11 +136,32 @@ async def show_session(
 async def accept(
     session_id: UUID, form: Sent, visitor: Operator, dependencies: PageDependencies
 ) -> Response:
+    await dependencies.suggestions.accept(visitor.caller, session_id, _call(form))
+    return done(back_or(form, f"{ENTRY}/{session_id}"), "Accepted: it has taken effect.")
+
+
+@routes.post("/planner/{session_id}/dismiss")
+async def dismiss(
+    session_id: UUID, form: Sent, visitor: Operator, dependencies: PageDependencies
+) -> Response:
+    await dependencies.suggestions.dismiss(visitor.caller, session_id, _call(form))
+    message = "Dismissed: the same is not suggested again for a while. Its session can undo that."
+    return done(back_or(form, f"{ENTRY}/{session_id}"), message)
+
+
+@routes.post("/planner/{session_id}/restore")
+async def restore(
+    session_id: UUID, form: Sent, visitor: Operator, dependencies: PageDependencies
+) -> Response:
+    await dependencies.suggestions.restore(visitor.caller, session_id, _call(form))
+    return done(back_or(form, f"{ENTRY}/{session_id}"), "It is suggested again.")
+
+
+def _call(form: Form) -> int:
     call = form.text("call")
     if not call.isdecimal() or len(call) > 3:
         raise InvalidInput("call", call, "the number of the call")
-    await dependencies.suggestions.accept(visitor.caller, session_id, int(call))
-    return done(back_or(form, f"{ENTRY}/{session_id}"), "Accepted: it has taken effect.")
+    return int(call)
 
 
 def _mode(field: str, text: str) -> Mode:

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from cadenza.application.accounts import NewKey, TenantChange
-from cadenza.application.ports.activity import ActivitySearch
+from cadenza.application.ports.activity import Activity, ActivityBucket, ActivitySearch
 from cadenza.domain.access import Scope
 from cadenza.domain.errors import InvalidInput
 from cadenza.web.api.parsing.bodies import KeyRotationBody, SigningKeyBody, validated
@@ -42,6 +42,8 @@ async def _settings(
     problems: Problems | None = None,
 ) -> Response:
     tenant_id, reads = visitor.caller.tenant_id, dependencies.reads
+    search = _last_days(dependencies)
+    activity = await reads.activity.run_activity(tenant_id, search)
     is_admin, users = visitor.may_admin, await reads.tenants.list_users(tenant_id)
     others = {str(user.id): user.name for user in users if user.id != visitor.caller.user_id}
     return await page(
@@ -53,7 +55,8 @@ async def _settings(
         users=users,
         people={"": "yourself", **others},
         usage=await reads.usage.usage(tenant_id),
-        activity=await reads.activity.run_activity(tenant_id, _last_days(dependencies)),
+        activity=activity,
+        days=_each_day(search, activity),
         keys=await reads.keys.list_keys(tenant_id) if is_admin else (),
         signing_keys=await reads.signing_keys.keys_of(tenant_id) if is_admin else (),
         scopes=SCOPES,
@@ -67,6 +70,13 @@ def _last_days(dependencies: PageDependencies) -> ActivitySearch:
     day = timedelta(days=1)
     today = dependencies.around.clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
     return ActivitySearch(today - (DAYS - 1) * day, today + day, day)
+
+
+def _each_day(search: ActivitySearch, activity: Activity) -> list[ActivityBucket]:
+    """Also those on which nothing ran, so that a day is as wide as another."""
+    known = {bucket.from_at: bucket for bucket in activity.buckets}
+    starts = [search.from_at + number * search.width for number in range(DAYS)]
+    return [known.get(at) or ActivityBucket(at, {}, 0, 0) for at in starts]
 
 
 # --- Keys -------------------------------------------------------------------------------------

@@ -4,14 +4,17 @@ import { startLive } from "./live.js";
 import { startShortcuts } from "./shortcuts.js";
 import { keepZone, startTheme } from "./preferences.js";
 import { startActivity } from "./activity.js";
+import { startChoosing } from "./choosing.js";
 import { startEditors } from "./editor.js";
 
+document.documentElement.classList.add("js");
 startTheme();
 showCurrentEntry();
 startClock();
 startMenus();
 startCopying();
 startEditors();
+startChoosing();
 if (document.getElementById("live")) {
   startShortcuts();
   startLive();
