@@ -190,7 +190,14 @@ def listening_over(
             ready.set_result(Listening(port, site, loop))
             await stop.wait()
 
-    thread = Thread(target=lambda: loop.run_until_complete(live()), daemon=True)
+    def run() -> None:
+        loop.run_until_complete(live())
+        tasks = asyncio.all_tasks(loop)  # what a library leaves behind, as for its event streams
+        for task in tasks:
+            task.cancel()
+        loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+
+    thread = Thread(target=run, daemon=True)
     thread.start()
     try:
         yield ready.result(60)
