@@ -54,7 +54,7 @@ def server_config(
 
 def connection_limits(settings: Settings) -> ConnectionLimits:
     """As many as are set, where this process may open so many; it asks for more if it has to."""
-    in_all, reserved = settings.api_connections, ConnectionLimits.reserved
+    in_all, reserved = settings.api_connections, ConnectionLimits().reserved
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = in_all + reserved + OTHER_FILES
     if soft < wanted:
