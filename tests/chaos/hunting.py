@@ -25,7 +25,7 @@ def caught_in_simulation(name: str) -> Counter[str]:
 async def caught_in_programs(name: str) -> Counter[str]:
     mutant = MUTANTS[name]
     assert mutant.fault is not None
-    plan = Plan(1, mutant.seconds, kinds=[mutant.fault], roles=SCHEDULERS[:2], mutant=name)
+    plan = Plan(1, mutant.seconds, kinds=[mutant.fault], roles=SCHEDULERS[:2], mutant=name, quiet=3)
     ran = await run(plan)
     kinds = Counter(violation.name for violation in ran.verdict.violations)
     if ran.figures["longest_standstill_s"] > BOUND + ran.figures["stalled_s"]:

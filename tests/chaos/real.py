@@ -33,6 +33,7 @@ class Plan:
     kinds: Sequence[str] = tuple(FAULTS)
     roles: tuple[Role, ...] = (*SCHEDULERS, PLANNER)
     mutant: str | None = None
+    quiet: float = QUIET  # seconds at the end, after which nothing may be stuck
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +50,8 @@ async def run(plan: Plan) -> Ran:
         began = wall_time()
         await asyncio.sleep(WARM)
         steering = asyncio.create_task(_steer_forever(here, SeededChance(plan.seed)))
-        await harm(here, plan, began + plan.length - QUIET)
-        await asyncio.sleep(QUIET)
+        await harm(here, plan, began + plan.length - plan.quiet)
+        await asyncio.sleep(plan.quiet)
         await end_all([steering])
         for member in here.members:
             member.send(signal.SIGTERM)
