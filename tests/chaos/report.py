@@ -12,11 +12,14 @@ SUMS = (
     *("slots_expected", "matched", "declared", "lost", "doubled_explained", "doubled_unexplained"),
     *("early", "overlaps", "fenced_writes"),
 )
+OF_PROGRAMS = (*SUMS, "graph_starts")
 RECOVERY = ("recovery_after_kill_s", "recovery_after_database_s")  # from one fault at a time
 
 
 def programs_figures(ran: Sequence[Ran]) -> dict[str, Any]:
-    figures: dict[str, Any] = {name: sum(each.figures[name] for each in ran) for name in SUMS}
+    figures: dict[str, Any] = {
+        name: sum(each.figures[name] for each in ran) for name in OF_PROGRAMS
+    }
     lateness = sorted(late for each in ran for late in each.figures["lateness"])
     figures |= {f"late_p{share}_s": _share(lateness, share / 100) for share in (50, 99)}
     figures["late_max_s"] = round(lateness[-1], 3) if lateness else 0.0

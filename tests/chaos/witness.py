@@ -18,9 +18,11 @@ from tests.chaos.history import (
     Delivery,
     EndpointVersion,
     Fault,
+    GraphStart,
     History,
     OwnedRow,
     RunVersion,
+    slot_of,
 )
 
 WITNESS = Path(__file__).with_name("witness.sql")
@@ -102,3 +104,11 @@ def _signer(line: dict[str, Any], secrets: Mapping[UUID, str]) -> UUID | None:
         if Webhook(secret).sign(line["key"], at, "") in line["signature"].split(" "):
             return tenant_id
     return UUID(int=0)
+
+
+def read_marks(marks: Path, history: History) -> None:
+    """What graphs wrote when they were started."""
+    for key in marks.read_text().splitlines() if marks.exists() else []:
+        slot_at = slot_of(key)
+        assert slot_at is not None, key
+        history.graph_starts.append(GraphStart(key, slot_at))
