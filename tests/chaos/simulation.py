@@ -145,7 +145,7 @@ class World:
     def _died(self, node: Node) -> None:
         self.receiver.hang_up(node)
         now = asyncio.get_running_loop().time()
-        self.faults.append(Fault("crash", now, now, node.name))
+        self.faults.append(Fault("crash", now, now))
 
     # --- What happens ---------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from cadenza.domain.endpoint import MAX_SPREAD
 from cadenza.domain.plan import SOURCES
 from cadenza.domain.run import LateResult, LostAttempt, Run, RunStatus
 from tests.chaos.history import (
+    STOP,
     Delivery,
     EndpointVersion,
     Fault,
@@ -80,7 +81,7 @@ def read_receiver(log: Path, history: History, secrets: Mapping[UUID, str]) -> N
         line = json.loads(text)
         if "stalled" in line:
             began, ended = line["stalled"]
-            history.faults.append(Fault("stop", began, ended, "machine"))
+            history.faults.append(Fault(STOP, began, ended))
             history.stalled = max(history.stalled, ended - began)
         else:
             history.deliveries.append(_delivery(line, secrets))
