@@ -12,6 +12,7 @@ from tests.chaos.simulation import live
 LIVES = 40
 
 
+@pytest.mark.chaos
 def test_nothing_is_lost_in_many_lives() -> None:
     lived = live_seeds(range(1, LIVES + 1))
     assert lived.bad_seeds == [], trace(lived.bad_seeds[0])
@@ -46,11 +47,13 @@ def test_the_same_seed_is_the_same_life() -> None:
     assert first.endpoint_versions == second.endpoint_versions
 
 
+@pytest.mark.chaos
 @pytest.mark.parametrize("name", IN_SIMULATION)
 def test_a_mutant_is_caught(name: str) -> None:
     assert caught_in_simulation(name)
 
 
+@pytest.mark.chaos
 def test_a_life_that_goes_wrong_is_told_with_the_little_that_it_takes() -> None:
     with installed("no-deadline"):
         seed = next(seed for seed in range(1, 60) if live_seeds([seed]).bad_seeds)
