@@ -125,9 +125,7 @@ class Streams:
                     if not await self._watch_on(wanted, key_in_force):
                         yield _event("closed", {"reason": "the key is no longer valid"})
                         return
-                events = await self._next(
-                    wanted, position, MOST_IN_SUMMARY if in_summary else BATCH
-                )
+                events = await self._next(wanted, position, most)
                 position = events[-1].position if events else position
                 matches = [event for event in events if wanted.matches(event)]
                 if matches:
