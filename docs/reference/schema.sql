@@ -164,6 +164,16 @@ SELECT (call ->> 'open_until')::timestamptz > now
    AND call ->> 'accepted_by' IS NULL
 $$;
 
+CREATE FUNCTION public.is_relaxed(plan json) RETURNS boolean
+    LANGUAGE sql STABLE PARALLEL SAFE
+    AS $$
+SELECT max((candidate ->> 'at')::timestamptz)
+           FILTER (WHERE candidate ->> 'source' = 'ai-interval')
+     > max((candidate ->> 'at')::timestamptz)
+           FILTER (WHERE candidate ->> 'source' LIKE 'baseline-%')
+FROM json_array_elements(plan -> 'candidates') AS candidate
+$$;
+
 CREATE FUNCTION public.listed_run(of_endpoint uuid, at_slot timestamp with time zone) RETURNS TABLE(id uuid, endpoint_id uuid, slot_at timestamp with time zone, source text, status text, attempt integer, is_manual boolean, started_at timestamp with time zone, finished_at timestamp with time zone, status_code integer, error_kind text, error_message text, skipped_slots integer, skipped_reason text)
     LANGUAGE sql STABLE
     AS $$
@@ -208,13 +218,7 @@ SELECT CASE
     WHEN source IN ('baseline-cron', 'baseline-interval') THEN 'baseline'
     WHEN source = 'ai-oneshot' THEN 'once'
     WHEN source <> 'ai-interval' THEN 'held'
-    WHEN (
-        SELECT max((candidate ->> 'at')::timestamptz)
-                   FILTER (WHERE candidate ->> 'source' = 'ai-interval')
-             > max((candidate ->> 'at')::timestamptz)
-                   FILTER (WHERE candidate ->> 'source' LIKE 'baseline-%')
-        FROM json_array_elements(plan -> 'candidates') AS candidate
-    ) THEN 'relaxed'
+    WHEN is_relaxed(plan) THEN 'relaxed'
     ELSE 'tightened'
 END
 $$;

@@ -397,3 +397,15 @@ async def test_a_stream_ends_when_the_program_is_told_to_stop(
 def _accepts(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+async def test_in_summary_however_much_happens_is_one_event(world: Reading, address: str) -> None:
+    events = [PendingEvent("job.x", world.ours.id, None, None, {"n": n}) for n in range(450)]
+    async with following(address, world.ours, in_summary="true") as stream:
+        assert (await stream.next()).kind == "ready"
+        async with world.backend.store.transaction() as tx:
+            await tx.add_events(events)
+        heard = await stream.next()
+    assert (heard.kind, heard.data["count"]) == ("summary", 450)
+    assert heard.data["kinds"] == {"job.x": 450}
+    assert [event["data"]["n"] for event in heard.data["last"]] == list(range(430, 450))

@@ -211,6 +211,10 @@ NEW_CHARGE = (
     " output_tokens, cache_read_tokens, cache_write_tokens, credits, basis)"
     " SELECT 'a/1/1', id, id, id, 'model',"
 )
+STEERED = (
+    "INSERT INTO steering_history (tenant_id, endpoint_id, until_at, kind, author, interval_ms,"
+    " run_at, planned_until_at, ended_as, ended_by)"
+)
 NEVER_ELSEWHERE = {
     "a look that failed less than never": (
         "INSERT INTO looks (endpoint_id, brain, failed_looks) SELECT id, 'llm', -1 FROM endpoints",
@@ -418,6 +422,46 @@ NEVER_ELSEWHERE = {
         " FROM tenants, generate_series(1, 2)",
         "run_attempts_pkey",
     ),
+    **{
+        what: (f"{STEERED} SELECT tenant_id, id, now(), {values} FROM endpoints", constraint)
+        for what, values, constraint in (
+            (
+                "a hint of an unknown kind",
+                "'wish', 'person', NULL, NULL, NULL, NULL, NULL",
+                "steering_history_kind_check",
+            ),
+            (
+                "a pause by nobody we know",
+                "'person-pause', 'ghost', NULL, NULL, NULL, NULL, NULL",
+                "steering_history_author_check",
+            ),
+            (
+                "an interval hint without an interval",
+                "'interval', 'person', NULL, NULL, NULL, NULL, NULL",
+                "an_interval_has_a_length",
+            ),
+            (
+                "a run asked for at no time",
+                "'once', 'person', NULL, NULL, NULL, NULL, NULL",
+                "one_run_has_an_instant",
+            ),
+            (
+                "a pause that ended in an unknown way",
+                "'person-pause', 'person', NULL, NULL, now(), 'melted', 'person'",
+                "steering_history_ended_as_check",
+            ),
+            (
+                "a pause that nobody we know ended",
+                "'person-pause', 'person', NULL, NULL, now(), 'cleared', 'ghost'",
+                "steering_history_ended_by_check",
+            ),
+            (
+                "a pause that was ended by nobody",
+                "'person-pause', 'person', NULL, NULL, now(), 'cleared', NULL",
+                "what_was_ended_says_how",
+            ),
+        )
+    },
 }
 
 

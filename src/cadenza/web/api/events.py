@@ -14,7 +14,7 @@ from cadenza.domain.access import Caller
 from cadenza.domain.errors import InvalidInput
 from cadenza.web.api.access import ApiDependencies, Reader
 from cadenza.web.api.parsing.headers import LastEventId
-from cadenza.web.api.parsing.query import Kinds
+from cadenza.web.api.parsing.query import InSummary, Kinds
 from cadenza.web.api.problems import Gone
 from cadenza.web.api.routes import documented, router
 from cadenza.web.api.streams import EventFilter, Streams
@@ -37,6 +37,7 @@ async def follow_events(
     kind: Kinds = None,
     job_id: UUID | None = None,
     endpoint_id: UUID | None = None,
+    in_summary: InSummary = False,
     last_event_id: LastEventId = None,
 ) -> Response:
     """What happens now: failed and recovered runs, actions of people and of the planner; and while
@@ -48,7 +49,8 @@ async def follow_events(
 
     streams = dependencies.around.streams
     position = await begin(streams, caller, last_event_id)
-    return EventStream(streams, caller.key_id, streams.follow(wanted, position, key_in_force))
+    events = streams.follow(wanted, position, key_in_force, in_summary=in_summary)
+    return EventStream(streams, caller.key_id, events)
 
 
 async def begin(streams: Streams, caller: Caller, last_event_id: str | None) -> Position:

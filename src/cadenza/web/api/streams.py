@@ -24,6 +24,7 @@ from cadenza.web.api.problems import TooManyRequests
 
 BATCH = 200
 IN_SUMMARY = 20  # events that a summary has in full
+MOST_IN_SUMMARY = 10_000  # that it counts; more are for the next one
 RETRY_MS = 2000
 STILL_HERE = ServerSentEvent(comment="still here", sep="\n").encode()
 
@@ -108,6 +109,7 @@ class Streams:
         """The stream as bytes, until the key is revoked or the process stops. In summary, it has
         one event a second at most, whatever happens, so that a browser is not flooded."""
         at_least = self.pace.summary if in_summary else self.pace.at_least
+        most = MOST_IN_SUMMARY if in_summary else BATCH
         woken = asyncio.Event()
         self._woken.add(woken)
         try:
@@ -123,7 +125,7 @@ class Streams:
                     if not await self._watch_on(wanted, key_in_force):
                         yield _event("closed", {"reason": "the key is no longer valid"})
                         return
-                events = await self._next(wanted, position)
+                events = await self._next(wanted, position, most)
                 position = events[-1].position if events else position
                 matches = [event for event in events if wanted.matches(event)]
                 if matches:
@@ -135,7 +137,7 @@ class Streams:
                     sent_at = now
                     yield STILL_HERE if sent == position else _event("passed", {}, position)
                     sent = position
-                if len(events) < BATCH and not self._ended:
+                if (in_summary or len(events) < BATCH) and not self._ended:
                     await asyncio.sleep(at_least.total_seconds())
                     # Woken for nothing: what it was may wait for an older transaction to end.
                     early = self.pace.again if was_woken and not events else self.pace.poll
@@ -144,11 +146,19 @@ class Streams:
         finally:
             self._woken.discard(woken)
 
-    async def _next(self, wanted: EventFilter, position: Position) -> list[StoredEvent]:
+    async def _next(self, wanted: EventFilter, position: Position, most: int) -> list[StoredEvent]:
+        """A batch; for a summary as many as there are, or as one has."""
+        events: list[StoredEvent] = []
         try:
-            return list(await self.log.read_after(wanted.tenant_id, position, BATCH))
+            while len(events) < most:
+                batch = await self.log.read_after(wanted.tenant_id, position, BATCH)
+                events += batch
+                if len(batch) < BATCH:
+                    break
+                position = batch[-1].position
         except StoreUnavailable:
-            return []  # the next read may work again
+            pass  # the next read may work again
+        return events
 
     async def _watch_on(
         self, wanted: EventFilter, key_in_force: Callable[[], Awaitable[bool]]

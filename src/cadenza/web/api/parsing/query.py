@@ -123,6 +123,9 @@ RunsOfALane = Annotated[
     ),
 ]
 Count = Annotated[int, Query(ge=1, le=100, description="How many runs ahead.")]
+InSummary = Annotated[
+    bool, Query(description="One event a second at most: how many of each kind, and the last few.")
+]
 DryRun = Annotated[bool, Query(description="Only say what would change.")]
 Prune = Annotated[bool, Query(description="Archive, or delete, what the file does not have.")]
 Confirm = Annotated[str, Query(max_length=100, description="Its name, to be sure.")]
