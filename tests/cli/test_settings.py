@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 from cadenza.roots.main import app
 from cadenza.roots.settings import PREFIX, Settings, read_settings, variables_of
+from tests.cli.called import call
 
 SECRET = "a-secret-that-is-long-enough"
 
@@ -68,3 +69,10 @@ def _admin_key() -> str:
     key = read_settings().admin_key
     assert key is not None
     return key.get_secret_value()
+
+
+def test_networks_that_only_up_opens_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CADENZA_ALLOWED_NETWORKS", raising=False)
+    rows = {row["variable"]: row for row in json.loads(call("settings", "--json").stdout)}
+    assert rows["CADENZA_ALLOWED_NETWORKS"]["with_up"] == "loopback,private"
+    assert "loopback,private under `cadenza up`" in call("settings").stdout
