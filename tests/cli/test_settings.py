@@ -9,6 +9,7 @@ from cadenza.domain.quota import Limits
 from cadenza.roots.main import app
 from cadenza.roots.planner_limits import planner_limits
 from cadenza.roots.settings import PREFIX, Settings, read_settings, variables_of
+from tests.cli.called import call
 
 SECRET = "a-secret-that-is-long-enough"
 
@@ -77,3 +78,8 @@ def test_models_have_limits_where_nobody_set_any() -> None:
     assert limits.session_tokens == 50_000
     assert limits.per_day == Limits(500_000, 2)
     assert limits.per_month == Limits(5_000_000, 20)
+def test_networks_that_only_up_opens_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CADENZA_ALLOWED_NETWORKS", raising=False)
+    rows = {row["variable"]: row for row in json.loads(call("settings", "--json").stdout)}
+    assert rows["CADENZA_ALLOWED_NETWORKS"]["with_up"] == "loopback,private"
+    assert "loopback,private under `cadenza up`" in call("settings").stdout
