@@ -23,6 +23,7 @@ from cadenza.adapters.system.events import LoggedEvents
 from cadenza.adapters.system.ids import new_id
 from cadenza.adapters.system.worker_program import log_trouble, run_with
 from cadenza.application.announcing import Heartbeat
+from cadenza.application.executions import Load
 from cadenza.application.planners import Planners
 from cadenza.application.ports.workers import BEAT_EVERY
 from cadenza.application.programs import Reconciled
@@ -31,6 +32,7 @@ from cadenza.application.scheduler import Scheduler
 from cadenza.domain.errors import StoreUnavailable
 from cadenza.program.declarations import Declarations
 from cadenza.roots.brain import rules_brain
+from cadenza.roots.giving_way import GivingWay
 from cadenza.roots.planner import make_planner
 from cadenza.roots.prices import LoadedPrices
 from cadenza.roots.program import opened_database
@@ -73,8 +75,11 @@ async def running_program(
         options = scheduler_options(settings)
         queue = claimed_runs(database.within(options.store_limit), box, clock)
         name = f"{worker_name(settings)}-{declarations.program}"
-        worker = make_worker(declarations, name, queue, calls, clock, LoggedEvents(), options)
-        planner = make_planner(settings, database, box, clock, rules_brain())
+        load = Load()
+        events = LoggedEvents()
+        worker = make_worker(declarations, name, queue, calls, clock, events, options, load)
+        looks = GivingWay(database, clock, lambda: load.total > options.in_flight // 4)
+        planner = make_planner(settings, database, box, clock, rules_brain(), looks)
         planners = Planners([planner], options.stop_grace)
         wake = {"cadenza_due": worker.wake, "cadenza_finished": planners.wake}
         beside = [

@@ -27,6 +27,7 @@ from cadenza.adapters.system.events import LoggedEvents
 from cadenza.adapters.system.ids import new_id
 from cadenza.application.planner import BETWEEN_ROUNDS, Planner, PlannerOptions
 from cadenza.application.planners import Planners
+from cadenza.application.ports.analysis_queue import AnalysisQueue
 from cadenza.application.ports.brain import Brain
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.application.quotas import Quotas
@@ -107,7 +108,12 @@ async def opened_brains(settings: Settings) -> AsyncGenerator[Sequence[Brain]]:
 
 
 def make_planner(
-    settings: Settings, database: Database, box: SecretBox, clock: DatabaseClock, brain: Brain
+    settings: Settings,
+    database: Database,
+    box: SecretBox,
+    clock: DatabaseClock,
+    brain: Brain,
+    queue: AnalysisQueue | None = None,
 ) -> Planner:
     options = PlannerOptions(
         cycle=timedelta(seconds=settings.planner_cycle_seconds),
@@ -122,7 +128,7 @@ def make_planner(
     return Planner(
         brain,
         store,
-        PostgresAnalysisQueue(database),
+        queue or PostgresAnalysisQueue(database),
         Quotas(store, new_id, limits.per_month, limits.per_day),
         clock,
         CronsimCron(),

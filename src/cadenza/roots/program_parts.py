@@ -8,6 +8,7 @@ from cadenza.adapters.cron.cronsim import CronsimCron
 from cadenza.adapters.functions.dispatcher import FunctionDispatcher
 from cadenza.application.accounts import Tenants
 from cadenza.application.dispatch import RoutedDispatcher
+from cadenza.application.executions import Load
 from cadenza.application.finishing import ClaimedRuns
 from cadenza.application.graph_grants import GraphGrants
 from cadenza.application.graph_targets import GraphTargets
@@ -66,6 +67,7 @@ def make_worker(
     clock: Clock,
     events: Events,
     options: SchedulerOptions,
+    load: Load | None = None,
 ) -> Scheduler:
     program, functions = declarations.program, declarations.functions
     hosts = {FunctionTarget(program, function).host for function in functions}
@@ -74,4 +76,4 @@ def make_worker(
     of_ours = replace(options, **all_of_it, runs_on=runs_on(program))
     dispatcher = RoutedDispatcher({FunctionTarget: calls})
     runs = ProgramRuns(queue, hosts)
-    return Scheduler(name, runs, dispatcher, clock, events, of_ours)
+    return Scheduler(name, runs, dispatcher, clock, events, of_ours, load)
