@@ -1,6 +1,7 @@
 """`cadenza api`: serves the REST API, until it is told to stop."""
 
 import secrets
+import sys
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -37,6 +38,7 @@ from cadenza.web.api.app import create_app
 from cadenza.web.api.dependencies import Dependencies, Stores, Surroundings
 from cadenza.web.api.rate_limit import RateLimit
 
+THREADS_TAKE = 0.001  # seconds, before they let the loop go on
 FAILED_SIGN_INS = 10  # a minute, from one address
 log = structlog.get_logger()
 cli = typer.Typer()
@@ -51,6 +53,7 @@ def api(
     settings = start_program()
     check_can_listen("api", host, port)
     collect_less_often()
+    sys.setswitchinterval(THREADS_TAKE)
     run_program(settings, lambda url: _serve(settings, url, host, port))
 
 

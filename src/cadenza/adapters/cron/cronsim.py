@@ -82,8 +82,11 @@ def _next_elapsed(fields: str, zone: tzinfo, after: datetime) -> datetime | None
     while since_at - after <= HORIZON:
         offset = _offset(zone, since_at)
         local = next(CronSim(fields, (after_at + offset).replace(tzinfo=None)), None)
-        if local is None or (at := local.replace(tzinfo=UTC) - offset) - after > HORIZON:
-            return None if local is None else at
+        if local is None:
+            return None
+        at = local.replace(tzinfo=UTC) - offset
+        if at - after > HORIZON:
+            return at
         change_at = _first_change(zone, since_at, at)
         if change_at is None:
             return at

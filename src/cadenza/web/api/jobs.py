@@ -1,16 +1,22 @@
 """Jobs: created, listed, changed, paused, resumed, archived."""
 
+from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
+from typing import cast
 from uuid import UUID
 
 from fastapi import Response
 
 from cadenza.application.ports.catalogue import JobSearch, StoredJob
 from cadenza.domain.definition import declared
+from cadenza.domain.errors import InvalidInput
+from cadenza.domain.rule import MAX_RULES
 from cadenza.manifest.models import JobFields
 from cadenza.manifest.reading import read_job_fields
 from cadenza.web.api.access import ApiDependencies, Operator, Reader
 from cadenza.web.api.dependencies import Dependencies
+from cadenza.web.api.off_the_loop import off_the_loop
 from cadenza.web.api.parsing.bodies import JobMergePatch, JobPatch, PauseBody
 from cadenza.web.api.parsing.cursors import read_cursor, write_cursor
 from cadenza.web.api.parsing.headers import Idempotency, IfMatch, tag
@@ -32,9 +38,33 @@ async def create_job(
     idempotency: Idempotency,
 ) -> JobResponse:
     fields, record = read_job_fields(body), idempotency.record(body)
+    await _read_rules(dependencies, [rule.when for rule in fields.rules])
     job, replayed = await dependencies.jobs.create(caller, fields, record)
     idempotency.mark(replayed)
     return _job(dependencies, response, job)
+
+
+def _expressions_in(rules: object) -> list[object]:
+    """Of what was sent, which may be anything."""
+    items = cast("list[object]", rules) if isinstance(rules, list) else []
+    documents = [cast("dict[str, object]", item) for item in items if isinstance(item, dict)]
+    return [document.get("when") for document in documents]
+
+
+async def _read_rules(dependencies: Dependencies, expressions: Sequence[object]) -> None:
+    """Fifty take a while, so that they are read before the loop needs them; what is wrong with
+    them is told later, with its place."""
+    check = dependencies.around.validation_policy.check_rule
+    texts = [text for text in expressions if isinstance(text, str)][:MAX_RULES]
+
+    def read() -> None:
+        for text in texts:
+            with suppress(InvalidInput):
+                if check is not None:
+                    check("when", text)
+
+    if texts:
+        await off_the_loop(read)
 
 
 @routes.get("")
@@ -75,6 +105,7 @@ async def change_job(
     dependencies: ApiDependencies,
     seen: IfMatch,
 ) -> ChangedJobResponse:
+    await _read_rules(dependencies, _expressions_in(body.get("rules")))
     stored = await dependencies.jobs.change(caller, job_id, JobMergePatch(body), seen)
     misfits = await dependencies.misfits_of(caller.tenant_id, [declared(stored.job)])
     changed = _job(dependencies, response, stored)

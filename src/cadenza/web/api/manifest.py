@@ -1,6 +1,5 @@
 """A whole file of jobs and schedules: applied in one transaction, answered with the difference."""
 
-import asyncio
 from typing import Annotated, Any
 
 from fastapi import Body
@@ -14,6 +13,7 @@ from cadenza.manifest.schedules import declared_document
 from cadenza.manifest.writing import job_document
 from cadenza.web.api.access import ApiDependencies, Operator, Reader
 from cadenza.web.api.dependencies import Dependencies
+from cadenza.web.api.off_the_loop import off_the_loop
 from cadenza.web.api.parsing.query import DryRun, Prune
 from cadenza.web.api.routes import documented, router
 from cadenza.web.api.schemas.manifest import AppliedManifestResponse, applied_manifest_response
@@ -36,7 +36,7 @@ async def apply_manifest(
 ) -> AppliedManifestResponse:
     """All of it, or, where anything is wrong, nothing."""
     # A thousand crons take a while: in a thread, so that others are served meanwhile.
-    checked = await asyncio.to_thread(_checked, body, dependencies)
+    checked = await off_the_loop(_checked, body, dependencies)
     misfits = await dependencies.misfits_of(caller.tenant_id, checked.jobs)
     manifests = dependencies.manifests
     write = manifests.compare if dry_run else manifests.apply

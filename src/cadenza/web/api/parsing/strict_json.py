@@ -1,10 +1,10 @@
 """Strict JSON: no key twice, no NaN, nothing that could not be stored or sent back."""
 
-import asyncio
 import json
 from typing import Any, cast
 
 from cadenza.domain.errors import InvalidInput
+from cadenza.web.api.off_the_loop import off_the_loop
 from cadenza.web.api.problems import Malformed
 
 MAX_DEPTH = 50
@@ -21,7 +21,7 @@ async def parse_body(content: bytes) -> Any:
     """A large one in a thread, so that others are served meanwhile."""
     if len(content) < LARGE:
         return parse(content)
-    return await asyncio.to_thread(parse, content)
+    return await off_the_loop(parse, content)
 
 
 def parse(content: bytes) -> Any:
