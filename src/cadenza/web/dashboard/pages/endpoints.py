@@ -65,9 +65,7 @@ async def show_endpoint(
         windows=[window_of(named, rule_names, stored.read_at) for named in bent.items],
         health=await reads.runs.health_of(tenant_id, endpoint_id),
         warnings=dependencies.outlook.next_runs(stored)[1],
-        judged=await dependencies.rules_now.judge(tenant_id, endpoint_id)
-        if job.job.rules
-        else None,
+        judged=judged,
         pictures=await charts_of_endpoint(dependencies, visitor, stored),
     )
 
