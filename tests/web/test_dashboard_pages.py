@@ -96,7 +96,9 @@ async def test_every_form_that_is_shown_works_for_who_sees_it(site: Site) -> Non
     operator = await signed_in(site, site.ours, OPERATE)
     pages = [await operator.open(path) for path in _pages(site.ours)]
     forms = {form.action: form for page in pages for form in page.forms if form.method == "post"}
-    for action, form in sorted(forms.items(), key=lambda item: item[0].endswith(("archive", "delete"))):
+    for action, form in sorted(
+        forms.items(), key=lambda item: item[0].endswith(("archive", "delete"))
+    ):
         if not action.startswith("/sign-out"):
             page = await operator.post(action, form.fields)
             assert page.status == 200, f"{action}: {page.status} {page.text}"
