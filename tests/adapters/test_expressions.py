@@ -1,21 +1,19 @@
-"""CEL: what it says of values, where it cannot be read, and that it never takes long."""
+"""CEL: what it says of values, where it cannot be read, and that reading takes bounded work."""
 
+from collections.abc import Mapping
 from contextlib import suppress
-from resource import RUSAGE_SELF, getrusage
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cadenza.adapters.expressions import cost
-from cadenza.adapters.expressions.cel import MAX_LENGTH, CelExpressions
-from cadenza.adapters.expressions.shape import shape_of
+from cadenza.adapters.expressions.cel import MAX_LENGTH, CelExpressions, run
+from cadenza.application.expressions import yes_or_no
 from cadenza.domain.errors import InvalidInput
 
 CEL = CelExpressions()
-AT_MOST = 0.5  # seconds; the estimate aims at a tenth of it, on a machine with nothing else to do
 
 ANSWER: dict[str, Any] = {
     "status": 200,
@@ -31,6 +29,10 @@ ANSWER: dict[str, Any] = {
         "with-dash": 1,
     },
 }
+
+
+def holds(expression: str, values: Mapping[str, Any]) -> bool:
+    return yes_or_no(expression, run(expression, values))
 
 
 @pytest.mark.parametrize(
@@ -68,12 +70,12 @@ ANSWER: dict[str, Any] = {
 )
 def test_it_says_yes_or_no(expression: str, expected: bool) -> None:
     CEL.check("success_when", expression, names=("status", "body"))
-    assert CEL.holds(expression, ANSWER) is expected
+    assert holds(expression, ANSWER) is expected
 
 
 @pytest.mark.parametrize("body", [None, "text", 7, 1.5, True, [], [1, 2], {}, "x" * 65536])
 def test_a_body_of_any_kind_may_be_asked_about(body: Any) -> None:
-    assert CEL.holds("status == 200 && (body == null || true)", {"status": 200, "body": body})
+    assert holds("status == 200 && (body == null || true)", {"status": 200, "body": body})
 
 
 @pytest.mark.parametrize(
@@ -90,12 +92,13 @@ def test_a_body_of_any_kind_may_be_asked_about(body: Any) -> None:
         ("body.items", "list"),
         ("'true'", "str"),
         ("null", "NoneType"),
-        ("body.state.matches('(')", "regex"),
+        ("body.state.matches('(')", "is no pattern"),
+        ("body.count.matches('1')", "takes a text"),
     ],
 )
 def test_what_has_no_yes_or_no_is_told_with_the_reason(expression: str, message: str) -> None:
     with pytest.raises(InvalidInput) as raised:
-        CEL.holds(expression, ANSWER)
+        holds(expression, ANSWER)
     assert message in raised.value.fix
     assert len(raised.value.fix) < 300
 
@@ -129,7 +132,7 @@ def test_what_cannot_be_used_is_refused_with_the_place_or_the_reason(
     expression: str, message: str
 ) -> None:
     with pytest.raises(InvalidInput) as held:
-        CEL.holds(expression, ANSWER)
+        holds(expression, ANSWER)
     with pytest.raises(InvalidInput) as checked:
         CEL.check("success_when", expression)
     assert checked.value.field == "success_when"
@@ -144,8 +147,12 @@ def test_what_cannot_be_used_is_refused_with_the_place_or_the_reason(
         ("foo(status)", "at column 1: there is no foo(), only: bytes, contains"),
         ("status == 1 &&\n  body.state.lowerAscii() == 'up'", "at line 2, column 14: there is no"),
         ("max(status, 1) > 1", "no max()"),
-        ("body.state.matches('(')", "'(' is no pattern: unclosed group"),
+        ("body.state.matches('(')", "'(' is no pattern: missing )"),
         ("body.items.all(x, x.matches(r'[z-a]'))", "is no pattern: invalid character class range"),
+        ("body.state.matches(r'\\pL{500}')", "pattern too large"),
+        ("body.state.matches('.{900}')", "too large a pattern"),
+        ("body.state.matcheS('a')", "matches() is the one"),
+        ("&&".join(["body.state.matches('a')"] * 9), "more than 8 patterns"),
         ("1 / 0 > 1", "ivision by zero"),
         ("9223372036854775807 + 1 > 0", "verflow"),
         ("'a' + 1 == 'a1'", ""),
@@ -182,9 +189,9 @@ def test_what_cel_has_is_let_in(expression: str) -> None:
 
 
 def test_an_instant_may_be_one_and_need_be_no_yes_or_no() -> None:
-    CEL.check("run_at", "timestamp('2026-01-01T00:00:00Z')", yes_or_no=False)
+    CEL.check("run_at", "timestamp('2026-01-01T00:00:00Z')", yes_or_no_wanted=False)
     with pytest.raises(InvalidInput):
-        CEL.check("run_at", "timestamp('soon')", yes_or_no=False)
+        CEL.check("run_at", "timestamp('soon')", yes_or_no_wanted=False)
 
 
 def test_a_name_that_nobody_knows_is_refused_at_the_door() -> None:
@@ -195,97 +202,28 @@ def test_a_name_that_nobody_knows_is_refused_at_the_door() -> None:
     assert "body, status" in raised.value.fix
 
 
-# --- Time and memory ------------------------------------------------------------------------
-
-NUMBERS = list(range(12_000))
-RECORDS = [{"a": 1, "b": {"c": [1, 2, {"d": 4}]}, "s": "hello there"} for _ in range(700)]
-BODIES: dict[str, Any] = {
-    "numbers": {"items": NUMBERS, "text": "x" * 2000},
-    "records": {"items": RECORDS, "text": "ab"},
-    "text": {"items": ["a" * 3000] * 10, "text": "ab" * 15_000},
-    "few": {"items": [1, 2, 3], "text": "hello"},
-    "deep": {"items": [[[[[[1]]]]]] * 2000, "text": ""},
-}
-COSTLY = [
-    "body.items.map(x, x).size() > 0",
-    "body.items.filter(x, true).size() > 0",
-    "body.items.map(x, body).size() > 0",
-    "body.items.map(x, body.text + body.text).size() > 0",
-    "body.items.all(x, body.items.all(y, x == y || true))",
-    "body.items.all(x, body.items.exists(y, y == x))",
-    "body.items.all(x, x in body.items)",
-    "body.items.all(x, body.items[0] == x || true)",
-    "body.items.all(x, body == body)",
-    "body.items.all(x, .body.items == .body.items)",
-    "body.items.all(x, string(x).matches('^.*[a-z]+.*$') || true)",
-    "body.text.matches('(a|b)*a(a|b)(a|b)(a|b)(a|b)(a|b)(a|b)(a|b)(a|b)(a|b)(a|b)(a|b)c')",
-    "body.text.matches('(a[ab]{99}){9}c')",
-    "body.text.matches('((a{0,90}){0,90}){0,90}c')",
-    "body.items.all(x, string(x).matches(r'\\w{200}') || true)",
-    r"body.text.matches('(\\w{50}){5}') || body.text.matches(r'\W\W\W\W\W\W\W\W\W\W\W\W\W\W\W\W')",
-    "[body].map(x,[x,x,x,x,x,x]).map(x,[x,x,x,x,x,x]).map(x,[x,x,x,x,x,x]).size() > 0",
-    "[1]" + ".map(x,[x,x])" * 40 + ".size() > 0",
-    "['" + "a" * 100 + "']" + ".map(x,x+x)" * 40 + ".size() > 0",
-    "[body].map(x,[x.text,x.text].map(y,y+y+y+y+y+y)).size() > 0",
-    "[" + ",".join(["body"] * 150) + "].all(x, x == body)",
-    "[" + "0," * 200 + "0].all(x, [" + "0," * 200 + "0].all(y, x == y))",
-    "[" + "0," * 150 + "0].map(x, [" + "0," * 150 + "0].map(y, body.text)).size() > 0",
-    "(" + "+".join(["body.text"] * 90) + ").size() > 0",
-    "(" + "+".join(["body.items"] * 80) + ").size() > 0",
-    " && ".join(["body == body"] * 60),
-    "body.items.map(x, body.items.map(y, [x, y])).size() > 0",
-    "{'a': body, 'b': body}.map(k, body).map(k, [k, k, body]).size() > 0",
-]
-
-
-@pytest.mark.parametrize("kind", BODIES)
-@pytest.mark.parametrize("expression", COSTLY)
-def test_no_expression_takes_long_or_much_memory(expression: str, kind: str) -> None:
-    values = {"status": 200, "body": BODIES[kind]}
-    begun = perf_counter()
-    with suppress(InvalidInput):
-        CEL.holds(expression, values)
-    assert perf_counter() - begun < AT_MOST
-
-
-def test_expressions_that_people_write_are_not_refused_for_their_cost() -> None:
-    orders = [{"id": n, "state": "paid", "lines": [{"q": 1}, {"q": 2}]} for n in range(300)]
-    values = {"status": 200, "body": {"orders": orders, "limit": 9, "page": "x" * 20_000}}
-    for expression in (
-        "body.orders.all(o, o.state == 'paid')",
-        "body.orders.all(o, o.id < 1000 && o.state in ['paid', 'sent'] && o.lines.size() > 0)",
-        "body.orders.all(o, o.lines.all(l, l.q <= 2))",
-        "body.orders.exists(o, o.id == body.limit)",
-        "size(body.orders) > 10 && body.limit > 3 && status == 200",
-        "body.page.contains('xx') && body.page.matches('x+')",
-    ):
-        assert CEL.holds(expression, values) is True
-    few = {"body": orders[:100]}
-    assert CEL.holds("size(body.filter(o, o.state == 'paid')) == 100", few)
-
-
-@given(
-    st.recursive(
-        st.integers() | st.booleans() | st.none() | st.text(max_size=300),
-        lambda inner: st.dictionaries(st.sampled_from("abcd"), inner),
-        max_leaves=30,
-    )
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "body.all(x, x.matches('a{ 900 }{ 7 }'))",
+        " && ".join([r"body.matches(r'(\w{30}){30}')"] * 8),
+        " && ".join([r"body.matches(r'[\pL\pN]{999}')"] * 8),
+        "[" + "0," * 200 + "0].all(x, [" + "0," * 200 + "0].all(y, x == y))",
+        "[1]" + ".map(x,[x,x])" * 40 + ".size() > 0",
+        "a?b:" * 240 + "c",
+        "(" * 24 + "body" + ")" * 24,
+        "!" * 990 + "body",
+        "body." * 190 + "a",
+        "[" * 24 + "body" + "]" * 24,
+        "body" + "[body" * 20 + "]" * 20,
+    ],
 )
-def test_the_quick_estimate_is_never_below_the_exact_one(body: Any) -> None:
-    for expression in ("body.a > 1", "body == body", "body.a.b + x.c == body.d", "[body, body.a]"):
-        shape, values = shape_of(expression), {"body": body}
-        exact = cost._Estimate(shape, values).cost(shape, times=1, elements=0)
-        assert cost.cost_of(shape, values) >= exact
-
-
-def test_memory_stays_bounded_whatever_is_written() -> None:
-    """The library's own memory is not Python's: the most that this process ever held tells."""
-    before = getrusage(RUSAGE_SELF).ru_maxrss
-    for expression in COSTLY:
-        for body in BODIES.values():
-            with suppress(InvalidInput):
-                CEL.holds(expression, {"status": 200, "body": body})
-    assert getrusage(RUSAGE_SELF).ru_maxrss - before < 64 * 1024  # KiB
+def test_reading_takes_little_whatever_is_written(expression: str) -> None:
+    """It is read where others wait; a job may have a hundred."""
+    begun = process_time()
+    with suppress(InvalidInput):
+        CEL.check("when", expression)
+    assert process_time() - begun < 0.1  # 3 ms here, compilation of patterns included
 
 
 @settings(max_examples=400, derandomize=True, deadline=None, database=None)
@@ -302,4 +240,4 @@ def test_memory_stays_bounded_whatever_is_written() -> None:
 def test_whatever_is_written_is_yes_no_or_refused(parts: list[str]) -> None:
     expression = "".join(parts)
     with suppress(InvalidInput):
-        assert isinstance(CEL.holds(expression, ANSWER), bool)
+        assert isinstance(holds(expression, ANSWER), bool)

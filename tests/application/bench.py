@@ -313,7 +313,7 @@ class Thinker:
     def model_for(self, _job: Job) -> AskedModel | None:
         return self.model
 
-    def pre_check(self, context: AnalysisContext) -> Usage | None:
+    async def pre_check(self, context: AnalysisContext) -> Usage | None:
         return self.at_pre_check(context)
 
     async def analyse(self, context: AnalysisContext, tools: Tools) -> Usage:

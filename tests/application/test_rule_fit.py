@@ -1,11 +1,16 @@
 """Rules held against what was answered last."""
 
+from uuid import UUID
+
 import pytest
 
 from cadenza.adapters.expressions.cel import CelExpressions
+from cadenza.application.ports.expressions import Owner
 from cadenza.application.rule_fit import misfits
 from cadenza.domain.rule import Rule, RuleAction, Then
+from tests.without_waiting import without_waiting
 
+NOBODY = Owner(UUID(int=0), UUID(int=0))
 ANSWERS = {
     "queue": {"queue_depth": 3, "nested": {"limit": 5}, "state": "up", "nothing": None},
     "page": "a page of HTML",
@@ -14,7 +19,8 @@ ANSWERS = {
 
 def said(when: str, endpoint: str | None = "queue") -> list[str]:
     rule = Rule("mine", when, Then(RuleAction.CLEAR), endpoint=endpoint)
-    return [text for _, text in misfits([rule], ANSWERS, CelExpressions())]
+    asked = misfits(NOBODY, [rule], ANSWERS, CelExpressions())
+    return [text for _, text in without_waiting(asked)]
 
 
 @pytest.mark.parametrize(

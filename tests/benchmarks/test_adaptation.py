@@ -2,6 +2,7 @@
 
 import json
 from concurrent.futures import Executor, Future
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -12,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.adaptation import windows
-from benchmarks.adaptation.generated import bounded_ramps, poisson_jobs, unbounded_ramps
+from benchmarks.adaptation.generated import poisson_jobs, ramps
 from benchmarks.adaptation.life import JobLife
 from benchmarks.adaptation.probes import Probes, fixed, unchanged_until
 from benchmarks.adaptation.race import DEFAULTS, FIXED, PLAIN, RELAX, Row, race, race_pooled
@@ -266,13 +267,12 @@ def test_another_format_is_refused_with_its_name(tmp_path: Path) -> None:
 # --- What is measured ---------------------------------------------------------------------------
 
 
-def test_ramps_are_the_same_with_and_without_their_limit() -> None:
-    bounded, unbounded = bounded_ramps(2, 1), unbounded_ramps(2, 1)
-    assert bounded[0][0].outages == unbounded[0][0].outages
-    assert bounded[0][0].limits
-    assert not unbounded[0][0].limits
-    (probes,) = lived(bounded[0], 1800.0, PlannerPolicy())
-    assert probes.count >= 96
+def test_a_ramp_that_names_its_limit_is_no_reason_to_look_more_often() -> None:
+    (trace,) = ramps(2, 1)[0]
+    assert trace.limits
+    (named,) = lived((trace,), 1800.0, PlannerPolicy())
+    (unnamed,) = lived((replace(trace, limits={}),), 1800.0, PlannerPolicy())
+    assert list(named.times()) == list(unnamed.times())
 
 
 def test_odd_metrics_are_raced_all_the_same_and_both_controls_are_rows(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Playwright, sync_playwright
 
 from tests.backends import MEMORY
 from tests.browser.flash_sale import lived, owner_of, sold
@@ -32,12 +32,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="module")  # Playwright's loop must have ended when other tests want theirs
 def chromium() -> Iterator[Browser]:
-    path = next(filter(None, map(shutil.which, NAMES)), None)
-    assert path is not None, MISSING
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        browser = launched(playwright)
         yield browser
         browser.close()
+
+
+def launched(playwright: Playwright) -> Browser:
+    path = next(filter(None, map(shutil.which, NAMES)), None)
+    assert path is not None, MISSING
+    return playwright.chromium.launch(executable_path=path, args=FLAGS)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@ many lanes, none, and names that mean harm."""
 
 import pytest
 
+from tests.browser.crowded_score import crowded_job
 from tests.browser.scores import ScorePage, score_on
 from tests.browser.watching import Person, World
 from tests.factories import FAILED
@@ -95,3 +96,19 @@ def test_of_many_lanes_those_in_sight_are_there(world: World, person: Person, co
     labels.get_by_text(f"lane {count - 1:03}").wait_for()
     assert labels.count() < 40
     assert labels.get_by_text("lane 000").count() == 0
+
+
+def test_too_many_runs_are_columns_and_a_closer_look_tells_them_one_by_one(
+    world: World, person: Person
+) -> None:
+    score = score_on(person, crowded_job(world, lanes=2, runs=2_500), "?range=24h")
+    assert score.pixels("baseline") > 0
+    rows = score.rows()
+    assert any("lane 00000 |  | 2,500 runs" in row for row in rows)
+    assert not any("HTTP 503" in row for row in rows)
+    score.press("+", "+", "+", "+")
+    score.row("HTTP 503").first.wait_for(state="attached")
+    assert "view=" in score.page.url
+    score.press("0")
+    score.page.wait_for_function("() => !location.search.includes('view=')")
+    score.row("2,500 runs").first.wait_for(state="attached")

@@ -31,6 +31,7 @@ CHECKS: tuple[Check, ...] = (
     write_checks.changed_ends,
     write_checks.other_plans,
     write_checks.expired_hints,
+    write_checks.vanished_hints,
 )
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from uuid import UUID
 
 from cadenza.domain.run import RunStatus
-from tests.chaos.history import STOP, Delivery, Fault, History, grouped, slot_of
+from tests.chaos.history import CLOCK, STOP, Delivery, Fault, History, grouped, slot_of
 from tests.chaos.violation import Violation
 
 SLACK = 0.05  # seconds by which receivers may see an end later than the sender did
@@ -36,9 +36,9 @@ def doubled_unexplained(history: History) -> Iterator[Violation]:
     yield from doubled(history).unexplained
 
 
-def during(faults: Sequence[Fault], began: float, ended: float, kind: str | None = None) -> bool:
+def during(faults: Sequence[Fault], began: float, ended: float, *kinds: str) -> bool:
     return any(
-        fault.began <= ended and began <= fault.ended and kind in (None, fault.kind)
+        fault.began <= ended and began <= fault.ended and (not kinds or fault.kind in kinds)
         for fault in faults
     )
 
@@ -59,11 +59,12 @@ def unknown_keys(history: History) -> Iterator[Violation]:
 
 
 def overlaps(history: History) -> Iterator[Violation]:
-    """No two requests of an endpoint at once, except beside a stopped worker's."""
+    """No two requests of an endpoint at once, except beside that of a worker which cannot know."""
     for endpoint_id, deliveries in history.index.deliveries.items():
         for first, second in pairwise(_by_passing(deliveries)):
             overlap = first.ended - second.began
-            if overlap > SLACK and not during(history.faults, first.began, second.began, STOP):
+            unaware = during(history.faults, first.began, second.began, STOP, CLOCK)
+            if overlap > SLACK and not unaware:
                 at, text = second.began_at, f"{first.key} and {second.key} for {overlap:.3f} s"
                 yield Violation("overlap", endpoint_id, at, text)
 

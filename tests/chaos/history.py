@@ -17,7 +17,8 @@ from cadenza.domain.run import LateResult, LostAttempt, Run
 
 T = TypeVar("T")
 
-STOP = "stop"  # a worker stands still, and does not know it: the one that may overlap
+# Who stands still, or was told a wrong time, does not know that its lease has ended.
+STOP, CLOCK = "stop", "clock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +110,7 @@ class History:
     ended_at: datetime
     lease: timedelta
     bound: timedelta  # after which nothing may stand still
+    longest_run: timedelta = timedelta(0)  # that a target may take
     deliveries: list[Delivery] = field(default_factory=list[Delivery])
     runs: list[Run] = field(default_factory=list[Run])
     lost_attempts: list[LostAttempt] = field(default_factory=list[LostAttempt])

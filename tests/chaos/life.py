@@ -59,11 +59,11 @@ class Life:
         return replace(self, acts=tuple(each for each in self.acts if each is not act))
 
 
-def drawn(seed: int, seconds: float = 300, faults: bool = True) -> Life:
+def drawn(seed: int, seconds: float = 40, *, faults: bool = True) -> Life:
     chance = SeededChance(seed)
     workers = 1 + int(chance.between(0, 3, "workers"))
     probes = tuple(_probe(chance, number) for number in range(12))
-    count = int(seconds / 12) if faults else 0
+    count = int(seconds / 5) if faults else 0
     acts = (_act(chance, number, seconds, workers) for number in range(count))
     ordered = tuple(sorted(acts, key=lambda act: act.at))
     return Life(seed, seconds, workers, 6.0, probes, ordered)
@@ -74,7 +74,7 @@ def _probe(chance: SeededChance, number: int) -> Probe:
     is_cron = number % 8 == 7
     ways = WELL if plain else WAYS
     return Probe(
-        every=None if is_cron else round(chance.between(1, 5, "every", number), 1),
+        every=None if is_cron else round(chance.between(1, 3, "every", number), 1),
         cron=_one_of(CRONS, chance, "cron", number) if is_cron else None,
         timezone=_one_of(ZONES, chance, "zone", number),
         way=_one_of(ways, chance, "way", number),
@@ -91,7 +91,7 @@ def _act(chance: SeededChance, number: int, seconds: float, workers: int) -> Act
         kind=kind,
         worker=-1 if everybody else int(chance.between(0, workers, "worker", number)),
         endpoint=8 + int(chance.between(0, 4, "endpoint", number)),  # one that is steered
-        length=chance.between(0.2, 14, "length", number),
+        length=chance.between(0.2, 12, "length", number),
         amount=chance.between(0, 1, "amount", number),
     )
 

@@ -64,9 +64,15 @@ def failures_after(failures: int, run: Run) -> int:
     return failures + (run.status in (RunStatus.FAILURE, RunStatus.TIMEOUT))
 
 
-def due_between(spec: Spec, earlier: datetime, later: datetime, failures: int) -> int:
-    """How many slots lie strictly between those of two runs that follow each other."""
+def passed_over(spec: Spec, run: Run, following: Run, failures: int) -> int:
+    """How many slots passed between two runs that follow each other. The interval in force is that
+    of before the first has ended, with so many failures in a row."""
     if spec.cron is not None:
-        return len(cron_between(spec, earlier, later))
+        return len(cron_between(spec, run.slot_at, following.slot_at))
     assert spec.every is not None
-    return max(0, (later - earlier) // (spec.every * 2 ** min(failures, MOST_DOUBLINGS)) - 1)
+    assert run.finished_at is not None
+    interval = spec.every * 2 ** min(failures, MOST_DOUBLINGS)
+    while_it_ran = max(0, -((run.slot_at - run.finished_at) // interval) - 1)
+    _, due_by = interval_after(spec, run, failures_after(failures, run))
+    after_it = -((due_by - following.slot_at) // spec.every)
+    return while_it_ran + max(0, after_it)

@@ -14,6 +14,7 @@ from tests.chaos.stepping import Node
 
 ARRIVES = 0.002  # seconds after it was sent
 NEVER = 1e9
+UNREADABLE = Outcome(RunStatus.FAILURE, error_message="an answer that nobody can read")
 
 
 @dataclass(slots=True)
@@ -38,11 +39,14 @@ class Receiver:
         number = self._number
         answering = loop.create_task(self._answer(claim, number, node), context=Context())
         try:
-            return await asyncio.shield(answering)
+            outcome = await asyncio.shield(answering)
         except asyncio.CancelledError:
             answering.cancel()
             self._close(number)
             raise
+        if outcome is UNREADABLE:
+            raise ValueError(UNREADABLE.error_message)
+        return outcome
 
     def hang_up(self, node: Node) -> None:
         """Its process is gone, and with it every connection."""
@@ -77,7 +81,7 @@ class Receiver:
         if takes > limit:
             return Outcome(RunStatus.TIMEOUT, "timeout", "no answer in time")
         if outcome is None:
-            raise ValueError("an answer that nobody can read")
+            return UNREADABLE
         return replace(outcome, body={"delivery": number})
 
     def _reply(self, probe: Probe, claim: Claim, number: int) -> tuple[float, Outcome | None]:
@@ -87,7 +91,7 @@ class Receiver:
         failed = Outcome(RunStatus.FAILURE, "status", "HTTP 500", status_code=500)
         match probe.way:
             case "slow":
-                return self._chance.between(0.1, 9, "slow", *about), well
+                return self._chance.between(0.1, 7, "slow", *about), well
             case "fails":
                 return quick, failed
             case "flaps":

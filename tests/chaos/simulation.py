@@ -17,7 +17,7 @@ from cadenza.domain.endpoint import CronLine, Every, Job
 from cadenza.domain.errors import CadenzaError
 from cadenza.domain.run import Claim, Outcome
 from cadenza.domain.target import HttpTarget
-from tests.chaos.history import STOP, Fault, History, OwnedRow, Spec
+from tests.chaos.history import CLOCK, STOP, Fault, History, OwnedRow, Spec
 from tests.chaos.life import START, STORE_FAULTS, Act, Life, Probe
 from tests.chaos.sim_receiver import Receiver
 from tests.chaos.sim_store import Journal, Wire, WiredQueue, new_queue
@@ -26,7 +26,8 @@ from tests.chaos.stepping import Node, step_tasks
 from tests.direct import Direct
 from tests.factories import CRON, make_endpoint, seconds
 
-QUIET = 40.0  # seconds at the end without a fault
+TIMEOUT = 8.0  # of a target
+QUIET = 20.0  # seconds at the end without a fault
 
 
 @dataclass(slots=True)
@@ -111,7 +112,7 @@ class World:
             created_at=self.clock.now(),
             spread=seconds(3),
         )
-        target = HttpTarget(f"http://host-{number}.example/", timeout=seconds(15))
+        target = HttpTarget(f"http://host-{number}.example/", timeout=seconds(TIMEOUT))
         await self.direct.add_endpoint(endpoint, target)
         self.receiver.probes[endpoint.id] = probe
         self.specs[endpoint.id] = Spec(
@@ -135,8 +136,7 @@ class World:
         scheduler = Scheduler(node.name, queue, calls, clock, Silence(), options)
         node.on_death.append(lambda: self._died(node))
         self.tables.listen(Channel.DUE, lambda: self._wake(scheduler, node))
-        running = Running(node, scheduler, node.run(scheduler.run()), wire)
-        return running
+        return Running(node, scheduler, node.run(scheduler.run()), wire)
 
     def _wake(self, scheduler: Scheduler, node: Node) -> None:
         for _ in range(0 if node.dead else self.wakes):
@@ -173,9 +173,10 @@ class World:
         indexes = range(self.life.workers) if act.worker < 0 else [act.worker]
         if act.kind in ("crash", "stop", "restart", *STORE_FAULTS):
             await asyncio.gather(*(self._harm(act, index) for index in indexes))
-        elif act.kind == "clock":
+        elif act.kind == CLOCK:
             by = act.amount * 30 if act.amount > 0.5 else -act.amount * 6
             self.clock.step(seconds(by))
+            await asyncio.sleep(self.life.lease)  # leases of before end too early, or too late
         elif act.kind.startswith("wakes"):
             self.wakes = 2 if act.kind == "wakes doubled" else 0
             await asyncio.sleep(act.length)
@@ -225,6 +226,7 @@ class World:
             ended_at=self.ended_at,
             lease=lease,
             bound=lease + seconds(5),
+            longest_run=seconds(TIMEOUT),
             deliveries=self.receiver.deliveries,
             runs=list(tables.runs.values()),
             lost_attempts=[each for lost in tables.lost_attempts.values() for each in lost],

@@ -7,7 +7,8 @@ from itertools import pairwise
 
 from cadenza.domain.run import Run, RunStatus
 from tests.chaos import oracle
-from tests.chaos.history import History, Spec, slot_of
+from tests.chaos.delivery_checks import during
+from tests.chaos.history import CLOCK, STOP, History, Spec, slot_of
 from tests.chaos.matching import matched_by_key, swept, windows_of
 from tests.chaos.violation import Violation
 
@@ -22,8 +23,11 @@ def lost_slots(history: History) -> Iterator[Violation]:
         runs, failures = history.runs_of(spec.endpoint_id), 0
         yield from _lost_at_the_edges(history, spec, runs)
         for run, following in pairwise(runs):
+            if run.finished_at is None:
+                yield Violation("lost", spec.endpoint_id, run.slot_at, "it never ended")
+                continue
+            missing = oracle.passed_over(spec, run, following, failures)
             failures = oracle.failures_after(failures, run)
-            missing = oracle.due_between(spec, run.slot_at, following.slot_at, failures)
             if missing > run.skipped_slots:
                 text = f"{missing} slots before {following.slot_at}, {run.skipped_slots} declared"
                 yield Violation("lost", spec.endpoint_id, run.slot_at, text)
@@ -119,18 +123,27 @@ def _was_answered_late(history: History, run: Run) -> bool:
     if spec is None or spec.every is None or number is None or not spec.plain:
         return True
     seen = history.index.by_number.get(number)
+    if seen is None:
+        return True
     late = max(0.0, (oracle.first_sent_at(run) - run.slot_at).total_seconds())
-    return seen is None or seen.ended - seen.began + late >= spec.every.total_seconds() * 0.9
+    limit = spec.every.total_seconds() * 0.9
+    # Who stood still, or whose clock was set, saw another length than the receiver did.
+    unaware = during(history.faults, seen.began, seen.ended + limit, STOP, CLOCK)
+    return unaware or seen.ended - seen.began + late >= limit
 
 
 def early_starts(history: History) -> Iterator[Violation]:
     """Never early, by the receiver and by the database."""
     for run in history.runs:
-        if run.started_at is not None and run.started_at < run.slot_at:
+        started_at = run.started_at
+        if run.attempt == 1 and started_at is not None and started_at < run.slot_at:
             yield Violation("early", run.endpoint_id, run.slot_at, f"started {run.started_at}")
     for delivery in history.deliveries:
         slot_at = slot_of(delivery.key)
-        if slot_at is not None and delivery.began_at < slot_at:
+        if slot_at is None or delivery.began_at >= slot_at:
+            continue
+        # By a clock that was just set back, what was in time a moment ago is early.
+        if not during(history.faults, delivery.began, delivery.began, CLOCK):
             text = f"arrived {delivery.began_at}"
             yield Violation("early", delivery.endpoint_id, slot_at, text)
 
@@ -151,7 +164,7 @@ def disagreements(history: History) -> Iterator[Violation]:
 
 def stuck(history: History) -> Iterator[Violation]:
     """Nothing stands still so long after the last fault."""
-    by_then = history.ended_at - history.bound
+    by_then = history.ended_at - history.bound - history.longest_run
     for version in history.index.last_versions.values():
         endpoint = version.endpoint
         due_at = endpoint.running_slot_at or endpoint.manual_slot_at or endpoint.next_run_at

@@ -19,7 +19,8 @@ def transition_of(kind: str, amount: float, length: float) -> Transition:
         ends_at = now + seconds(2 + 3 * length)
         match kind:
             case "hint":
-                hint = IntervalHint(seconds(1 + 6 * amount), ends_at, Author.PLANNER, WHY)
+                every = seconds(round(1 + 6 * amount, 3))  # as it is kept, in milliseconds
+                hint = IntervalHint(every, ends_at, Author.PLANNER, WHY)
                 return steering.suggest_interval(endpoint, hint, now, cron)
             case "one-shot":
                 at = now + seconds(5 * amount)

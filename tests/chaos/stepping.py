@@ -6,6 +6,7 @@ is frozen takes the next when it is thawed, and learns only then what happened m
 """
 
 import asyncio
+import warnings
 from collections.abc import Callable, Coroutine, Generator
 from contextlib import suppress
 from contextvars import Context, ContextVar
@@ -70,10 +71,12 @@ class Node:
 
     def bury(self) -> None:
         """After its life, when nothing that its coroutines do at their end reaches anybody."""
-        for coroutine in self._left:
-            with suppress(BaseException):
-                coroutine.close()
-        self._left.clear()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # some never began
+            for coroutine in self._left:
+                with suppress(BaseException):
+                    coroutine.close()
+            self._left.clear()
 
 
 class Stepped(Coroutine[Any, Any, Any]):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from uuid import UUID
 
 from cadenza.domain.endpoint import Endpoint
@@ -42,16 +42,20 @@ def changed_ends(history: History) -> Iterator[Violation]:
 
 def other_plans(history: History) -> Iterator[Violation]:
     """Every next run equals the governor on the logged inputs."""
-    before: dict[UUID, EndpointVersion] = {}
+    for version, plan in _new_plans(history):
+        expected = _planned_again(version.endpoint, plan)
+        if expected != plan.next_run_at:
+            text = f"{plan.source} {plan.next_run_at}, the governor says {expected}"
+            yield Violation("other_plan", version.endpoint.id, version.at, text)
+
+
+def _new_plans(history: History) -> Iterator[tuple[EndpointVersion, Plan]]:
+    plans: dict[UUID, Plan] = {}
     for version in history.endpoint_versions:
-        endpoint, earlier = version.endpoint, before.get(version.endpoint.id)
-        before[endpoint.id] = version
-        if endpoint.plan is None or (earlier and earlier.endpoint.plan == endpoint.plan):
-            continue
-        expected = _planned_again(endpoint, endpoint.plan)
-        if expected != endpoint.next_run_at:
-            text = f"{endpoint.plan.source} {endpoint.next_run_at}, the governor says {expected}"
-            yield Violation("other_plan", endpoint.id, version.at, text)
+        plan = version.endpoint.plan
+        if plan is not None and plan != plans.get(version.endpoint.id):
+            plans[version.endpoint.id] = plan
+            yield version, plan
 
 
 def _planned_again(endpoint: Endpoint, plan: Plan) -> datetime | None:
@@ -72,17 +76,29 @@ def _planned_again(endpoint: Endpoint, plan: Plan) -> datetime | None:
 
 
 def expired_hints(history: History) -> Iterator[Violation]:
-    """No hint acts after it expired."""
-    for version in history.endpoint_versions:
-        endpoint, plan = version.endpoint, version.endpoint.plan
-        if plan is None or plan.winner not in HINTS or plan.next_run_at is None:
+    """No hint acts after it expired: what is planned from it comes before its end."""
+    for version, plan in _new_plans(history):
+        if plan.winner not in HINTS or plan.next_run_at is None:
             continue
-        if plan.inputs.now != version.at and abs(version.at - plan.inputs.now) > timedelta(
-            seconds=1
-        ):
-            continue  # an older plan, written with something else
+        endpoint = version.endpoint
         is_interval = plan.winner is Source.AI_INTERVAL
         hint = endpoint.interval_hint if is_interval else endpoint.one_shot_hint
-        if hint is not None and plan.next_run_at > hint.expires_at:
-            text = f"planned {plan.next_run_at}, it expires {hint.expires_at}"
+        if plan.source is not Source.PAUSED and (
+            hint is None or plan.next_run_at > hint.expires_at
+        ):
+            text = f"planned {plan.next_run_at}, of {hint}"
             yield Violation("expired_hint", endpoint.id, version.at, text)
+
+
+def vanished_hints(history: History) -> Iterator[Violation]:
+    """The end of a run takes no interval hint away that has not expired."""
+    before: dict[UUID, Endpoint] = {}
+    for version in history.endpoint_versions:
+        endpoint, earlier = version.endpoint, before.get(version.endpoint.id)
+        before[endpoint.id] = endpoint
+        if earlier is None or not earlier.in_flight or endpoint.in_flight or endpoint.plan is None:
+            continue
+        hint = earlier.interval_hint
+        if hint and endpoint.interval_hint is None and hint.expires_at > endpoint.plan.inputs.now:
+            text = f"{hint} was gone at {endpoint.plan.inputs.now}"
+            yield Violation("vanished_hint", endpoint.id, version.at, text)

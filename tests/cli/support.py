@@ -168,7 +168,8 @@ async def _site(kind: str) -> AsyncIterator[Site]:
         sample_service(0, web.Application()) as target,
     ):
         loop = asyncio.get_running_loop()
-        yield Site(f"http://127.0.0.1:{port}", target, backend, loop)
+        assert target.address is not None
+        yield Site(f"http://127.0.0.1:{port}", target.address, backend, loop)
 
 
 @asynccontextmanager

@@ -43,7 +43,7 @@ def test_a_job_is_made_listed_shown_changed_and_archived(person: Person) -> None
     assert "paused until" in person.says("jobs", "pause", "store", "--until", "2h")
     assert person.gets("jobs", "show", "store")["paused"] is True
     assert person.gets("jobs", "resume", "store")["paused"] is False
-    assert person.gets("jobs", "archive", "store")["archived_at"] is not None
+    assert person.gets("jobs", "archive", "store", "--yes")["archived_at"] is not None
     assert "cadenza jobs create" in person.says("jobs", "list")
     assert "store" in person.says("jobs", "list", "--archived")
 
@@ -151,7 +151,7 @@ def test_an_endpoint_is_archived_and_its_failures_forgotten(person: Person) -> N
     assert "failure × 3" in person.says("endpoints", "list")
     assert person.gets("endpoints", "reset-failures", "queue")["failure_count"] == 0
     assert "no runs" in person.says("endpoints", "health", "queue")
-    assert person.gets("endpoints", "archive", "queue")["archived_at"] is not None
+    assert person.gets("endpoints", "archive", "queue", "--yes")["archived_at"] is not None
     assert "archived" in person.says("endpoints", "list", "--state", "archived")
 
 

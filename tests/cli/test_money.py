@@ -108,7 +108,7 @@ def test_a_providers_key_comes_from_a_variable_or_a_question_and_is_not_shown(
     assert "https://api.openai.com/v1" in listed
     assert SECRET not in said + asked.out + asked.err + listed
     assert "with the key spare" in person.says("accounts", "default-key", "research", "spare")
-    assert "Revoked the key main" in person.says("accounts", "revoke-key", "research", "main")
+    assert "Revoked the key main" in person.says("accounts", "revoke-key", "research", "main", "-y")
     written = person.cadenza(*create, "bad", "--secret", SECRET)
     assert written.code == 2
     assert SECRET not in written.err
@@ -125,7 +125,7 @@ def test_a_grant_is_made_shown_and_revoked(person: Person) -> None:
     shown = person.says("grants", "show", made["id"])
     assert "langgraph:poet" in shown
     assert "none" in shown
-    assert "Revoked" in person.says("grants", "revoke", made["id"])
+    assert "Revoked" in person.says("grants", "revoke", made["id"], "--yes")
     assert person.gets("grants", "show", made["id"])["state"] == "revoked"
     assert person.cadenza("grants", "show", str(uuid4())).code == 3
     assert person.cadenza("grants", "create", "--account", "nobody", "--graph", "x:y").code == 3
@@ -141,7 +141,7 @@ def test_tables_are_readable_on_a_narrow_terminal(
     _charge(person, account)
     person.gets("grants", "create", "--account", "research", "--graph", "langgraph:poet")
     for words, whole in (
-        (("accounts", "list"), account["id"]),
+        (("accounts", "list"), account["id"][:13]),
         (("accounts", "ledger", "research"), "-1,500,000"),
         (("accounts", "usage", "research"), "$1.50"),
         (("grants", "list"), "langgraph:poet"),

@@ -11,7 +11,7 @@ def test_a_key_is_made_shown_once_rotated_and_revoked(person: Person) -> None:
     rotated = person.gets("keys", "rotate", "grafana")
     reader.key = rotated["key"]
     assert reader.cadenza("jobs", "list").code == 0
-    assert "Revoked" in person.says("keys", "revoke", rotated["id"])
+    assert "Revoked" in person.says("keys", "revoke", rotated["id"], "--yes")
     done = reader.cadenza("jobs", "list")
     assert done.code == 4
     assert "revoked" in done.err
@@ -60,7 +60,7 @@ def test_the_installations_admin_makes_and_deletes_a_tenant(person: Person) -> N
     assert "bob" in person.says("tenants", "users", name)
     assert person.gets("tenants", "show", name)["name"] == name
     assert name in person.says("tenants", "list", "--limit", "1000")
-    person.says("tenants", "delete-user", name, "bob")
+    person.says("tenants", "delete-user", name, "bob", "--yes")
     assert bob.cadenza("jobs", "list").code == 4
     refused = person.cadenza("tenants", "delete", name, "--confirm", "another")
     assert refused.code == 2

@@ -156,7 +156,7 @@ def test_a_terminal_is_shown_a_table_a_timeline_and_a_verdict() -> None:
     done = CliRunner().invoke(app, ["sim", "flash-sale"], env={"COLUMNS": "120"})
     for name in MIN:
         assert name in done.stdout
-    for words in ("ai-oneshot", "by source", "gaps", "first act", "cooldown", "runs a minute"):
+    for words in ("one-shot hint", "by source", "gaps", "first act", "cooldown", "runs a minute"):
         assert words in done.stdout
     assert "promises kept" in done.stdout.splitlines()[-1]
 

@@ -66,9 +66,11 @@ def test_without_a_terminal_it_tells_the_story_in_lines() -> None:
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0].startswith("A shop on this machine is looked at every 1.2 s.")
-    assert "a calm shop" in lines[2]
+    assert "http://localhost:" in lines[2]
+    assert "a calm shop" in lines[4]
     assert any("tightened  shop now runs every" in line for line in lines)
     assert any("relaxed    shop returns to its baseline" in line for line in lines)
+    assert any("relaxed    checkout now runs every" in line for line in lines)
     assert "\x1b" not in done.stdout
 
 

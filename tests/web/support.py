@@ -16,15 +16,13 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import httpx2 as httpx
-import uvicorn
 from fastapi import FastAPI
 from pydantic import SecretStr
 
 from cadenza.application.accounts import Tenants
 from cadenza.domain.access import Actor, ApiKey, Scope, hash_of, token_of
-from cadenza.roots.serving import server_config
+from cadenza.roots.serving import served
 from cadenza.roots.settings import Settings
-from cadenza.web.connections import ConnectionLimits
 from tests.backends import Backend, Contents, new_backend
 
 ADMIN_KEY = "admin-key-of-the-tests-with-enough-of-chance"
@@ -192,7 +190,14 @@ def listening_over(
             ready.set_result(Listening(port, site, loop))
             await stop.wait()
 
-    thread = Thread(target=lambda: loop.run_until_complete(live()), daemon=True)
+    def run() -> None:
+        loop.run_until_complete(live())
+        tasks = asyncio.all_tasks(loop)  # what a library leaves behind, as for its event streams
+        for task in tasks:
+            task.cancel()
+        loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+
+    thread = Thread(target=run, daemon=True)
     thread.start()
     try:
         yield ready.result(60)
@@ -200,19 +205,3 @@ def listening_over(
         loop.call_soon_threadsafe(stop.set)
         thread.join(30)
         loop.close()
-
-
-@asynccontextmanager
-async def served(app: FastAPI, limits: ConnectionLimits | None = None) -> AsyncIterator[int]:
-    """The port on which the program's own server answers."""
-    server = uvicorn.Server(server_config(app, "127.0.0.1", 0, limits))
-    server.config.load()
-    server.lifespan = server.config.lifespan_class(server.config)
-    await server.startup()
-    serving = asyncio.create_task(server.main_loop())
-    try:
-        yield server.servers[0].sockets[0].getsockname()[1]
-    finally:
-        server.should_exit = True
-        await serving
-        await server.shutdown()

@@ -34,6 +34,20 @@ async def test_an_analysis_over_a_limit_is_refused_with_its_name(
     assert limit in answer.json()["detail"]
 
 
+async def test_a_quota_shows_the_limits_that_are_in_force_also_before_anything_was_spent(
+    site: Site,
+) -> None:
+    quota = await site.ours.done("GET", "/tenant/quota")
+    assert (quota["token_limit"], quota["cost_limit"]) == (5_000_000, 20)
+    assert (quota["left"], quota["cost_left"]) == (5_000_000, 20)
+    usual = await site.ours.job("usual")
+    of_job = await site.ours.done("GET", f"/jobs/{usual['id']}/quota")
+    assert (of_job["token_limit"], of_job["cost_limit"]) == (500_000, 2)
+    own = await site.ours.job("own", planner={"tokens_per_day": 20_000, "money_per_day": 0.5})
+    of_job = await site.ours.done("GET", f"/jobs/{own['id']}/quota")
+    assert (of_job["token_limit"], of_job["cost_limit"]) == (20_000, 0.5)
+
+
 async def test_where_no_model_may_look_no_limit_is_in_the_way(site: Site) -> None:
     policy = {"tokens_per_day": 10_000, "llm": "off"}
     job = await site.ours.job("shop", planner=policy)
@@ -64,7 +78,8 @@ async def test_a_session_shows_why_it_was_held_and_what_its_tokens_were(site: Si
         cost=0.5,
         usage=TokenUsage(1000, 100, 400),
         reason=LookReason.STREAK,
-        failed_looks=2,
+        prompt_version="2.abc",
+        failed_looks=1,
         trouble="it made no sense",
         next_analysis_at=now + minutes(10),
     )
@@ -74,8 +89,9 @@ async def test_a_session_shows_why_it_was_held_and_what_its_tokens_were(site: Si
     split = (shown["input_tokens"], shown["cached_tokens"], shown["output_tokens"])
     assert (*split, shown["cost"], shown["account_id"]) == (1000, 400, 100, 0.5, None)
     (state,) = (await site.ours.done("GET", f"/endpoints/{made['id']}/analyses"))["items"]
-    assert (state["brain"], state["failed_looks"]) == ("llm", 2)
+    assert (state["brain"], state["failed_looks"]) == ("llm", 1)
     assert state["trouble"] == "it made no sense"
+    assert shown["prompt_version"] == "2.abc"
 
 
 async def _refused(site: Site, method: str, path: str, document: dict[str, Any]) -> tuple[str, ...]:

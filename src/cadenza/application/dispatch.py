@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from cadenza.application.ports.dispatcher import Dispatcher
 from cadenza.domain.run import Claim, Outcome, RunStatus
-from cadenza.domain.target import Target
+from cadenza.domain.target import ShellTarget, Target
 
 
 class RoutedDispatcher:
@@ -16,6 +16,14 @@ class RoutedDispatcher:
             return Outcome(RunStatus.FAILURE, "secret", claim.unreadable)
         dispatcher = self._dispatchers.get(type(claim.target))
         if dispatcher is None:
-            kind = type(claim.target).__name__
-            return Outcome(RunStatus.FAILURE, "not_allowed", f"this worker does not run a {kind}")
+            return Outcome(RunStatus.FAILURE, "not_allowed", _not_run(claim.target))
         return await dispatcher.dispatch(claim)
+
+
+def _not_run(target: Target) -> str:
+    if isinstance(target, ShellTarget):
+        return (
+            "this worker runs no commands: start it with CADENZA_SHELL_ALLOWED=true, or call an "
+            "address instead"
+        )
+    return f"this worker runs no {type(target).__name__}"

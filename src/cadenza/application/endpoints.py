@@ -27,7 +27,7 @@ from cadenza.domain.graph_target import GraphTarget
 from cadenza.domain.plan import Source
 from cadenza.domain.rule import Rule, can_be_quoted, naming, siblings_in, with_renamed
 from cadenza.domain.run import Claim, Outcome
-from cadenza.domain.target import ANYWHERE, Target, masking_secrets
+from cadenza.domain.target import ANYWHERE, Target, dropped_secrets, masking_secrets
 
 EndpointPatch = Patch[EndpointDefinition]
 _NO_TEST: dict[type[Target], str] = {
@@ -72,7 +72,8 @@ class Endpoints:
 
     async def redefine(
         self, caller: Caller, endpoint_id: UUID, patch: EndpointPatch, expected: Revisions = None
-    ) -> StoredEndpoint:
+    ) -> tuple[StoredEndpoint, list[str]]:
+        """And what its owner should know of the change."""
         accounts = await self.graphs.accounts(caller, patch.fields)
         async with self.store.transaction() as tx:
             job = await self._job_of_renamed(tx, caller, endpoint_id, patch)
@@ -84,7 +85,8 @@ class Endpoints:
             check_endpoint(wanted, self.policy, stored.read_at, self.cron)
             target = self.graphs.checked(wanted.target, stored.opened_target, accounts)
             if replace(wanted, target=target) == stored.definition:
-                return stored
+                return stored, []
+            dropped = dropped_secrets(target, stored.target)
             pair = (stored.target, target)
             target = await self.graphs.replaced(tx, caller, endpoint_id, pair, accounts)
             definition = replace(wanted, target=target)
@@ -97,7 +99,8 @@ class Endpoints:
             if moves_plan(stored.endpoint, endpoint):
                 await tx.notify(Channel.DUE)
             await record(tx, caller.actor, caller.tenant_id, "endpoint.change", endpoint, data)
-        return replace(stored.after(endpoint, target), revision=stored.revision + 1)
+        changed = replace(stored.after(endpoint, target), revision=stored.revision + 1)
+        return changed, [dropped] if dropped else []
 
     async def _job_of_renamed(
         self, tx: Transaction, caller: Caller, endpoint_id: UUID, patch: EndpointPatch

@@ -153,8 +153,15 @@ class Planner:
     ) -> tuple[list[Session | Skipped], list[AnalysisContext]]:
         """The analyses that came to nothing at once, and what is left for a session."""
         idle, left = list[Session | Skipped](), list[AnalysisContext]()
+        # Rules wait until they are run, elsewhere: side by side, so that none waits for another's.
+        ruled = [context for context in contexts if context.job.rules]
+        looks = await asyncio.gather(*(self._pre_check(each, begin_by) for each in ruled))
+        usages = {each.endpoint.id: look for each, look in zip(ruled, looks, strict=True)}
         for count, context in enumerate(contexts, start=1):
-            usage = self._pre_check(context) if self.clock.now() <= begin_by else None
+            if context.job.rules:
+                usage = usages[context.endpoint.id]
+            else:
+                usage = await self._pre_check(context, begin_by)
             if usage is None:
                 left.append(context)
             else:
@@ -162,12 +169,14 @@ class Planner:
                 idle.append(session)
                 self._keep(session)
             if count % PRE_CHECKS_AT_ONCE == 0:
-                await asyncio.sleep(0)  # expressions may take their time, and others wait
+                await asyncio.sleep(0)  # others wait
         return idle, left
 
-    def _pre_check(self, context: AnalysisContext) -> Usage | None:
+    async def _pre_check(self, context: AnalysisContext, begin_by: datetime) -> Usage | None:
+        if self.clock.now() > begin_by:
+            return None
         try:
-            return self.brain.pre_check(context)
+            return await self.brain.pre_check(context)
         except Exception:  # noqa: BLE001 - in a session it fails again, and that is recorded
             return None
 

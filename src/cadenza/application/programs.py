@@ -12,7 +12,7 @@ from cadenza.application.ports.accounts import TenantReads
 from cadenza.application.ports.catalogue import StoredEndpoint
 from cadenza.application.ports.store import Store, Transaction
 from cadenza.application.recording import record
-from cadenza.application.transitions import save_transitions
+from cadenza.application.transitions import person, save_transitions
 from cadenza.domain import steering
 from cadenza.domain.access import Actor, Caller, Scope, Tenant, User
 from cadenza.domain.cron import Cron
@@ -120,8 +120,9 @@ class Programs:
         ]
         locked = await tx.lock_endpoints(affected) if affected else ()
         pairs = [(one.endpoint, transition(one.endpoint, one.read_at)) for one in locked]
-        await save_transitions(tx, pairs)
-        data = {"reason": GONE} if action == "pause" else None
+        reason = GONE if action == "pause" else ""
+        await save_transitions(tx, pairs, person(caller, reason))
+        data = {"reason": reason} if reason else None
         for _, after in pairs:
             actor, tenant_id = caller.actor, caller.tenant_id
             await record(tx, actor, tenant_id, f"endpoint.{action}", after, data)

@@ -5,16 +5,20 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from cadenza.application.ports.catalogue import JobReads
 from cadenza.application.ports.planning import Reservation
 from cadenza.application.ports.store import Store, Transaction
+from cadenza.application.ports.usage import UsageReads
 from cadenza.domain.audit import PendingEvent
 from cadenza.domain.endpoint import Job
+from cadenza.domain.planner_policy import PlannerPolicy
 from cadenza.domain.quota import (
     NO_LIMITS,
     Allowance,
     Limits,
     OverLimit,
     Period,
+    PlannerLimits,
     QuotaWarning,
     day_of,
     month_of,
@@ -72,9 +76,7 @@ class Quotas:
     def _periods(self, job: Job, now: datetime) -> Iterator[tuple[Period, Limits]]:
         """In the order in which they are locked everywhere."""
         yield Period(job.tenant_id, month_of(now)), self.per_month
-        policy = job.planner
-        own = self.per_day.overridden(policy.tokens_per_day, policy.money_per_day)
-        yield Period(job.tenant_id, day_of(now), job.id), own
+        yield Period(job.tenant_id, day_of(now), job.id), per_day_of(job.planner, self.per_day)
 
     async def settle(
         self, reservation: Reservation, used: int, cost: float = 0.0
@@ -87,6 +89,30 @@ class Quotas:
                 events = [_event(reservation.tenant_id, warning) for warning in warnings]
                 await tx.add_events(events)
         return warnings
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaReads:
+    """What may be spent, by the limits that are in force."""
+
+    usage: UsageReads
+    jobs: JobReads
+    limits: PlannerLimits
+
+    async def of_tenant(self, tenant_id: UUID) -> tuple[str, Allowance]:
+        """The month, and what may be spent in it."""
+        month, allowance = await self.usage.quota(tenant_id)
+        return month, allowance.within(self.limits.per_month)
+
+    async def of_job(self, tenant_id: UUID, job_id: UUID) -> tuple[str, Allowance]:
+        """The day, and what may be spent in it; NotFound where there is no such job."""
+        policy = (await self.jobs.get_job(tenant_id, job_id)).job.planner
+        day, allowance = await self.usage.quota_of_job(tenant_id, job_id)
+        return day, allowance.within(per_day_of(policy, self.limits.per_day))
+
+
+def per_day_of(policy: PlannerPolicy, otherwise: Limits) -> Limits:
+    return otherwise.overridden(policy.tokens_per_day, policy.money_per_day)
 
 
 async def _note_refusal(

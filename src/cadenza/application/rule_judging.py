@@ -7,7 +7,8 @@ from difflib import get_close_matches
 from itertools import islice
 from typing import Any, cast
 
-from cadenza.application.ports.expressions import Expressions
+from cadenza.application.expressions import yes_or_no
+from cadenza.application.ports.expressions import Expressions, Owner, Question
 from cadenza.application.rule_values import Values
 from cadenza.domain.errors import InvalidInput, NothingThere
 from cadenza.domain.rule import Rule
@@ -32,24 +33,42 @@ class Judged:
 
 _HOLDS = Judged(True)
 _DOES_NOT_HOLD = Judged(False, NOT_SO)
+_NO_ANSWER = Judged(False, "there is no answer yet")
 
 
-def judged(rule: Rule, answers: Sequence[Values], expressions: Expressions) -> Judged:
-    """Newest first; it has to hold of as many as the rule says, one after the other."""
-    if not answers:
-        return Judged(False, "there is no answer yet")
-    for index, values in enumerate(answers[: rule.runs]):
-        judgement = _judged_once(rule.when, values, index, expressions)
-        if not judgement.holds:
-            return judgement
-    if len(answers) < rule.runs:
+async def judged(
+    owner: Owner, cases: Sequence[tuple[Rule, Sequence[Values]]], expressions: Expressions
+) -> list[Judged]:
+    """Each rule on its answers, newest first; it has to hold of as many as the rule says, one after
+    the other. All are asked together: of the newest answer, then of those before it."""
+    judgements = [_HOLDS if answers else _NO_ANSWER for _, answers in cases]
+    for first, last in ((0, 1), (1, None)):
+        asked = [
+            (number, index)
+            for number, (rule, answers) in enumerate(cases)
+            if judgements[number].holds
+            for index in range(len(answers[: rule.runs]))[first:last]
+        ]
+        if not asked:
+            break
+        questions = [Question(cases[n][0].when, cases[n][1][index]) for n, index in asked]
+        results = await expressions.evaluate(owner, questions)
+        for (number, index), question, result in zip(asked, questions, results, strict=True):
+            if judgements[number].holds:
+                judgements[number] = _judged_once(question, index, result, expressions)
+    return [_enough(judged, *case) for judged, case in zip(judgements, cases, strict=True)]
+
+
+def _enough(judgement: Judged, rule: Rule, answers: Sequence[Values]) -> Judged:
+    if judgement.holds and len(answers) < rule.runs:
         return Judged(False, f"it holds of {len(answers)} answers, and has to of {rule.runs}")
-    return _HOLDS
+    return judgement
 
 
-def _judged_once(when: str, values: Values, index: int, expressions: Expressions) -> Judged:
+def _judged_once(question: Question, index: int, result: Any, expressions: Expressions) -> Judged:
+    when, values = question
     try:
-        if expressions.holds(when, values):
+        if yes_or_no(when, result):
             return _HOLDS
     except InvalidInput as error:
         missing = missing_in(when, values, expressions)
@@ -67,14 +86,14 @@ def why_not(judgement: Judged, answers: Sequence[Values]) -> str:
     return f"it held of the last {index}, before that: {why}" if index else why
 
 
-def instant_of(expression: str, values: Values, expressions: Expressions) -> datetime | str | None:
+async def instant_of(
+    owner: Owner, expression: str, values: Values, expressions: Expressions
+) -> datetime | str | None:
     """When a rule wants a run, in UTC; None where the answer does not say, or why it has none."""
-    try:
-        value = expressions.value(expression, values)
-    except NothingThere:
-        return None
-    except InvalidInput as error:
-        return None if missing_in(expression, values, expressions) else error.fix
+    (value,) = await expressions.evaluate(owner, [Question(expression, values)])
+    if isinstance(value, InvalidInput):
+        is_missing = isinstance(value, NothingThere) or missing_in(expression, values, expressions)
+        return None if is_missing else value.fix
     if isinstance(value, str):
         try:
             value = datetime.fromisoformat(value)
@@ -88,7 +107,7 @@ def instant_of(expression: str, values: Values, expressions: Expressions) -> dat
         return "it gives an instant out of all time"
 
 
-def missing_in(expression: str, values: Values, expressions: Expressions) -> Path | None:
+def missing_in(expression: str, values: Mapping[str, Any], expressions: Expressions) -> Path | None:
     """The first field that the expression speaks of and the values do not have, or have as null."""
     paths = expressions.paths(expression)
     return next((path for path in paths if _value_at(path, values) in (_NOTHING, None)), None)
@@ -105,7 +124,7 @@ def describe_missing(path: Path, values: Values) -> str:
     return ""
 
 
-def _kinds(expression: str, values: Values, expressions: Expressions) -> str:
+def _kinds(expression: str, values: Mapping[str, Any], expressions: Expressions) -> str:
     """What each field is, for whoever compared text with a number."""
     paths = [path for path in expressions.paths(expression) if path[1:]][:_LISTED_FIELDS]
     kinds = [f"{'.'.join(path)} is {_kind(_value_at(path, values))}" for path in paths]

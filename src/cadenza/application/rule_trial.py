@@ -11,8 +11,8 @@ from datetime import UTC, datetime, timedelta
 from itertools import takewhile
 from uuid import UUID
 
-from cadenza.application.ports.expressions import Expressions
-from cadenza.application.rule_judging import judged, why_not
+from cadenza.application.ports.expressions import Expressions, Owner
+from cadenza.application.rule_judging import Judged, judged, why_not
 from cadenza.application.rule_values import Values, values_of
 from cadenza.domain.analysis import RECENT_RESPONSES, AnalysisContext, Response, SiblingState
 from cadenza.domain.definition import JobDefinition
@@ -45,13 +45,13 @@ class Tried:
     troubles: Counter[str] = field(default_factory=Counter[str])
 
 
-def try_rules(
+async def try_rules(
     job: JobDefinition, answers: Sequence[Answered], expressions: Expressions
 ) -> list[Tried]:
     """Oldest first; each answer is judged by the rules that read its endpoint."""
     trial = _Trial(job, expressions)
     for answer in sorted(answers, key=lambda answer: answer.response.finished_at):
-        trial.see(answer)
+        await trial.see(answer)
     return trial.tried
 
 
@@ -63,35 +63,33 @@ class _Trial:
         self._endpoints = {endpoint.name: endpoint for endpoint in job.endpoints}
         self._seen: dict[str, list[Response]] = {name: [] for name in self._endpoints}
 
-    def see(self, answer: Answered) -> None:
+    async def see(self, answer: Answered) -> None:
         if answer.endpoint not in self._seen:
             return
         self._seen[answer.endpoint].insert(0, answer.response)
         now = answer.response.finished_at
-        self._judge_all(answer.endpoint, self.tried, now)
+        await self._judge_all(answer.endpoint, self.tried, now)
         news = [tried for tried in self.tried if is_about_siblings(tried.rule.when)]
         for name in self._seen if news else ():
             if name != answer.endpoint and self._seen[name]:
-                self._judge_all(name, news, now)
+                await self._judge_all(name, news, now)
 
-    def _judge_all(self, name: str, candidates: Sequence[Tried], now: datetime) -> None:
+    async def _judge_all(self, name: str, candidates: Sequence[Tried], now: datetime) -> None:
         applying = [tried for tried in candidates if tried.rule.endpoint in (None, name)]
         if not applying:
             return
         values, taken = self._values(name, now, [tried.rule for tried in applying]), set[str]()
-        for tried in applying:
-            self._judge(tried, name, values, now, taken)
+        cases = [(tried.rule, values) for tried in applying]
+        judgements = await judged(Owner(_NOBODY, _NOBODY), cases, self._expressions)
+        for tried, judgement in zip(applying, judgements, strict=True):
+            tried.judged += 1
+            if judgement.holds:
+                self._held(tried, name, now, taken)
+            else:
+                _not_held(tried, judgement, values)
 
-    def _judge(
-        self, tried: Tried, name: str, values: list[Values], now: datetime, taken: set[str]
-    ) -> None:
+    def _held(self, tried: Tried, name: str, now: datetime, taken: set[str]) -> None:
         rule = tried.rule
-        tried.judged += 1
-        judgement = judged(rule, values, self._expressions)
-        if not judgement.holds:
-            reasons = tried.troubles if judgement.trouble else tried.why_not
-            reasons[why_not(judgement, values)] += 1
-            return
         tried.held += 1
         target = rule.then.endpoint or name
         if target not in self._seen:
@@ -139,6 +137,11 @@ class _Trial:
             max_interval=definition.max_interval,
             last_run_at=seen[0].slot_at if seen else None,
         )
+
+
+def _not_held(tried: Tried, judgement: Judged, values: Sequence[Values]) -> None:
+    reasons = tried.troubles if judgement.trouble else tried.why_not
+    reasons[why_not(judgement, values)] += 1
 
 
 def _run(response: Response) -> Run:

@@ -55,13 +55,14 @@ async def _is_counted(tx: Transaction, session: Session) -> bool:
 
 
 def _events(session: Session) -> Iterator[PendingEvent]:
-    tools_by_kind = {
-        "planner.acted": [call.tool for call in session.tool_calls if call.took_effect],
-        "planner.suggested": [call.tool for call in session.tool_calls if call.suggested],
+    calls_by_kind = {
+        "planner.acted": [call for call in session.tool_calls if call.took_effect],
+        "planner.suggested": [call for call in session.tool_calls if call.suggested],
     }
-    for kind, tools in tools_by_kind.items():
-        if tools:
-            yield _event(session, kind, tools=tools)
+    for kind, calls in calls_by_kind.items():
+        if calls:
+            actions = [{"tool": call.tool, "arguments": call.arguments} for call in calls]
+            yield _event(session, kind, tools=[call.tool for call in calls], actions=actions)
     if session.is_news_of_failure:
         yield _event(
             session,
@@ -69,10 +70,25 @@ def _events(session: Session) -> Iterator[PendingEvent]:
             reason=session.trouble,
             in_a_row=session.failed_looks,
             next_analysis_at=iso_or_none(session.next_analysis_at),
+            **_of_a_model(session),
         )
     elif session.tokens:
-        spent = {"tokens": session.tokens, "cost": session.cost}
-        yield _event(session, "session.ended", look=session.reason, **spent)
+        yield _event(session, "session.ended", **_of_a_model(session))
+
+
+def _of_a_model(session: Session) -> dict[str, Any]:
+    """Why it was asked, how, and what that cost; nothing where no model was."""
+    if not session.tokens:
+        return {}
+    return {
+        "look": session.reason,
+        "prompt_version": session.prompt_version,
+        "tokens": session.tokens,
+        "input_tokens": session.usage.input_tokens,
+        "cached_tokens": session.usage.cache_read_tokens,
+        "output_tokens": session.usage.output_tokens,
+        "cost": session.cost,
+    }
 
 
 def _event(session: Session, kind: str, **data: Any) -> PendingEvent:

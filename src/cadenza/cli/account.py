@@ -9,7 +9,7 @@ from cadenza.cli.commands import command, group
 from cadenza.cli.complete import Limit, OfJob, Since
 from cadenza.cli.lookup import find_job
 from cadenza.cli.output import Column, Output
-from cadenza.cli.terminal_text import json_text, shortened
+from cadenza.cli.terminal_text import json_text
 
 cli = typer.Typer()
 audit = group("audit", "The audit log: who did what.")
@@ -109,11 +109,11 @@ def list_audit(
     Example: cadenza audit list --action endpoint.pause --since 1d
     """
     columns = [
-        Column("when", lambda entry: out.times.when(entry["at"])),
-        Column("who", lambda entry: entry["actor"]),
+        Column("when", lambda entry: out.times.relative(entry["at"])),
+        Column("who", lambda entry: entry["actor"], is_text=True),
         Column("did", lambda entry: entry["action"]),
-        Column("to", lambda entry: entry["subject"], keep_whole=True),
-        Column("with", lambda entry: shortened(json_text(entry["data"]), 100)),
+        Column("to", lambda entry: entry["subject"], rank=1, is_id=True),
+        Column("with", lambda entry: json_text(entry["data"]), rank=2, is_text=True),
     ]
     from_at = out.times.ago("--since", since)
     query = {"actor": actor, "action": action, "subject": subject, "from": from_at}

@@ -42,7 +42,7 @@ def list_accounts(api: Api, out: Output, limit: Limit = 200) -> None:
         Column("name", lambda account: account["name"]),
         Column("credits", lambda account: f"{account['balance']:,}"),
         Column("dollars", lambda account: dollars(account["balance"])),
-        Column("id", lambda account: account["id"], keep_whole=True),
+        Column("id", lambda account: account["id"], rank=1, is_id=True),
     ]
     nothing = "No accounts. Make one: cadenza accounts create NAME"
     out.rows(api.pages("/accounts", limit), columns, nothing)
@@ -113,9 +113,9 @@ def show_ledger(api: Api, out: Output, name: AccountName, limit: Limit = 30) -> 
         Column("when", lambda entry: out.times.relative(entry["at"])),
         Column("credits", lambda entry: f"{entry['credits']:+,}"),
         Column("balance", lambda entry: f"{entry['balance']:,}"),
-        Column("dollars", lambda entry: dollars(entry["balance"])),
-        Column("reason", lambda entry: entry["reason"]),
-        Column("reference", lambda entry: entry["reference"]),
+        Column("dollars", lambda entry: dollars(entry["balance"]), rank=1),
+        Column("reason", lambda entry: entry["reason"], is_text=True),
+        Column("reference", lambda entry: entry["reference"], rank=2, is_text=True),
     ]
     path = f"/accounts/{find_account(api, name)['id']}/ledger"
     out.rows(api.pages(path, limit), columns, "Nothing was given, and nothing spent.")
@@ -146,8 +146,8 @@ def show_usage(
     columns = [
         Column(by, lambda row: row["group"] or "–"),
         Column("calls", lambda row: f"{row['calls']:,}"),
-        Column("input", lambda row: f"{row['input_tokens']:,}"),
-        Column("output", lambda row: f"{row['output_tokens']:,}"),
+        Column("input", lambda row: f"{row['input_tokens']:,}", rank=2),
+        Column("output", lambda row: f"{row['output_tokens']:,}", rank=1),
         Column("credits", lambda row: f"{row['credits']:,}"),
         Column("dollars", lambda row: dollars(row["credits"])),
     ]

@@ -1,24 +1,20 @@
-"""The API as the commands call it: JSON in and out, one readable error, pages followed."""
+"""The API as the commands call it: `cadenza.client`, with errors that a person can act on."""
 
-import http.client
-import json
-import urllib.request
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from typing import Any, Literal
-from urllib.error import HTTPError, URLError
-from urllib.parse import urlencode, urlsplit
 
 from cadenza.cli.context import Server
-from cadenza.cli.errors import CommandError, ExitCode, error_of, unreachable, usage
+from cadenza.cli.errors import CommandError, ExitCode, command_error, usage
+from cadenza.client import core
+from cadenza.client.core import MOST_ON_A_PAGE, Retries
+from cadenza.client.errors import ClientError
+from cadenza.client.sync_transport import TIMEOUT, SyncTransport
+from cadenza.domain.errors import InvalidInput
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 Query = Mapping[str, object]
-TIMEOUT = 30.0
-MOST_ON_A_PAGE = 200
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
-_CUT = (ConnectionResetError, BrokenPipeError, http.client.IncompleteRead)
-_KEY_CHARACTERS = range(0x21, 0x7F)
+# A person waits: once more where the connection was cut, and nothing besides.
+ONCE_MORE = Retries(times=1, when_busy=False, pause=0)
 
 
 class Api:
@@ -29,8 +25,12 @@ class Api:
     ) -> None:
         self.server = server
         self._new_id = new_id
-        self._timeout = timeout
-        self._opener = _opener(server.url)
+        try:
+            core.check_address(server.url)
+        except InvalidInput as error:
+            why = f"{server.url!r} is no address of a server"
+            raise usage(f"{why}: {error.fix}") from error
+        self._transport = SyncTransport(server.url, timeout)
 
     def get(self, path: str, query: Query | None = None) -> Any:
         return self._ask("GET", path, query=query)
@@ -67,13 +67,17 @@ class Api:
         self, path: str, query: Query, headers: Mapping[str, str], silence: float
     ) -> Any:
         """The answer while it comes; TimeoutError where nothing comes for so many seconds."""
-        request = self._request("GET", path, None, query, headers)
+        api = self._api()
         try:
-            return self._opener.open(request, timeout=silence)
-        except HTTPError as error:
-            raise error_of(error, self.server) from error
-        except (OSError, http.client.HTTPException) as error:
-            raise unreachable(error, self.server) from error
+            answer = self._transport.open_stream(
+                api.request("GET", path, query=query, headers=headers), silence
+            )
+            if answer.status == 200:
+                return answer
+            with answer:
+                return api.said(core.Response(answer.status, {}, answer.read()))
+        except ClientError as error:
+            raise command_error(error, self.server) from error
 
     def _ask(
         self,
@@ -86,56 +90,19 @@ class Api:
         timeout: float | None = None,
     ) -> Any:
         headers = {"Idempotency-Key": str(self._new_id())} if once else {}
-        request = self._request(method, path, body, query, headers)
+        api = self._api()
+        request = api.request(method, path, body, query, headers)
         try:
-            try:
-                return self._answer(request, timeout)
-            except (URLError, *_CUT) as error:
-                was_cut = isinstance(getattr(error, "reason", error), _CUT)
-                if not (was_cut and (once or method == "GET")):
-                    raise
-                return self._answer(request, timeout)
-        except HTTPError as error:
-            raise error_of(error, self.server) from error
-        except (OSError, http.client.HTTPException) as error:
-            raise unreachable(error, self.server) from error
+            return self._transport.drive(api.ask(request), timeout)
+        except ClientError as error:
+            raise command_error(error, self.server) from error
 
-    def _request(
-        self,
-        method: Method,
-        path: str,
-        body: object,
-        query: Query | None,
-        headers: Mapping[str, str],
-    ) -> urllib.request.Request:
-        parameters = {
-            name: str(value).lower() if isinstance(value, bool) else value
-            for name, value in (query or {}).items()
-            if value is not None
-        }
-        url = f"{self.server.url}/api/v1{path}"
-        if parameters:
-            url += f"?{urlencode(parameters, doseq=True)}"
-        authorised = {"Authorization": f"Bearer {self._key()}", "Accept": "application/json"}
-        # The scheme was checked: urllib would open files too.
-        request = urllib.request.Request(url, headers={**authorised, **headers}, method=method)  # noqa: S310
-        if body is not None:
-            request.data = json.dumps(body).encode()
-            request.add_header("Content-Type", "application/json")
-        return request
-
-    def _answer(self, request: urllib.request.Request, timeout: float | None) -> Any:
-        with self._opener.open(request, timeout=timeout or self._timeout) as answer:
-            content = answer.read()
-            if answer.status == 204:
-                return None
+    def _api(self) -> core.Api:
         try:
-            return json.loads(content)
-        except ValueError as error:
-            raise CommandError(
-                f"{self.server.url} answers, but not as Cadenza does. Is --server right?",
-                ExitCode.UNREACHABLE,
-            ) from error
+            return core.Api(self.server.url, self._key(), self._new_id, ONCE_MORE)
+        except InvalidInput as error:
+            message = f"The key from {self.server.key_from} holds characters that no key has."
+            raise usage(message) from error
 
     def _key(self) -> str:
         key = self.server.key
@@ -145,24 +112,8 @@ class Api:
                 f"command finds it; otherwise set {self.server.key_from}, or give --key.",
                 ExitCode.NOT_ALLOWED,
             )
-        if any(ord(character) not in _KEY_CHARACTERS for character in key):
-            raise usage(f"The key from {self.server.key_from} holds characters that no key has.")
         return key
 
 
 class AdminApi(Api):
     """The same with the key of the installation's admin, for tenants and their users."""
-
-
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    def redirect_request(self, *_: Any, **__: Any) -> None:
-        """The key would go with it, to wherever it leads."""
-
-
-def _opener(url: str) -> urllib.request.OpenerDirector:
-    with suppress(ValueError):
-        parts = urlsplit(url)
-        if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
-            proxies = [urllib.request.ProxyHandler({})] if parts.hostname in _LOOPBACK else []
-            return urllib.request.build_opener(_NoRedirects, *proxies)
-    raise usage(f"{url!r} is no address of a server: write it like http://127.0.0.1:8080")

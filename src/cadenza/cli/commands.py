@@ -1,7 +1,7 @@
 """One decorator for commands over the API: each gets what its parameters ask for.
 
-`--server`, `--key` and `--json` belong to every command over the API; they are written down here
-once.
+`--server`, `--key`, `--json` and `--wide` belong to every command over the API; they are written
+down here once.
 """
 
 import inspect
@@ -37,6 +37,7 @@ _COMMON: dict[str, Any] = {
     "as_json": Annotated[
         bool | None, _where("--json/--table", "JSON, or for people; a terminal gets the latter.")
     ],
+    "wide": Annotated[bool | None, _where("--wide", "Every column of a table, and whole ids.")],
 }
 Function = TypeVar("Function", bound=Callable[..., None])
 _INJECTED = (Api, AdminApi, Output, CliContext)
@@ -72,11 +73,11 @@ def _over_api(function: Callable[..., None], *, is_read_in_logs: bool) -> Callab
     own = [option for parameter in others for option in _options(parameter)]
 
     def called(ctx: typer.Context, **options: Any) -> None:
-        server, key, as_json = (options.pop(name) for name in _COMMON)
+        server, key, as_json, wide = (options.pop(name) for name in _COMMON)
         context: CliContext = ctx.obj
         if as_json is None:
             as_json = not (is_read_in_logs or sys.stdout.isatty())
-        output = Output(Times(context.now(), context.local), as_json=as_json)
+        output = Output(Times(context.now(), context.local), as_json=as_json, wide=bool(wide))
         built: dict[type, Callable[[], object]] = {
             CliContext: lambda: context,
             Output: lambda: output,

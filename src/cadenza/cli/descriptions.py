@@ -10,6 +10,7 @@ from cadenza.manifest.durations import format_duration
 Item = dict[str, Any]
 LATE_AFTER = timedelta(minutes=1)
 _RUNNERS = {"graph": "a graph worker", "function": "its program"}
+HINT_KINDS = {"ai-interval": "interval", "ai-oneshot": "one-shot"}  # by the source that each is
 SOURCES = {
     "baseline-cron": "cron",
     "baseline-interval": "interval",
@@ -21,6 +22,9 @@ SOURCES = {
     "paused": "pause",
     "resumed": "resumed",
     "manual": "a person",
+    # families of them, as pictures have
+    "baseline": "baseline",
+    "clamped": "moved by a limit",
 }
 
 
@@ -59,7 +63,19 @@ def next_run(endpoint: Item, times: Times) -> str:
     if times.is_past(endpoint["next_run_at"], LATE_AFTER) and not endpoint["pauses"]:
         whom = _RUNNERS.get(endpoint["target"]["kind"], "a worker")
         return f"due {due}: late, waits for {whom}"
-    return f"{due} ({source(endpoint['next_source'])})"
+    return f"{due} ({source_of(endpoint)})"
+
+
+def source_of(endpoint: Item) -> str:
+    """Of its next run; whose hint it is, too."""
+    name = endpoint["next_source"]
+    kind = HINT_KINDS.get(name)
+    authors = [item["author"] for item in endpoint["hints"] if item["kind"] == kind]
+    return f"hint by {by_whom(authors[0])}" if authors else source(name)
+
+
+def by_whom(author: str) -> str:
+    return {"person": "you", "planner": "the planner"}.get(author, author)
 
 
 def source(name: str | None) -> str:
@@ -103,7 +119,7 @@ def hint(item: Item, times: Times) -> str:
         else f"once at {times.when(item['run_at'])}"
     )
     why = f": {item['reason']}" if item["reason"] else ""
-    return f"{what} until {times.clock(item['expires_at'])}, by {item['author']}{why}"
+    return f"{what} until {times.clock(item['expires_at'])}, by {by_whom(item['author'])}{why}"
 
 
 def run_result(run: Item) -> str:

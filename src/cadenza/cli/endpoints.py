@@ -26,6 +26,7 @@ from cadenza.cli.errors import usage
 from cadenza.cli.graph_fields import GraphOptions
 from cadenza.cli.lookup import find_endpoint, find_job, full_name, job_and_name
 from cadenza.cli.output import Column, Output
+from cadenza.cli.terminal_text import quoted
 from cadenza.cli.times import Times, duration_text
 
 NO_ENDPOINTS = (
@@ -52,11 +53,14 @@ def list_endpoints(
     times = out.times
     columns = [
         Column("endpoint", full_name),
-        Column("baseline", baseline),
-        Column("next run", lambda endpoint: next_run(endpoint, times)),
-        Column("last run", lambda endpoint: times.relative(endpoint["last_run_at"], "never")),
-        Column("state", lambda endpoint: endpoint_state(endpoint, times)),
-        Column("target", target),
+        Column("baseline", baseline, rank=1),
+        Column("next run", lambda endpoint: next_run(endpoint, times), is_text=True),
+        Column(
+            "last run", lambda endpoint: times.relative(endpoint["last_run_at"], "never"), rank=2
+        ),
+        Column("state", lambda endpoint: endpoint_state(endpoint, times), is_text=True),
+        Column("target", target, rank=3, is_text=True),
+        Column("id", lambda endpoint: endpoint["id"], rank=4, is_id=True),
     ]
     job_id = find_job(api, job)["id"] if job else None
     query = {"job_id": job_id, "search": search, "state": state, "sort": sort}
@@ -94,6 +98,7 @@ def show_endpoint(api: Api, out: Output, name: EndpointName) -> None:
         ("timeout", duration_text(called["timeout_ms"])),
         ("baseline", baseline(endpoint)),
         ("guardrails", guardrails(endpoint)),
+        ("back-off", _backoff(endpoint)),
         ("hints", "\n".join(hint(item, times) for item in endpoint["hints"])),
         ("paused", "\n".join(pauses)),
         ("last run", times.when(endpoint["last_run_at"], "never")),
@@ -103,6 +108,18 @@ def show_endpoint(api: Api, out: Output, name: EndpointName) -> None:
     ]
     out.one({**endpoint, "analyses": analyses}, lines)
     _warn(out, endpoint)
+
+
+def _backoff(endpoint: dict[str, Any]) -> str:
+    """What failures do to its interval, and how to change that."""
+    if endpoint["baseline"]["every_ms"] is None:
+        return ""  # a cron keeps to its times, and on demand there are none
+    change = f"cadenza endpoints edit {quoted(full_name(endpoint))} --backoff"
+    if endpoint["backoff"] == "none":
+        return f"none: failures do not slow it down. To have them do so: {change} doubling"
+    failures = endpoint["failure_count"]
+    now = f" ({failures} in a row now)" if failures else ""
+    return f"each failure in a row doubles its interval{now}, up to 32 times. Off: {change} none"
 
 
 def _analysis(analysis: dict[str, Any], times: Times) -> str:
@@ -139,7 +156,7 @@ def create_endpoint(
     wanted = {"name": own_name, **fields.document(context.environment), **graph.document()}
     created = api.create(f"/jobs/{job['id']}/endpoints", wanted)
     out.done(created, f"Created {full_name(created)}.")
-    _print_upcoming(out, created)
+    print_upcoming(out, created)
 
 
 @command(cli, "edit")
@@ -163,17 +180,23 @@ def edit_endpoint(
         raise usage("Nothing to change: cadenza endpoints edit --help shows what there is.")
     changed = api.patch(f"/endpoints/{find_endpoint(api, name)['id']}", change)
     out.done(changed, f"Changed {full_name(changed)}.")
-    _print_upcoming(out, changed)
+    if new_name and not out.as_json:
+        _print_rules_that_name(api, out, changed)
+    print_upcoming(out, changed)
 
 
-@command(cli, "archive")
-def archive_endpoint(api: Api, out: Output, name: EndpointName) -> None:
-    """End an endpoint; its history stays.
+def _print_rules_that_name(api: Api, out: Output, endpoint: dict[str, Any]) -> None:
+    from cadenza.domain.rule import siblings_in  # noqa: PLC0415 - few need it
 
-    Example: cadenza endpoints archive shop/queue
-    """
-    archived = api.post(f"/endpoints/{find_endpoint(api, name)['id']}/archive")
-    out.done(archived, f"Archived {full_name(archived)}.")
+    rules = api.get(f"/jobs/{endpoint['job_id']}")["rules"]
+    naming = [
+        rule["name"]
+        for rule in rules
+        if endpoint["name"]
+        in (rule.get("endpoint"), rule["then"].get("endpoint"), *siblings_in(rule["when"]))
+    ]
+    if naming:
+        out.done(endpoint, f"These rules name it so, too: {', '.join(naming)}.")
 
 
 @command(cli, "health")
@@ -209,7 +232,7 @@ def reset_failures(api: Api, out: Output, name: EndpointName) -> None:
     out.done(reset, f"{full_name(reset)} runs next {next_run(reset, out.times)}.")
 
 
-def _print_upcoming(out: Output, endpoint: dict[str, Any]) -> None:
+def print_upcoming(out: Output, endpoint: dict[str, Any]) -> None:
     """After a change: when it runs next, and where baseline and guardrails fight each other."""
     if not out.as_json:
         upcoming = _following(out, endpoint) or "It runs when it is asked to: cadenza run NAME"

@@ -4,15 +4,14 @@ Problem details (RFC 9457) and broken connections become such errors too.
 """
 
 import http.client
-import json
 import socket
 import ssl
 from enum import IntEnum
 from typing import Any, cast
-from urllib.error import HTTPError, URLError
 
 from cadenza.cli.context import Server
 from cadenza.cli.terminal_text import plain, shortened
+from cadenza.client.errors import ApiProblem, ClientError, NotCadenza, Unreachable
 from cadenza.domain.errors import CadenzaError
 
 
@@ -57,23 +56,17 @@ class ApiError(CommandError):
         super().__init__(message, code)
 
 
-def error_of(error: HTTPError, server: Server) -> CommandError:
-    with error:
-        problem = _problem(error)
-    if problem is None:
-        return CommandError(
-            f"{server.url} answered {error.code}, and not as Cadenza does. Is --server right?",
-            ExitCode.UNREACHABLE,
-        )
-    return ApiError(error.code, problem, _message(error.code, problem, server))
-
-
-def _problem(error: HTTPError) -> dict[str, Any] | None:
-    try:
-        read: Any = json.loads(error.read())
-    except (ValueError, OSError, http.client.HTTPException):
-        return None
-    return cast("dict[str, Any]", read) if isinstance(read, dict) and "title" in read else None
+def command_error(error: ClientError, server: Server) -> CommandError:
+    if isinstance(error, ApiProblem):
+        message = _message(error.status, error.problem, server)
+        return ApiError(error.status, error.problem, message)
+    if isinstance(error, Unreachable):
+        return unreachable(error.reason, server)
+    failed = error.status if isinstance(error, NotCadenza) and error.status >= 300 else None
+    answered = "answers, but" if failed is None else f"answered {failed}, and"
+    return CommandError(
+        f"{server.url} {answered} not as Cadenza does. Is --server right?", ExitCode.UNREACHABLE
+    )
 
 
 def _message(status: int, problem: dict[str, Any], server: Server) -> str:
@@ -93,8 +86,7 @@ def _message(status: int, problem: dict[str, Any], server: Server) -> str:
     return "\n".join([f"{title}:", *lines])
 
 
-def unreachable(error: Exception, server: Server) -> CommandError:
-    reason = error.reason if isinstance(error, URLError) else error
+def unreachable(reason: BaseException, server: Server) -> CommandError:
     advice = "Start it with `make up`, or name another with --server or CADENZA_API_URL."
     return CommandError(
         f"The server at {server.url} cannot be reached: {_why(reason)}. {advice}",

@@ -1,25 +1,22 @@
-"""Server-sent events: read as they come, and taken up again where they broke off."""
+"""The stream of events for a person who watches: taken up again, with a note, where it broke."""
 
 import http.client
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, cast
 
 from cadenza.cli.client import Api, Query
 from cadenza.cli.errors import ApiError, CommandError, ExitCode
+from cadenza.client.events import (
+    GONE,
+    LONGEST_LINE,
+    LONGEST_RETRY,
+    RETRY_SECONDS,
+    SILENCE,
+    Event,
+    EventReader,
+)
 
-SILENCE = 45.0  # seconds; the server says something every fifteen
-RETRY_SECONDS = 2.0
-LONGEST_RETRY = 30.0
-LONGEST_LINE = 1024 * 1024
-GONE = 410
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    kind: str
-    data: dict[str, Any]
+__all__ = ["Event", "Stream"]
 
 
 @dataclass(slots=True)
@@ -47,15 +44,15 @@ class Stream:
             self._pause = min(2 * self._pause, LONGEST_RETRY)
 
     def _follow(self) -> Iterator[Event]:
-        headers = {"Accept": "text/event-stream"}
-        if self.last_id is not None:
-            headers["Last-Event-ID"] = self.last_id
-        with self.api.open_stream("/events", self.query, headers, SILENCE) as answer:
-            for fields in _blocks(answer):
-                self._connected, self._pause = True, RETRY_SECONDS
-                self.last_id = fields.get("id", self.last_id)
-                if "data" in fields:
-                    yield Event(fields.get("event", "message"), _data(fields["data"]))
+        reader = EventReader(self.last_id)
+        with self.api.open_stream("/events", self.query, reader.headers, SILENCE) as answer:
+            while line := answer.readline(LONGEST_LINE):
+                event = reader.read(line)
+                if not line.strip():  # the end of a block
+                    self._connected, self._pause = True, RETRY_SECONDS
+                    self.last_id = reader.last_id
+                if event is not None:
+                    yield event
         if not self._connected:
             raise CommandError(
                 f"{self.api.server.url} broke the stream of events off before it began. Its log "
@@ -71,27 +68,3 @@ class Stream:
             self.note("The connection is lost; trying again …")
         else:
             raise error
-
-
-def _blocks(answer: Any) -> Iterator[dict[str, str]]:
-    """Each event as its fields; a line that begins with a colon only says that it lives."""
-    fields: dict[str, str] = {}
-    while line := answer.readline(LONGEST_LINE):
-        text = line.decode("utf-8", "replace").rstrip("\r\n")
-        if not text:
-            if fields:
-                yield fields
-            fields = {}
-            continue
-        name, _, value = text.partition(":")
-        if name:
-            value = value.removeprefix(" ")
-            fields[name] = f"{fields['data']}\n{value}" if name == "data" in fields else value
-
-
-def _data(text: str) -> dict[str, Any]:
-    try:
-        read: Any = json.loads(text)
-    except ValueError:
-        return {}
-    return cast("dict[str, Any]", read) if isinstance(read, dict) else {}

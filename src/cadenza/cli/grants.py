@@ -4,14 +4,15 @@ from typing import Annotated, Any
 
 import typer
 
+from cadenza.cli.asking import Yes, ask
 from cadenza.cli.client import Api
 from cadenza.cli.commands import command, group
 from cadenza.cli.complete import Limit
-from cadenza.cli.lookup import find_account
+from cadenza.cli.lookup import find_account, whole_id
 from cadenza.cli.output import Column, Output
 
 EXECUTE = "graph:execute:"
-GrantId = Annotated[str, typer.Argument(metavar="GRANT", help="A grant's id.")]
+GrantId = Annotated[str, typer.Argument(metavar="GRANT", help="A grant's id, or how it begins.")]
 cli = group("grants", "Grants: let scheduled graphs run on your behalf, at an account's cost.")
 
 
@@ -22,10 +23,10 @@ def list_grants(api: Api, out: Output, limit: Limit = 50) -> None:
     Example: cadenza grants list
     """
     columns = [
-        Column("graphs", _graphs),
+        Column("graphs", _graphs, is_text=True),
         Column("state", lambda grant: grant["state"]),
-        Column("expires", lambda grant: out.times.relative(grant["expires_at"], "never")),
-        Column("id", lambda grant: grant["id"], keep_whole=True),
+        Column("expires", lambda grant: out.times.relative(grant["expires_at"], "never"), rank=1),
+        Column("id", lambda grant: grant["id"], is_id=True),
     ]
     nothing = "No grants. Make one: cadenza grants create --account ACCOUNT --graph GRAPH"
     out.rows(api.pages("/grants", limit), columns, nothing)
@@ -58,7 +59,7 @@ def show_grant(api: Api, out: Output, grant: GrantId) -> None:
 
     Example: cadenza grants show 01a1ece2-aff1-7cb8-9d11-39087edb9677
     """
-    times, details = out.times, api.get(f"/grants/{grant}")
+    times, details = out.times, api.get(f"/grants/{whole_id(api, 'grant', grant)}")
     uses = [
         f"{times.relative(use['at'])}  {use['graph_id']}  {use['refusal'] or 'good'}"
         for use in details["uses"]
@@ -79,12 +80,14 @@ def show_grant(api: Api, out: Output, grant: GrantId) -> None:
 
 
 @command(cli, "revoke")
-def revoke_grant(api: Api, out: Output, grant: GrantId) -> None:
+def revoke_grant(api: Api, out: Output, grant: GrantId, yes: Yes = False) -> None:
     """Take a grant back: no run starts under it from now on.
 
     Example: cadenza grants revoke 01a1ece2-aff1-7cb8-9d11-39087edb9677
     """
-    revoked = api.post(f"/grants/{grant}/revoke")
+    details = api.get(f"/grants/{whole_id(api, 'grant', grant)}")
+    ask(f"Revoke the grant for {_graphs(details)}? No run starts under it any more.", yes=yes)
+    revoked = api.post(f"/grants/{details['id']}/revoke")
     out.done(revoked, f"Revoked the grant for {_graphs(revoked)}.")
 
 

@@ -9,7 +9,7 @@ from cadenza.cli.commands import command, group
 from cadenza.cli.complete import Limit
 from cadenza.cli.lookup import MOST_LOOKED_AT, unknown
 from cadenza.cli.output import Column, Output
-from cadenza.cli.terminal_text import json_text, quoted, shortened
+from cadenza.cli.terminal_text import json_text, quoted
 
 Item = dict[str, Any]
 NO_GRAPHS = (
@@ -27,12 +27,12 @@ def list_graphs(api: Api, out: Output, limit: Limit = 200) -> None:
     Example: cadenza graphs list
     """
     columns = [
-        Column("graph", lambda graph: graph["graph_id"], keep_whole=True),
+        Column("graph", lambda graph: graph["graph_id"]),
         Column("state", lambda graph: graph["state"]),
-        Column("workers", lambda graph: len(graph["workers"])),
-        Column("labels", lambda graph: ", ".join(_labels(graph))),
-        Column("seen", lambda graph: out.times.relative(graph["seen_at"])),
-        Column("problem", lambda graph: shortened(graph["problem"] or "")),
+        Column("workers", lambda graph: len(graph["workers"]), rank=2),
+        Column("labels", lambda graph: ", ".join(_labels(graph)), rank=3, is_text=True),
+        Column("seen", lambda graph: out.times.relative(graph["seen_at"]), rank=1),
+        Column("problem", lambda graph: graph["problem"] or "", is_text=True),
     ]
     out.rows(api.pages("/graphs", limit), columns, NO_GRAPHS)
 

@@ -7,14 +7,19 @@ from typing import Annotated
 import typer
 
 from cadenza.cli.apply import write_file
+from cadenza.cli.asking import Yes, ask
+from cadenza.cli.client import Api
 from cadenza.cli.commands import group
 from cadenza.cli.complete import Force, OutputFile
 from cadenza.cli.context import CliContext
-from cadenza.domain.errors import InstallationError, InvalidInput
+from cadenza.cli.lookup import MOST_LOOKED_AT
+from cadenza.domain.definition import check_name
+from cadenza.domain.errors import CadenzaError, InstallationError, InvalidInput
 from cadenza.manifest.checking import Checks
 from cadenza.manifest.crontab.convert import Converted, convert, to_file
 from cadenza.manifest.text_loading import Unreadable, or_stdin, read_text
 
+PATIENCE = 2.0  # seconds
 cli = group("import", "Bring schedules over from elsewhere.")
 
 
@@ -29,12 +34,20 @@ def crontab(
     timezone: Annotated[
         str | None, typer.Option(help="The zone of the machine, like Europe/Paris.")
     ] = None,
+    job: Annotated[
+        str | None,
+        typer.Option("--job", help="One job of this name for all lines; it may exist already."),
+    ] = None,
     force: Force = False,
+    yes: Yes = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the file and the notes as JSON.")
     ] = False,
 ) -> None:
     """Turn a crontab into a file for apply; what cannot be taken over is noted on stderr.
+
+    Jobs are named after what their commands do. Where the server has a job of such a name, you are
+    asked first: applying the file would add to it.
 
     Example: crontab -l | cadenza import crontab - --timezone Europe/Paris -o cadenza.yaml
     """
@@ -45,7 +58,11 @@ def crontab(
         text, _ = read_text(or_stdin(file))
     except Unreadable as error:
         raise InstallationError(str(error)) from error
-    converted = convert(text, checks, system=system, timezone=timezone)
+    if job is not None:
+        check_name("--job", job)
+    converted = convert(text, checks, system=system, timezone=timezone, job=job)
+    if job is None:
+        _ask_about_present(context, [document["name"] for document in converted.documents], yes)
     _put(converted, output, force=force, as_json=as_json)
     for note in () if as_json else converted.notes:
         typer.echo(str(note), err=True)
@@ -58,6 +75,24 @@ def _check_timezone(timezone: str | None, checks: Checks) -> None:
         checks.cron.next_after("@daily", timezone or "UTC", checks.now)
     except InvalidInput as error:
         raise InvalidInput("--timezone", error.value, error.fix) from error
+
+
+def _ask_about_present(context: CliContext, names: list[str], yes: bool) -> None:
+    """Nothing is asked where there is no server to be asked about."""
+    server = context.find_server(None, None)
+    if server.key is None or not names:
+        return
+    try:
+        jobs = Api(server, context.new_id, timeout=PATIENCE).pages("/jobs", MOST_LOOKED_AT)
+        present = {job["name"] for job in jobs}.intersection(names)
+    except CadenzaError:
+        return  # it is not needed for a file
+    if present:
+        jobs = ", ".join(sorted(present))
+        question = (
+            f"There are jobs of these names already: {jobs}. Add to them? --job names another."
+        )
+        ask(question, yes=yes)
 
 
 def _put(converted: Converted, output: Path | None, *, force: bool, as_json: bool) -> None:

@@ -42,10 +42,10 @@ def list_jobs(
     """
     columns = [
         Column("name", lambda job: job["name"]),
-        Column("endpoints", lambda job: job["endpoint_count"]),
+        Column("endpoints", lambda job: job["endpoint_count"], rank=1),
         Column("state", lambda job: job_state(job, out.times)),
-        Column("created", lambda job: out.times.relative(job["created_at"])),
-        Column("description", lambda job: job["description"]),
+        Column("created", lambda job: out.times.relative(job["created_at"]), rank=3),
+        Column("description", lambda job: job["description"], rank=2, is_text=True),
     ]
     jobs = api.pages("/jobs", limit, {"search": search, "archived": archived})
     nothing = "No job fits." if search or archived else NO_JOBS
@@ -138,16 +138,6 @@ def resume_job(api: Api, out: Output, name: JobName) -> None:
     out.done(job, f"The job {job['name']} goes on.")
 
 
-@command(cli, "archive")
-def archive_job(api: Api, out: Output, name: JobName) -> None:
-    """End a job and its endpoints; their history stays.
-
-    Example: cadenza jobs archive shop
-    """
-    job = api.post(f"/jobs/{find_job(api, name)['id']}/archive")
-    out.done(job, f"Archived the job {job['name']} and its endpoints.")
-
-
 @command(cli, "timeline")
 def timeline(api: Api, out: Output, name: JobName, limit: Limit = 30) -> None:
     """Show what happened to a job: runs, actions and sessions, newest first.
@@ -158,10 +148,10 @@ def timeline(api: Api, out: Output, name: JobName, limit: Limit = 30) -> None:
     endpoints = api.pages("/endpoints", 1000, {"job_id": job["id"]})
     names = {} if out.as_json else {endpoint["id"]: endpoint["name"] for endpoint in endpoints}
     columns = [
-        Column("when", lambda entry: out.times.when(entry["at"])),
-        Column("what", lambda entry: entry["kind"]),
+        Column("when", lambda entry: out.times.relative(entry["at"])),
+        Column("what", lambda entry: entry["kind"], rank=1),
         Column("of", lambda entry: _subject(entry, names)),
-        Column("details", _summary),
+        Column("details", _summary, is_text=True),
     ]
     entries = api.pages(f"/jobs/{job['id']}/timeline", limit)
     out.rows(entries, columns, "Nothing happened yet. Its endpoints: cadenza endpoints list")

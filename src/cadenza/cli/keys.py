@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
+from cadenza.cli.asking import Yes, ask
 from cadenza.cli.client import Api
 from cadenza.cli.commands import command, group
 from cadenza.cli.lookup import one_of
@@ -28,11 +29,11 @@ def list_keys(api: Api, out: Output) -> None:
     times = out.times
     columns = [
         Column("name", lambda key: key["name"]),
-        Column("scopes", lambda key: ", ".join(key["scopes"])),
+        Column("scopes", lambda key: ", ".join(key["scopes"]), rank=2),
         Column("state", lambda key: _state(out, key)),
-        Column("last used", lambda key: times.relative(key["last_used_at"], "never")),
-        Column("created", lambda key: times.relative(key["created_at"])),
-        Column("id", lambda key: key["id"], keep_whole=True),
+        Column("last used", lambda key: times.relative(key["last_used_at"], "never"), rank=1),
+        Column("created", lambda key: times.relative(key["created_at"]), rank=3),
+        Column("id", lambda key: key["id"], is_id=True),
     ]
     out.rows(api.get("/keys")["items"], columns, "No keys.")
 
@@ -77,12 +78,14 @@ def rotate_key(
 
 
 @command(keys, "revoke")
-def revoke_key(api: Api, out: Output, name: KeyName) -> None:
+def revoke_key(api: Api, out: Output, name: KeyName, yes: Yes = False) -> None:
     """End a key: it opens nothing from now on.
 
     Example: cadenza keys revoke grafana
     """
-    key = api.delete(f"/keys/{_find(api, name)['id']}")
+    found = _find(api, name)
+    ask(f"Revoke the key {found['name']}? Whoever calls with it is refused.", yes=yes)
+    key = api.delete(f"/keys/{found['id']}")
     out.done(key, f"Revoked the key {key['name']}.")
 
 
@@ -95,7 +98,7 @@ def list_users(api: Api, out: Output) -> None:
     columns = [
         Column("name", lambda user: user["name"]),
         Column("created", lambda user: out.times.relative(user["created_at"])),
-        Column("id", lambda user: user["id"], keep_whole=True),
+        Column("id", lambda user: user["id"], is_id=True),
     ]
     out.rows(api.get("/users")["items"], columns, "No users.")
 
@@ -125,7 +128,7 @@ def list_signing_keys(api: Api, out: Output) -> None:
     columns = [
         Column("created", lambda key: times.when(key["created_at"])),
         Column("retires", lambda key: times.when(key["retires_at"], "has no end yet")),
-        Column("id", lambda key: key["id"], keep_whole=True),
+        Column("id", lambda key: key["id"], is_id=True),
     ]
     nothing = "No signing keys; calls are not signed. Make one: cadenza signing-keys create"
     out.rows(api.get("/signing-keys")["items"], columns, nothing)
@@ -137,11 +140,14 @@ def create_signing_key(
     out: Output,
     overlap: Annotated[str | None, typer.Option(help="How long those before sign too.")] = None,
     no_overlap: Annotated[bool, typer.Option("--no-overlap", help="End those before now.")] = False,
+    yes: Yes = False,
 ) -> None:
     """Make a new signing key; its secret, for receivers, is shown once.
 
     Example: cadenza signing-keys create --overlap 7d
     """
     body = {"overlap": overlap} if overlap else {}
+    if no_overlap:
+        ask("End every signing key of before now? Receivers that know only those refuse.", yes=yes)
     key = api.post("/signing-keys", {**body, "no_overlap": no_overlap})
     out.done(key, f"{key['secret']}\nShown this once: give it to the receivers.")

@@ -1,6 +1,7 @@
 """Find what a person names where the API wants ids: a job, `job/endpoint`, or an endpoint alone
 where its name is unique."""
 
+import re
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from typing import Any
@@ -14,6 +15,7 @@ Item = dict[str, Any]
 MOST_LOOKED_AT = 1000  # names among which the nearest are searched
 SUGGESTED = 5
 MAX_NAME = 100
+_BEGINNING = re.compile(r"[0-9A-Fa-f]{8}[0-9A-Fa-f-]{0,28}")  # of an id
 
 
 class EndpointNames:
@@ -42,6 +44,7 @@ def find_named(api: Api, kind: str, name: str) -> Item:
     """By id or by its name, which is unique; both are asked of the server."""
     path = f"/{kind}s"
     item = by_id(api, path, name) or next(named(api, path, name), None)
+    item = item or by_beginning(api, kind, path, name)
     if item is not None:
         return item
     known = (item["name"] for item in api.pages(path, MOST_LOOKED_AT))
@@ -59,6 +62,8 @@ def find_endpoint(api: Api, name: str) -> Item:
         raise usage(f"Several endpoints are named {plain(name)!r}. Which one? {candidates}")
     if several:
         return several[0]
+    if not slash and (endpoint := by_beginning(api, "endpoint", "/endpoints", name)) is not None:
+        return endpoint
     known = map(full_name, api.pages("/endpoints", MOST_LOOKED_AT, query))
     raise unknown("endpoint", name, known, "cadenza endpoints list")
 
@@ -85,6 +90,8 @@ def one_of(items: Iterable[Item], kind: str, name: str, command: str) -> Item:
     """By id or by name, of a list that is there already; a name may be that of several."""
     listed = list(items)
     matching = [item for item in listed if name in (item["id"], item["name"])]
+    if not matching and _BEGINNING.fullmatch(name):
+        matching = [item for item in listed if item["id"].startswith(name.lower())]
     if len(matching) > 1:
         ids = _listed(item["id"] for item in matching)
         raise usage(f"Several {kind}s are named {plain(name)!r}. Which one? {ids}")
@@ -108,6 +115,38 @@ def by_id(api: Api, path: str, text: str) -> Item | None:
         if error.status == 404:
             return None
         raise
+
+
+def by_beginning(api: Api, kind: str, path: str, text: str) -> Item | None:
+    """By how its id begins, as lists show it; None where none does."""
+    found = _ids(api, kind, text)
+    return api.get(f"{path}/{found}") if found else None
+
+
+def whole_id(api: Api, kind: str, text: str) -> str:
+    """Of what has no name: the id itself, from its beginning, too."""
+    try:
+        return str(UUID(text))
+    except ValueError:
+        pass
+    if (found := _ids(api, kind, text)) is not None:
+        return found
+    raise CommandError(
+        f"There is no {kind} {plain(text)!r}: give its id, or at least how that begins, as "
+        "lists show it.",
+        ExitCode.NOT_FOUND,
+    )
+
+
+def _ids(api: Api, kind: str, text: str) -> str | None:
+    if not _BEGINNING.fullmatch(text):
+        return None
+    found = api.get("/ids", {"kind": kind, "begins": text.lower()})
+    if len(found["items"]) > 1:
+        more = " and more" if found["more"] else ""
+        ids = f"{_listed(found['items'])}{more}"
+        raise usage(f"Several {kind}s have an id that begins with {plain(text)}. Which one? {ids}")
+    return found["items"][0] if found["items"] else None
 
 
 def unknown(kind: str, name: str, known: Iterable[str], command: str) -> CommandError:

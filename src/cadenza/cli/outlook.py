@@ -1,6 +1,7 @@
 """`cadenza explain` and `cadenza preview`: why it runs next when it does, and what comes after."""
 
 import re
+from collections.abc import Callable
 from itertools import zip_longest
 from typing import Annotated, Any
 
@@ -9,12 +10,13 @@ import typer
 from cadenza.cli.client import Api
 from cadenza.cli.commands import command
 from cadenza.cli.complete import EndpointName
-from cadenza.cli.descriptions import source
+from cadenza.cli.descriptions import source_of
 from cadenza.cli.lookup import find_endpoint, full_name
 from cadenza.cli.output import Column, Output
 from cadenza.cli.terminal_text import plain, quoted
 from cadenza.cli.times import Times
 
+Item = dict[str, Any]
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z")
 cli = typer.Typer()
 
@@ -60,14 +62,39 @@ def preview(
         {"planned": planned, "baseline": alone}
         for planned, alone in zip_longest(upcoming["planned"], upcoming["baseline"])
     ]
-    columns = [
-        Column("as things are", lambda row: _upcoming(row["planned"], out.times)),
-        Column("by", lambda row: source(row["planned"]["source"]) if row["planned"] else ""),
-        Column("baseline alone", lambda row: _upcoming(row["baseline"], out.times)),
-    ]
     nothing = f"{plain(name)} runs only when it is asked to: cadenza run {quoted(name)}"
-    out.rows(rows, columns, nothing)
+    out.rows(rows, _columns(out, endpoint, rows), nothing)
 
 
-def _upcoming(run: dict[str, Any] | None, times: Times) -> str:
-    return times.when(run["at"]) if run else "–"
+def _columns(out: Output, endpoint: Item, rows: list[Item]) -> list[Column]:
+    """A cron by the zone that it is written for, and by the person's clock where that differs."""
+    times, zone = out.times, endpoint["baseline"]["timezone"]
+    plans = [run["at"] for row in rows for run in row.values() if run]
+    if zone is None or not times.differs(zone, plans):
+        return [
+            Column("as things are", lambda row: _upcoming(row["planned"], times.when)),
+            _by(endpoint),
+            Column("baseline alone", lambda row: _upcoming(row["baseline"], times.when), rank=1),
+        ]
+
+    def there(at: str) -> str:
+        return times.in_zone(at, zone)
+
+    return [
+        Column(f"in {zone}", lambda row: _upcoming(row["planned"], there)),
+        Column(f"here ({times.zone_name()})", lambda row: _upcoming(row["planned"], times.when)),
+        _by(endpoint),
+        Column("baseline alone", lambda row: _upcoming(row["baseline"], there), rank=1),
+    ]
+
+
+def _by(endpoint: Item) -> Column:
+    def cell(row: Item) -> str:
+        planned = row["planned"]
+        return source_of({**endpoint, "next_source": planned["source"]}) if planned else ""
+
+    return Column("by", cell)
+
+
+def _upcoming(run: Item | None, when: Callable[[str], str]) -> str:
+    return when(run["at"]) if run else "–"

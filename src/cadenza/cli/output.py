@@ -1,13 +1,13 @@
 """How a command shows its result: a table on a terminal, JSON elsewhere or with --json."""
 
 import sys
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from cadenza.cli.tables import GAP, Column, cells_of, fitted, table
 from cadenza.cli.terminal_text import json_text, plain, plain_lines
 from cadenza.cli.times import Times
 
@@ -16,24 +16,13 @@ if TYPE_CHECKING:
 
 Item = Mapping[str, Any]
 WIDE = 160  # where there is no terminal whose width it could have
-STYLES = {
-    "success": "green", "failure": "red", "timeout": "red", "cancelled": "yellow",
-    "error": "red", "skipped": "yellow", "waiting": "cyan", "running": "cyan",
-    "paused": "yellow", "archived": "dim",
-}  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    title: str
-    cell: Callable[[Any], object]
-    keep_whole: bool = False  # an id is of no use when it is cut
 
 
 class Output:
-    def __init__(self, times: Times, *, as_json: bool) -> None:
+    def __init__(self, times: Times, *, as_json: bool, wide: bool = False) -> None:
         self.times = times
         self.as_json = as_json
+        self.wide = wide
 
     def rows(self, items: Iterable[Item], columns: Sequence[Column], empty: str) -> None:
         """JSON lines as they come, or one table; where there is nothing, what to do next."""
@@ -77,23 +66,23 @@ class Output:
             yield
 
     def _table(self, items: Sequence[Item], columns: Sequence[Column]) -> None:
-        from rich.table import Table  # noqa: PLC0415 - it takes a while to load
-        from rich.text import Text  # noqa: PLC0415
+        from rich.cells import cell_len  # noqa: PLC0415 - it takes a while to load
 
-        table = Table(box=None, pad_edge=False, header_style="bold")
-        for column in columns:
-            table.add_column(
-                column.title,
-                no_wrap=column.keep_whole,
-                overflow="fold" if column.keep_whole else "ellipsis",
-            )
-        for item in items:
-            cells = [plain(column.cell(item)) for column in columns]
-            table.add_row(*(Text(cell, STYLES.get(cell.split(" ")[0], "")) for cell in cells))
-        console().print(table)
+        cells = cells_of(items, columns, whole_ids=self.wide)
+        natural = [
+            max(map(cell_len, (column.title, *texts)))
+            for column, texts in zip(columns, cells, strict=True)
+        ]
+        room = None if self.wide else console().width
+        fit = fitted(columns, natural, room)
+        console(sum(fit.widths) + GAP * len(fit.widths)).print(table(columns, cells, fit))
+        if fit.dropped and sys.stderr.isatty():
+            self.note(f"Not shown: {', '.join(fit.dropped)}. --wide shows all.")
 
 
-def console() -> "Console":
+def console(width: int | None = None) -> "Console":
+    """As wide as the terminal, unless it is said how wide."""
     from rich.console import Console  # noqa: PLC0415
 
-    return Console(width=None if sys.stdout.isatty() else WIDE, highlight=False, emoji=False)
+    usual = None if sys.stdout.isatty() else WIDE
+    return Console(width=width or usual, highlight=False, emoji=False)

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from cadenza.cli.asking import Yes, ask
 from cadenza.cli.client import Api
 from cadenza.cli.commands import command
 from cadenza.cli.context import CliContext
@@ -32,8 +33,8 @@ def add_key_commands(accounts: typer.Typer, find_account: Callable[[Api, str], I
         """
         columns = [
             Column("name", lambda key: key["name"]),
-            Column("api", lambda key: key["api"]),
-            Column("address", lambda key: key["base_url"]),
+            Column("api", lambda key: key["api"], rank=2),
+            Column("address", lambda key: key["base_url"], rank=1, is_text=True),
             Column("key", lambda key: f"…{key['hint']}"),
             Column("state", lambda key: _state(out, key)),
         ]
@@ -84,13 +85,17 @@ def add_key_commands(accounts: typer.Typer, find_account: Callable[[Api, str], I
         out.done(chosen, f"Calls to {chosen['api']} are made with the key {chosen['name']}.")
 
     @command(accounts, "revoke-key")
-    def revoke_key(api: Api, out: Output, account: AccountName, name: KeyName) -> None:
+    def revoke_key(
+        api: Api, out: Output, account: AccountName, name: KeyName, yes: Yes = False
+    ) -> None:
         """Forget a provider's key; no other becomes the default by itself.
 
         Example: cadenza accounts revoke-key research main
         """
         path = path_of(api, account)
-        gone = api.delete(f"{path}/{_find(api, path, name)['id']}")
+        found = _find(api, path, name)
+        ask(f"Forget the key {found['name']}? It cannot be had back from here.", yes=yes)
+        gone = api.delete(f"{path}/{found['id']}")
         out.done(gone, f"Revoked the key {gone['name']}.")
 
     del list_keys, create_key, default_key, revoke_key  # registered by their decorators

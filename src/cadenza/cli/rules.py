@@ -1,5 +1,6 @@
 """`cadenza rules test`: what declared rules would have done with answers of the past."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -95,7 +96,7 @@ def _jobs(
 def _records(
     job: JobDefinition, answers: list[Answered], expressions: Expressions
 ) -> Iterator[dict[str, Any]]:
-    for tried in try_rules(job, answers, expressions):
+    for tried in asyncio.run(try_rules(job, answers, expressions)):
         yield {
             "job": job.name,
             "rule": tried.rule.name,
@@ -130,6 +131,6 @@ COLUMNS = (
     Column("rule", lambda record: f"{record['job']}/{record['rule']}"),
     Column("answers", lambda record: record["answers"]),
     Column("held", lambda record: record["held"]),
-    Column("would have fired", _fired),
-    Column("why not", _why),
+    Column("would have fired", _fired, is_text=True),
+    Column("why not", _why, is_text=True),
 )

@@ -1,7 +1,6 @@
 """`cadenza runs`: what ran, how it ended, and why it ran when it did."""
 
 from typing import Annotated, Any
-from uuid import UUID
 
 import typer
 
@@ -9,7 +8,7 @@ from cadenza.cli.client import Api
 from cadenza.cli.commands import command, group
 from cadenza.cli.complete import Limit, OfEndpoint, OfJob, Since
 from cadenza.cli.descriptions import run_result, source
-from cadenza.cli.lookup import EndpointNames, find_endpoint, find_job
+from cadenza.cli.lookup import EndpointNames, find_endpoint, find_job, whole_id
 from cadenza.cli.output import Column, Output
 from cadenza.cli.terminal_text import shortened, text_of
 from cadenza.cli.times import duration_text
@@ -52,26 +51,26 @@ def list_runs(
 def show_run(
     api: Api,
     out: Output,
-    run_id: Annotated[UUID, typer.Argument(metavar="ID", help="A run's id.")],
+    run_id: Annotated[str, typer.Argument(metavar="ID", help="A run's id, or how it begins.")],
 ) -> None:
     """Show one run: its answer, its attempts, and the plan that led to it (--json).
 
     Example: cadenza runs show 01990000-0000-7000-8000-000000000000
     """
-    run = api.get(f"/runs/{run_id}")
+    run = api.get(f"/runs/{whole_id(api, 'run', run_id)}")
     name = "" if out.as_json else EndpointNames(api).of(run["endpoint_id"])
     print_run(out, run, name)
 
 
 def run_columns(out: Output, names: EndpointNames) -> list[Column]:
     return [
-        Column("due", lambda run: out.times.when(run["slot_at"])),
+        Column("due", lambda run: out.times.relative(run["slot_at"])),
         Column("endpoint", lambda run: names.of(run["endpoint_id"])),
         Column("status", lambda run: run["status"]),
-        Column("answer", run_result),
-        Column("took", lambda run: duration_text(run.get("duration_ms"))),
-        Column("why", lambda run: source(run["source"])),
-        Column("id", lambda run: run["id"], keep_whole=True),
+        Column("answer", run_result, is_text=True),
+        Column("took", lambda run: duration_text(run.get("duration_ms")), rank=2),
+        Column("why", lambda run: source(run["source"]), rank=1),
+        Column("id", lambda run: run["id"], is_id=True),
     ]
 
 

@@ -1,17 +1,15 @@
 """Schedules and their runs as a person names them: by name, by id, or by how an id begins."""
 
-from collections.abc import Iterable
 from typing import Annotated, Any
 
 import typer
 
 from cadenza.cli.client import Api
-from cadenza.cli.errors import CommandError, ExitCode, usage
-from cadenza.cli.lookup import MOST_LOOKED_AT, by_id, named, unknown
+from cadenza.cli.errors import CommandError, ExitCode
+from cadenza.cli.lookup import MOST_LOOKED_AT, by_beginning, by_id, named, unknown
 from cadenza.cli.terminal_text import plain
 
 Item = dict[str, Any]
-LEAST_PREFIX = 4
 ScheduleName = Annotated[
     str, typer.Argument(metavar="SCHEDULE", help="A schedule's name, its id, or how that begins.")
 ]
@@ -22,19 +20,17 @@ def find_schedule(api: Api, name: str) -> Item:
     schedule = next(named(api, "/schedules", name), None) or by_id(api, "/schedules", name)
     if schedule is not None:
         return schedule
-    schedules = list(api.pages("/schedules", MOST_LOOKED_AT))
-    if matches := _beginning("schedule", schedules, name):
-        return matches[0]
-    raise unknown("schedule", name, map(label, schedules), "cadenza schedules list")
+    if (schedule := by_beginning(api, "schedule", "/schedules", name)) is not None:
+        return schedule
+    known = map(label, api.pages("/schedules", MOST_LOOKED_AT))
+    raise unknown("schedule", name, known, "cadenza schedules list")
 
 
 def find_run(api: Api, schedule: Item, run_id: str) -> Item:
     path = f"/schedules/{schedule['id']}/runs"
-    if (run := by_id(api, path, run_id)) is not None:
+    run = by_id(api, path, run_id) or by_beginning(api, "schedule-run", path, run_id)
+    if run is not None:
         return run
-    runs = (run for run in api.pages(path, MOST_LOOKED_AT) if run["id"])
-    if matches := _beginning("run", runs, run_id):
-        return matches[0]
     raise unknown("run", run_id, (), f"cadenza schedules runs {plain(label(schedule))}")
 
 
@@ -50,14 +46,3 @@ def run_that_is(api: Api, schedule: Item, status: str) -> Item:
 
 def label(schedule: Item) -> str:
     return schedule["name"] or schedule["id"]
-
-
-def _beginning(kind: str, items: Iterable[Item], text: str) -> list[Item]:
-    text = text.lower()
-    if len(text) < LEAST_PREFIX:
-        return []
-    matches = [item for item in items if item["id"].startswith(text)]
-    if len(matches) > 1:
-        ids = ", ".join(item["id"] for item in matches[:5])
-        raise usage(f"Several {kind}s have an id that begins with {plain(text)}. Which one? {ids}")
-    return matches

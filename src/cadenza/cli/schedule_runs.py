@@ -58,10 +58,10 @@ def show_runs(
         return
     columns = [
         Column("due", lambda run: out.times.relative(run["slot_at"])),
-        Column("result", _result),
-        Column("took", lambda run: duration_text(run["duration_ms"])),
-        Column("cost", lambda run: dollars(run["credits"]) if run["credits"] else "–"),
-        Column("id", lambda run: run["id"] or "–", keep_whole=True),
+        Column("result", _result, is_text=True),
+        Column("took", lambda run: duration_text(run["duration_ms"]), rank=2),
+        Column("cost", lambda run: dollars(run["credits"]) if run["credits"] else "–", rank=1),
+        Column("id", lambda run: run["id"] or "–", is_id=True),
     ]
     runs = api.pages(f"/schedules/{schedule['id']}/runs", limit)
     nothing = f"No runs yet. Run it now: cadenza schedules run {quoted(label(schedule))}"

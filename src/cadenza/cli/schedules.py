@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
+from cadenza.cli.asking import Yes, ask
 from cadenza.cli.client import Api
 from cadenza.cli.commands import command, group
 from cadenza.cli.complete import Limit
@@ -33,10 +34,12 @@ def list_schedules(api: Api, out: Output, limit: Limit = 50) -> None:
     """
     columns = [
         Column("name", label),
-        Column("graph", lambda schedule: schedule["graph_id"]),
+        Column("graph", lambda schedule: schedule["graph_id"], rank=2),
         Column("cron", lambda schedule: schedule["cron"]),
         Column("next", lambda schedule: _next(out, schedule)),
-        Column("last", lambda schedule: out.times.relative(schedule["last_run_at"], "never")),
+        Column(
+            "last", lambda schedule: out.times.relative(schedule["last_run_at"], "never"), rank=1
+        ),
     ]
     out.rows(api.pages("/schedules", limit), columns, NO_SCHEDULES)
 
@@ -149,12 +152,13 @@ def disable_schedule(api: Api, out: Output, name: ScheduleName) -> None:
 
 
 @command(cli, "delete")
-def delete_schedule(api: Api, out: Output, name: ScheduleName) -> None:
+def delete_schedule(api: Api, out: Output, name: ScheduleName, yes: Yes = False) -> None:
     """End a schedule and the grant that was made for it; its history stays.
 
     Example: cadenza schedules delete poem
     """
     schedule = find_schedule(api, name)
+    ask(f"Delete {label(schedule)}? It runs no more, its grant ends; its history stays.", yes=yes)
     api.delete(f"/schedules/{schedule['id']}")
     out.done(schedule, f"Deleted {label(schedule)}.")
 

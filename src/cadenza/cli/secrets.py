@@ -38,7 +38,7 @@ def register(app: typer.Typer, with_secrets: WithSecrets) -> None:
 
     @commands.command()
     def rotate(as_json: AsJson = False) -> None:
-        """Encrypt every secret anew, with a new master key; safe while programs run.
+        """Encrypt every secret anew, with a new master key; safe while programs run, also `up`.
 
         With a key file, a new key is put first in it. With CADENZA_MASTER_KEY, put the new key
         first yourself, keep the old one after it, and restart the programs before you run this. It

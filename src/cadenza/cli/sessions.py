@@ -1,14 +1,13 @@
 """`cadenza sessions`: what the planner did or wanted, and why."""
 
 from typing import Annotated, Any
-from uuid import UUID
 
 import typer
 
 from cadenza.cli.client import Api
 from cadenza.cli.commands import command, group
 from cadenza.cli.complete import Limit, OfEndpoint, OfJob, Since
-from cadenza.cli.lookup import EndpointNames, find_endpoint, find_job
+from cadenza.cli.lookup import EndpointNames, find_endpoint, find_job, whole_id
 from cadenza.cli.output import Column, Output
 from cadenza.cli.terminal_text import json_text, shortened
 from cadenza.cli.times import Times, duration_text
@@ -23,6 +22,7 @@ NO_SUGGESTIONS = (
     "Nothing is suggested now. The planner suggests where its mode is advise: see\n"
     "planner: {llm: advise} of a job."
 )
+SessionId = Annotated[str, typer.Argument(metavar="ID", help="A session's id, or how it begins.")]
 cli = group("sessions", "Sessions: what the planner did or wanted, and why.")
 
 
@@ -43,15 +43,15 @@ def list_sessions(
     """
     names = EndpointNames(api)
     columns = [
-        Column("when", lambda session: out.times.when(session["started_at"])),
+        Column("when", lambda session: out.times.relative(session["started_at"])),
         Column("endpoint", lambda session: names.of(session["endpoint_id"])),
-        Column("brain", lambda session: session["brain"]),
-        Column("because", lambda session: session["reason"] or ""),
-        Column("did", _did),
-        Column("times", lambda session: session["repeats"] + 1),
-        Column("ended as", lambda session: session["ended_as"]),
-        Column("id", lambda session: session["id"], keep_whole=True),
-        Column("reasoning", lambda session: shortened(session["reasoning"], 120)),
+        Column("brain", lambda session: session["brain"], rank=3),
+        Column("because", lambda session: session["reason"] or "", rank=5),
+        Column("did", _did, is_text=True),
+        Column("times", lambda session: session["repeats"] + 1, rank=4),
+        Column("ended as", lambda session: session["ended_as"], rank=2),
+        Column("reasoning", lambda session: session["reasoning"], rank=1, is_text=True),
+        Column("id", lambda session: session["id"], is_id=True),
     ]
     query = {
         "endpoint_id": find_endpoint(api, endpoint)["id"] if endpoint else None,
@@ -68,13 +68,13 @@ def list_sessions(
 def show_session(
     api: Api,
     out: Output,
-    session_id: Annotated[UUID, typer.Argument(metavar="ID", help="A session's id.")],
+    session_id: SessionId,
 ) -> None:
     """Show one session: what was read, done and thought.
 
     Example: cadenza sessions show 01990000-0000-7000-8000-000000000000
     """
-    session = api.get(f"/sessions/{session_id}")
+    session = api.get(f"/sessions/{whole_id(api, 'session', session_id)}")
     calls = [_call(call) for call in session["tool_calls"]]
     lines = [
         ("session", session["id"]),
@@ -105,14 +105,15 @@ def list_suggestions(api: Api, out: Output) -> None:
     Example: cadenza sessions suggestions
     """
     columns = [
-        Column("when", lambda suggestion: out.times.when(suggestion["suggested_at"])),
+        Column("when", lambda suggestion: out.times.relative(suggestion["suggested_at"])),
         Column("endpoint", lambda suggestion: suggestion["endpoint"]),
         Column(
             "suggests",
             lambda suggestion: f"{suggestion['tool']} {json_text(suggestion['arguments'])}",
+            is_text=True,
         ),
-        Column("until", lambda suggestion: out.times.when(suggestion["open_until"])),
-        Column("session", lambda suggestion: suggestion["session_id"], keep_whole=True),
+        Column("until", lambda suggestion: out.times.relative(suggestion["open_until"]), rank=1),
+        Column("session", lambda suggestion: suggestion["session_id"], is_id=True),
         Column("call", lambda suggestion: suggestion["call"]),
     ]
     out.rows(api.get("/suggestions", {"limit": 200})["items"], columns, NO_SUGGESTIONS)
@@ -122,7 +123,7 @@ def list_suggestions(api: Api, out: Output) -> None:
 def accept_suggestion(
     api: Api,
     out: Output,
-    session_id: Annotated[UUID, typer.Argument(metavar="ID", help="A session's id.")],
+    session_id: SessionId,
     call: Annotated[
         int | None,
         typer.Option(min=0, help="Which of its calls, from 0, where it suggests several."),
@@ -132,7 +133,8 @@ def accept_suggestion(
 
     Example: cadenza sessions accept 01990000-0000-7000-8000-000000000000
     """
-    effect = api.post(f"/sessions/{session_id}/accept", {} if call is None else {"call": call})
+    path = f"/sessions/{whole_id(api, 'session', session_id)}/accept"
+    effect = api.post(path, {} if call is None else {"call": call})
     out.done(effect, f"Done: {json_text(effect['effect'])}")
 
 

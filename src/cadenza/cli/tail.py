@@ -8,14 +8,14 @@ from cadenza.cli.client import Api
 from cadenza.cli.commands import command
 from cadenza.cli.complete import OfEndpoint, OfJob
 from cadenza.cli.context import CliContext
-from cadenza.cli.descriptions import source
 from cadenza.cli.events import Event, Stream
+from cadenza.cli.happenings import FINISHED, sentence
 from cadenza.cli.lookup import EndpointNames, find_endpoint, find_job
-from cadenza.cli.output import STYLES, Output
+from cadenza.cli.output import Output
+from cadenza.cli.tables import STYLES
 from cadenza.cli.terminal_text import json_text, plain
 from cadenza.cli.times import Times
 
-FINISHED = ("run.finished", "run.failed")
 ABOUT_THE_STREAM = ("ready", "passed", "closed")
 COLOURS = {"green": typer.colors.GREEN, "red": typer.colors.RED, "yellow": typer.colors.YELLOW}
 cli = typer.Typer()
@@ -65,20 +65,8 @@ def tail(
 def _line(event: Event, names: EndpointNames, times: Times) -> str:
     data: dict[str, Any] = event.data.get("data") or {}
     at = times.clock(str(event.data["at"]))
-    text = _run(data) if event.kind in FINISHED else _change(event.kind, data)
+    text = sentence(event.kind, data, times)
     endpoint_id = event.data.get("endpoint_id")
     subject = f"{names.of(str(endpoint_id))}  " if endpoint_id else ""
     colour = COLOURS.get(STYLES.get(str(data.get("status")), ""))
     return typer.style(plain(f"{at}  {subject}{text}"), fg=colour)
-
-
-def _run(data: dict[str, Any]) -> str:
-    answer = " ".join(str(part) for part in (data["status_code"], data["error_kind"]) if part)
-    streak = data["failure_count"]
-    failures = f", {streak} failures in a row" if streak > 1 else ""
-    return f"{data['status']} {answer}  ({source(data['source'])}{failures})"
-
-
-def _change(kind: str, data: dict[str, Any]) -> str:
-    filled = {name: value for name, value in data.items() if value not in (None, "", [], {})}
-    return f"{kind} {json_text(filled)}" if filled else kind

@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
+from cadenza.cli.asking import Yes, ask
 from cadenza.cli.client import AdminApi
 from cadenza.cli.commands import command, group
 from cadenza.cli.complete import Limit
@@ -27,9 +28,9 @@ def list_tenants(api: AdminApi, out: Output, limit: Limit = 50) -> None:
     """
     columns = [
         Column("name", lambda tenant: tenant["name"]),
-        Column("created", lambda tenant: out.times.relative(tenant["created_at"])),
-        Column("retention", _retention),
-        Column("id", lambda tenant: tenant["id"], keep_whole=True),
+        Column("created", lambda tenant: out.times.relative(tenant["created_at"]), rank=2),
+        Column("retention", _retention, rank=1),
+        Column("id", lambda tenant: tenant["id"], is_id=True),
     ]
     nothing = "No tenants yet. Create one: cadenza tenants create NAME"
     out.rows(api.pages("/tenants", limit), columns, nothing)
@@ -111,8 +112,8 @@ def list_users(api: AdminApi, out: Output, tenant: TenantName) -> None:
     """
     columns = [
         Column("name", lambda user: user["name"]),
-        Column("created", lambda user: out.times.relative(user["created_at"])),
-        Column("id", lambda user: user["id"], keep_whole=True),
+        Column("created", lambda user: out.times.relative(user["created_at"]), rank=1),
+        Column("id", lambda user: user["id"], is_id=True),
     ]
     nothing = f"No users yet. Create one: cadenza tenants create-user {quoted(tenant)} NAME"
     out.rows(api.get(_users_path(api, tenant))["items"], columns, nothing)
@@ -135,12 +136,15 @@ def create_user(
 
 
 @command(cli, "delete-user")
-def delete_user(api: AdminApi, out: Output, tenant: TenantName, user: UserName) -> None:
+def delete_user(
+    api: AdminApi, out: Output, tenant: TenantName, user: UserName, yes: Yes = False
+) -> None:
     """Delete a user with their keys.
 
     Example: cadenza tenants delete-user acme ada
     """
     path, name = _find_user(api, tenant, user)
+    ask(f"Delete the user {name} with their keys? They do not come back.", yes=yes)
     out.done(api.delete(path), f"Deleted the user {name} and their keys.")
 
 

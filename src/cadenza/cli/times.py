@@ -1,9 +1,10 @@
 """Instants and durations as a person reads and writes them: by their own clock, and from now."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 from cadenza.cli.errors import usage
 from cadenza.cli.terminal_text import plain
@@ -35,6 +36,22 @@ class Times:
         """The time of day, with the day where it is another one than today."""
         at, today = self.local(_read(instant)), self.local(self.now)
         return f"{at:%H:%M:%S}" if at.date() == today.date() else f"{at:%Y-%m-%d %H:%M:%S}"
+
+    def in_zone(self, instant: str, zone: str) -> str:
+        """By the clocks of a zone, with the day."""
+        return f"{_read(instant).astimezone(ZoneInfo(zone)):%a %d %b %H:%M:%S}"
+
+    def differs(self, zone: str, instants: Sequence[str]) -> bool:
+        """Whether clocks there show another time than here at one of them."""
+        try:
+            there = ZoneInfo(zone)
+        except (ValueError, OSError):  # a zone that this machine does not know
+            return False
+        read = [_read(instant) for instant in instants]
+        return any(at.astimezone(there).utcoffset() != self.local(at).utcoffset() for at in read)
+
+    def zone_name(self) -> str:
+        return self.local(self.now).tzname() or "here"
 
     def from_now(self, option: str, text: str | None) -> str | None:
         """An option that is an instant; `2h` is in two hours."""

@@ -1,21 +1,22 @@
 """`cadenza demo`: see in two and a half minutes what an adaptive schedule does."""
 
 import asyncio
-import json
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from rich.console import Console, Group
-from rich.live import Live
+from rich.console import Console
 
 from cadenza.application.ports.brain import Brain
-from cadenza.demo.shop import CALM, Shop, part_of_story, served
+from cadenza.application.ports.events import Event
+from cadenza.demo.dashboard import OpenDashboard
+from cadenza.demo.shop import Shop, part_of_story, served
 from cadenza.demo.stage import Stage, scaled
-from cadenza.demo.story import Line, clock, line_of, summary
-from cadenza.demo.view import picture, summed_up
+from cadenza.demo.story import Line, line_of, summary
+from cadenza.demo.telling import AtItsEnd, InLines, OnTerminal, Telling, say
 from cadenza.domain.definition import JobDefinition
 from cadenza.domain.endpoint import Every
 from cadenza.domain.errors import InvalidInput
@@ -25,7 +26,6 @@ from cadenza.manifest.durations import parse_duration
 FULL_LENGTH = timedelta(seconds=150)
 SHORTEST = timedelta(seconds=15)
 _REFRESH = timedelta(milliseconds=250)
-Show = Callable[[Stage, str, timedelta, list[Line]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +33,14 @@ class Story:
     job: JobDefinition
     brain: Brain
     lasts: timedelta
+    open_dashboard: OpenDashboard
 
 
 def register(
-    app: typer.Typer, new_brain: Callable[[], Brain], example_job: Callable[[], JobDefinition]
+    app: typer.Typer,
+    new_brain: Callable[[], Brain],
+    example_job: Callable[[], JobDefinition],
+    open_dashboard: OpenDashboard,
 ) -> None:
     @app.command()
     def demo(
@@ -48,81 +52,53 @@ def register(
         """Watch a schedule tighten, act and relax, and why: a small shop, a rush of visitors.
 
         A local HTTP service, the real scheduler, planner and governor, in real time with short
-        intervals; nothing is stored and nothing outside this machine is called. The jobs and
-        rules are in examples/demo.yaml.
+        intervals; nothing is stored and nothing outside this machine is called. The link that it
+        prints opens the score of it in a browser. The jobs and rules are in examples/demo.yaml.
 
         Example: cadenza demo --length 60s
         """
         lasts = _length(length)
         job = scaled(example_job(), lasts / FULL_LENGTH)
-        story = Story(job, new_brain(), lasts)
-        console = Console()
-        if as_json:
-            outcome = asyncio.run(play(story, lambda _stage, _part, _passed, _lines: None))
-            typer.echo(json.dumps(outcome, indent=2))
-            return
-        _say(_opening(story), console)
-        outcome = _play_live(story, console) if console.is_terminal else _play_in_lines(story)
-        console.print(summed_up(outcome))
-        _say(
-            f"{len(outcome['acts'])} actions, each within your limits and with its reason. The "
-            "rules: examples/demo.yaml. Next: cadenza sim flash-sale --brain rules, or cadenza up.",
-            console,
-        )
+        story = Story(job, new_brain(), lasts, open_dashboard)
+        with closing(_telling(story, as_json)) as telling:
+            asyncio.run(play(story, telling))
 
     del demo  # registered by its decorator
 
 
-async def play(story: Story, show: Show) -> dict[str, Any]:
-    """The whole story; `show` is called a few times a second."""
+def _telling(story: Story, as_json: bool) -> Telling:
+    if as_json:
+        return AtItsEnd()
+    console = Console()
+    say(_opening(story), console)
+    return OnTerminal(console, story.lasts) if console.is_terminal else InLines(console)
+
+
+async def play(story: Story, telling: Telling) -> None:
+    """The whole story, told a few times a second; then it stays for who has opened the score."""
     loop = asyncio.get_running_loop()
     began, lines = loop.time(), list[Line]()
 
     def passed() -> timedelta:
         return timedelta(seconds=loop.time() - began)
 
-    lasts = story.lasts
+    lasts, baselines = story.lasts, {each.name: each.baseline for each in story.job.endpoints}
     shop = Shop(lambda: passed() / lasts)
+
+    def hear(event: Event) -> None:
+        lines.append(line_of(event, passed(), baselines))
+
     async with served(shop) as address:
-        stage = Stage(
-            story.job, story.brain, address, lambda event: lines.append(line_of(event, passed()))
-        )
-        async with stage.playing():
+        stage = Stage(story.job, story.brain, address, hear)
+        async with stage.playing(), story.open_dashboard(stage) as dashboard:
+            telling.begin(dashboard.link)
             while passed() < lasts:
-                show(stage, part_of_story(passed() / lasts), passed(), lines)
+                telling.show(stage, part_of_story(passed() / lasts), passed(), lines)
                 await asyncio.sleep(_REFRESH.total_seconds())
-    return summary(stage, lines)
-
-
-def _play_live(story: Story, console: Console) -> dict[str, Any]:
-    whole = Group()
-    with Live(console=console, refresh_per_second=4) as live:
-
-        def show(stage: Stage, part: str, passed: timedelta, lines: list[Line]) -> None:
-            nonlocal whole
-            heading = f"{clock(passed)} of {clock(story.lasts)}  {part}"
-            whole = picture(stage, heading, lines)
-            live.update(picture(stage, heading, lines, console))
-
-        outcome = asyncio.run(play(story, show))
-        live.update(whole)  # what had no room may scroll now
-    return outcome
-
-
-def _play_in_lines(story: Story) -> dict[str, Any]:
-    """Without a terminal: each part of the story, and each action, as it comes."""
-    printed, parts = 0, [""]
-
-    def show(_stage: Stage, part: str, passed: timedelta, lines: list[Line]) -> None:
-        nonlocal printed
-        if part != parts[-1]:
-            parts.append(part)
-            typer.echo(f"{clock(passed)}  --- {part}{' for a while' if part == CALM else ''} ---")
-        for line in lines[printed:]:
-            typer.echo(str(line))
-        printed = len(lines)
-
-    return asyncio.run(play(story, show))
+            stays = dashboard.was_opened()
+            telling.end(summary(stage, lines), stays=stays)
+            if stays:
+                await asyncio.Event().wait()  # until Ctrl-C
 
 
 def _length(text: str) -> timedelta:
@@ -133,10 +109,6 @@ def _length(text: str) -> timedelta:
     if not SHORTEST <= lasts <= timedelta(hours=1):
         raise InvalidInput("--length", text, "from 15s to 1h")
     return lasts
-
-
-def _say(text: str, console: Console) -> None:
-    console.print(text, highlight=False, soft_wrap=not console.is_terminal)
 
 
 def _opening(story: Story) -> str:

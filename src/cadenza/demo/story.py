@@ -1,5 +1,6 @@
 """What happened in a demo: each action of the planner in one line, and the sum."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import pairwise
@@ -7,7 +8,7 @@ from typing import Any
 
 from cadenza.application.ports.events import Event
 from cadenza.demo.stage import Stage
-from cadenza.domain.endpoint import Endpoint
+from cadenza.domain.endpoint import Baseline, Endpoint, Every
 from cadenza.domain.instants import humanize
 
 TIGHTENED, ACTED, RELAXED = "tightened", "acted", "relaxed"
@@ -25,12 +26,14 @@ class Line:
         return f"{clock(self.passed)}  {self.kind:9}  {self.endpoint} {self.what}. {self.why}"
 
 
-def line_of(event: Event, passed: timedelta) -> Line:
+def line_of(event: Event, passed: timedelta, baselines: Mapping[str, Baseline]) -> Line:
     tool, arguments, result = event.data["tool"], event.data["arguments"], event.data["result"]
     kind, what = RELAXED, "returns to its baseline"
     if tool == "propose_interval":
         interval = timedelta(milliseconds=arguments["interval_ms"])
-        kind, what = TIGHTENED, f"now runs every {humanize(interval)}"
+        baseline = baselines.get(result["endpoint"])
+        is_longer = isinstance(baseline, Every) and interval > baseline.interval
+        kind, what = RELAXED if is_longer else TIGHTENED, f"now runs every {humanize(interval)}"
     elif tool == "propose_next_time":
         kind, what = ACTED, "runs now"
     elif tool == "pause_until":

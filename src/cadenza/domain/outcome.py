@@ -93,8 +93,11 @@ def skipped_slots(
         return 0, None
     while_waiting = _occurrences(endpoint, slot_at, started_at, cron)
     while_running = _occurrences(endpoint, started_at, ended_at, cron)
-    was_lost = finished.claim.attempt > 1
-    took = "its worker was lost" if was_lost else "the run took longer than its interval"
+    took = "the run took longer than its interval"
+    if finished.claim.attempt > 1:
+        took = "its worker was lost"
+    elif _occurrences(endpoint, slot_at, finished.finished_at, cron) == while_waiting:
+        took = "its result could not be stored in time"
     if while_waiting and while_running:
         return in_all, f"no worker was free in time, then {took}"
     if while_waiting or started_at - slot_at > ended_at - started_at:

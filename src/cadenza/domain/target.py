@@ -1,6 +1,6 @@
 """Targets: what an endpoint calls."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from urllib.parse import urlsplit
@@ -47,6 +47,11 @@ class HttpTarget:
         return (urlsplit(self.url).hostname or "").lower()
 
     @property
+    def origin(self) -> str:
+        """Whose its secrets are, like `https://shop.example:8443`."""
+        return origin_of(self.url)
+
+    @property
     def runs_on(self) -> str:
         """Which workers claim it."""
         return ANYWHERE
@@ -72,6 +77,18 @@ class ShellTarget:
 Target = HttpTarget | ShellTarget | GraphTarget | FunctionTarget
 
 
+def origin_of(url: str) -> str:
+    """Scheme, host and port, where it is not the usual one; what is no url is alone with itself."""
+    try:
+        parts = urlsplit(url)
+        scheme, host, port = parts.scheme.lower(), parts.hostname or "", parts.port
+    except ValueError:
+        return url
+    host = f"[{host}]" if ":" in host else host
+    is_usual = port in (None, {"http": 80, "https": 443}.get(scheme))
+    return f"{scheme}://{host}" if is_usual else f"{scheme}://{host}:{port}"
+
+
 def only_reads(target: Target) -> bool:
     """Whether it may be called once more, or in spite of a backoff, without doing anything."""
     return isinstance(target, HttpTarget) and target.method.upper() in ("GET", "HEAD")
@@ -88,6 +105,37 @@ def masking_secrets(target: Target) -> Target:
     return replace(target, secret_headers=dict.fromkeys(target.secret_headers, Secret(KEPT)))
 
 
+def have_same_origin(wanted: Target, stored: Target | None) -> bool:
+    return (
+        isinstance(wanted, HttpTarget)
+        and isinstance(stored, HttpTarget)
+        and wanted.origin == stored.origin
+    )
+
+
+def leaving_secrets(wanted: Target, stored: Target, named: Collection[str]) -> Target:
+    """Without the secrets of another origin that a change does not name: who may write a url could
+    else have them sent to it."""
+    if not isinstance(wanted, HttpTarget) or have_same_origin(wanted, stored):
+        return wanted
+    spoken_of = {name.lower() for name in named}
+    kept = {name: each for name, each in wanted.secret_headers.items() if name.lower() in spoken_of}
+    return replace(wanted, secret_headers=kept)
+
+
+def dropped_secrets(wanted: Target, stored: Target) -> str | None:
+    """What is to be told of secrets that a change of origin has dropped."""
+    names = [name for name in secrets_of(stored) if name not in secrets_of(wanted)]
+    if not names or not isinstance(stored, HttpTarget) or not isinstance(wanted, HttpTarget):
+        return None
+    if have_same_origin(wanted, stored):
+        return None
+    return (
+        f"the secret headers {', '.join(names)} belonged to {stored.origin} and are dropped; "
+        "send them again where the new target may know them"
+    )
+
+
 def keeping_stored(wanted: Target, stored: Target | None) -> Target:
     """The target to write, with what its definition leaves as it is: secrets, a mandate."""
     if isinstance(wanted, GraphTarget):
@@ -99,13 +147,13 @@ def keeping_secrets(wanted: Target, stored: Target | None, path: str = "secret_h
     """The target to write: `Secret(KEPT)` leaves the ciphertext of exactly this header name alone.
 
     Every other secret is to be sealed. A stored secret that does not open is `Secret(KEPT)`, too.
-    InvalidInput where there is no secret to keep.
+    InvalidInput where there is no secret to keep, or one that belongs to another origin.
     """
     for error in secrets_missing(wanted, stored, path):
         raise error
     if not isinstance(wanted, HttpTarget) or not wanted.secret_headers:
         return wanted
-    present = secrets_of(stored)
+    present = secrets_of(stored) if have_same_origin(wanted, stored) else {}
     secrets = wanted.secret_headers.items()
     written = {name: _to_write(name, secret, present) for name, secret in secrets}
     return replace(wanted, secret_headers=written)
@@ -113,12 +161,14 @@ def keeping_secrets(wanted: Target, stored: Target | None, path: str = "secret_h
 
 def secrets_missing(wanted: Target, stored: Target | None, path: str) -> Iterator[InvalidInput]:
     """Every secret that should be kept and cannot be."""
-    present = secrets_of(stored)
+    present, is_moved = secrets_of(stored), not have_same_origin(wanted, stored)
     for name, secret in secrets_of(wanted).items():
-        if secret.value != KEPT or name in present:
-            continue
         other = _in_another_case(name, present)
-        if other is None:
+        if secret.value != KEPT or (name in present and not is_moved):
+            continue
+        if other is not None and is_moved and isinstance(stored, HttpTarget):
+            fix = f"the stored secret belongs to {stored.origin}, and is sent nowhere else"
+        elif other is None:
             fix = "there is no stored secret to keep"
         elif other.value == KEPT:  # sealed for the other spelling, and nobody can open it
             fix = "the stored secret cannot be read, so its header keeps its case"

@@ -36,6 +36,7 @@ def show(comparisons: list[Comparison], life: Life, purse: Purse, out: Output) -
         return
     for comparison in comparisons:
         console().print(table(comparison))
+        console().print(timelines(comparison))
     reasons = dict.fromkeys(session.reasoning for session in life.sessions if session.reasoning)
     for reason in list(reasons)[:8]:
         typer.echo(f"  {plain(reason)}")
@@ -50,13 +51,10 @@ def show(comparisons: list[Comparison], life: Life, purse: Purse, out: Output) -
 
 
 def table(comparison: Comparison) -> Table:
-    begin, end = comparison.begin, comparison.end
-    most = max(max(buckets(lane.probes, begin, end)) for lane in comparison.lanes)
     rows = Table(title=comparison.endpoint, title_justify="left", box=SIMPLE_HEAD)
     rows.add_column("", no_wrap=True)
-    for title in ("probes", "changes seen", "after, on average", "than the baseline"):
-        rows.add_column(title, justify="right")
-    rows.add_column(f"probes over time ({begin:%d %b %H:%M} to {end:%d %b %H:%M})", no_wrap=True)
+    for title in ("probes", "seen", "after", "against baseline"):
+        rows.add_column(title, justify="right", no_wrap=True)
     for lane in comparison.lanes:
         rows.add_row(
             lane.who,
@@ -64,10 +62,21 @@ def table(comparison: Comparison) -> Table:
             f"{lane.seen} of {len(comparison.changes)}",
             duration_text(lane.mean_delay.total_seconds() * 1000) if lane.mean_delay else "–",
             _against(lane, comparison),
-            sparkline(lane.probes, begin, end, most),
         )
+    return rows
+
+
+def timelines(comparison: Comparison) -> Table:
+    """Below the figures, so that both fit a narrow terminal."""
+    begin, end = comparison.begin, comparison.end
+    most = max(max(buckets(lane.probes, begin, end)) for lane in comparison.lanes)
+    rows = Table(box=SIMPLE_HEAD)
+    rows.add_column("", no_wrap=True)
+    rows.add_column(f"probes, {begin:%d %b %H:%M} to {end:%d %b %H:%M}", no_wrap=True)
+    for lane in comparison.lanes:
+        rows.add_row(lane.who, sparkline(lane.probes, begin, end, most))
     marks = buckets(comparison.changes, begin, end)
-    rows.add_row("changes", "", "", "", "", "".join("▲" if mark else "·" for mark in marks))
+    rows.add_row("changes", "".join("▲" if mark else "·" for mark in marks))
     return rows
 
 

@@ -11,7 +11,7 @@ import typer
 from fastapi import FastAPI
 
 from cadenza.adapters.cron.cronsim import CronsimCron
-from cadenza.adapters.expressions.cel import CelExpressions
+from cadenza.adapters.expressions.pool import endable_expressions
 from cadenza.adapters.http.addresses import parse_ports
 from cadenza.adapters.postgres.clock import DatabaseClock
 from cadenza.adapters.postgres.database import Database
@@ -23,6 +23,7 @@ from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.domain.access import hash_of
 from cadenza.roots.dispatch import dispatcher, words
+from cadenza.roots.expressions import expression_limits
 from cadenza.roots.first_start import first_key
 from cadenza.roots.planner_limits import planner_limits
 from cadenza.roots.prices import LoadedPrices
@@ -82,14 +83,16 @@ async def served_app(
 async def app_over(
     settings: Settings, stores: Stores, clock: Clock, url: str | None = None
 ) -> AsyncGenerator[FastAPI]:
+    limits = expression_limits(settings)
     async with (
-        dispatcher(settings, stores.signing_keys, clock) as calls,
+        endable_expressions(limits, at_once=url is not None) as expressions,
+        dispatcher(settings, stores.signing_keys, clock, expressions) as calls,
         opened_streams(stores.event_log, url) as streams,
     ):
         admin_key, closed_ports = settings.admin_key, parse_ports(settings.closed_ports)
         around = Surroundings(
             streams=streams,
-            expressions=CelExpressions(),
+            expressions=expressions,
             dispatcher=calls,
             validation_policy=validation_policy(
                 settings.shell_allowed, closed_ports, settings.llm_provider

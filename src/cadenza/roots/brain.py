@@ -9,6 +9,7 @@ from cadenza.adapters.brains.rules.declared import CelRules
 from cadenza.adapters.cron.cronsim import CronsimCron
 from cadenza.adapters.expressions.cel import CelExpressions
 from cadenza.adapters.system.ids import new_marker
+from cadenza.application.ports.expressions import Expressions
 from cadenza.domain.errors import InstallationError
 from cadenza.domain.target import Secret
 from cadenza.roots.settings import PREFIX, Settings
@@ -17,9 +18,10 @@ if TYPE_CHECKING:
     from cadenza.adapters.brains.llm.brain import LlmBrain
 
 
-def rules_brain() -> RulesBrain:
+def rules_brain(expressions: Expressions | None = None) -> RulesBrain:
+    """Whose expressions run in this process unless told otherwise: for who is alone in it."""
     cron = CronsimCron()
-    return RulesBrain(cron, CelRules(CelExpressions(), cron))
+    return RulesBrain(cron, CelRules(expressions or CelExpressions(), cron))
 
 
 def llm_brain(settings: Settings, prompt: str | None = None) -> "LlmBrain":

@@ -4,10 +4,17 @@ from cadenza.cli.lazy import Later
 
 _PANELS = {
     "Jobs and runs": {
-        "jobs": ("cli.jobs", "Jobs: a description in plain words, and endpoints."),
-        "endpoints": ("cli.endpoints", "Endpoints: what is called, when, and within which limits."),
+        "jobs": ("cli.jobs_and_endpoints", "Jobs: a description in plain words, and endpoints."),
+        "endpoints": (
+            "cli.jobs_and_endpoints",
+            "Endpoints: what is called, when, and within which limits.",
+        ),
         "runs": ("cli.runs", "Runs: what ran, how it ended, and why it ran then."),
         "sessions": ("cli.sessions", "Sessions: what the planner did or wanted, and why."),
+        "status": (
+            "cli.status",
+            "Show what fails, is late, paused or bent right now, since when, and why.",
+        ),
         "tail": (
             "cli.tail",
             "Follow what happens: finished runs, actions of people and of the planner. Ctrl-C "
@@ -124,6 +131,10 @@ _PANELS = {
             "Bring the database to the schema of this version; safe while programs run.",
         ),
         "secrets": ("roots.secrets", "The master keys, and the secrets they encrypt."),
+        "doctor": (
+            "roots.doctor",
+            "Look for what is wrong: server, database, clock, disk, networks, workers, settings.",
+        ),
         "settings": (
             "roots.settings_command",
             "Show every setting: its value, and where that came from.",

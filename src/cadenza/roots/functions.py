@@ -1,15 +1,13 @@
 """A user's own program: a worker for its functions with a planner beside it, in its process."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
-from uuid import UUID
 
 import structlog
 
-from cadenza.adapters.cron.cronsim import CronsimCron
 from cadenza.adapters.functions.dispatcher import FunctionDispatcher
 from cadenza.adapters.postgres.accounts import PostgresAccounts
 from cadenza.adapters.postgres.billing import PostgresBilling
@@ -24,38 +22,19 @@ from cadenza.adapters.postgres.workers import PostgresWorkers
 from cadenza.adapters.system.events import LoggedEvents
 from cadenza.adapters.system.ids import new_id
 from cadenza.adapters.system.worker_program import log_trouble, run_with
-from cadenza.application.accounts import Tenants
 from cadenza.application.announcing import Heartbeat
-from cadenza.application.dispatch import RoutedDispatcher
-from cadenza.application.finishing import ClaimedRuns
-from cadenza.application.graph_grants import GraphGrants
-from cadenza.application.graph_targets import GraphTargets
-from cadenza.application.manifests import Manifests
-from cadenza.application.outlook import Outlook
 from cadenza.application.planners import Planners
-from cadenza.application.ports.accounts import TenantReads
-from cadenza.application.ports.billing import BillingReads
-from cadenza.application.ports.catalogue import EndpointReads
-from cadenza.application.ports.clock import Clock
-from cadenza.application.ports.events import Events
-from cadenza.application.ports.gateway import Prices
-from cadenza.application.ports.store import Store
 from cadenza.application.ports.workers import BEAT_EVERY
-from cadenza.application.program_runs import ProgramRuns
-from cadenza.application.programs import Programs, Reconciled
+from cadenza.application.programs import Reconciled
 from cadenza.application.repeat import repeat
-from cadenza.application.schedule_changes import ScheduleChanges
-from cadenza.application.schedule_manifests import ScheduleManifests
-from cadenza.application.scheduler import Scheduler, SchedulerOptions
-from cadenza.application.steering import Steering
+from cadenza.application.scheduler import Scheduler
 from cadenza.domain.errors import StoreUnavailable
-from cadenza.domain.function_target import FunctionTarget, runs_on
-from cadenza.program.control import Control
 from cadenza.program.declarations import Declarations
 from cadenza.roots.brain import rules_brain
 from cadenza.roots.planner import make_planner
 from cadenza.roots.prices import LoadedPrices
 from cadenza.roots.program import opened_database
+from cadenza.roots.program_parts import declared, make_programs, make_worker
 from cadenza.roots.scheduler import MAINTENANCE_EVERY, scheduler_options
 from cadenza.roots.secrets import secret_box
 from cadenza.roots.settings import Settings
@@ -63,7 +42,6 @@ from cadenza.roots.stores import claimed_runs
 from cadenza.roots.worker import worker_name
 
 KIND = "program"
-CRON = CronsimCron()
 log = structlog.get_logger()
 
 
@@ -130,50 +108,6 @@ async def _beating(database: Database, clock: DatabaseClock, name: str) -> None:
     finally:
         with suppress(StoreUnavailable):
             await heartbeat.end()
-
-
-def make_programs(
-    store: Store,
-    tenants: TenantReads,
-    billing: BillingReads,
-    prices: Prices,
-    new_id: Callable[[], UUID],
-) -> Programs:
-    """Over any store: a test has one in memory."""
-    grants = GraphGrants(prices, new_id)
-    graphs = GraphTargets(grants, billing)
-    schedules = ScheduleManifests(ScheduleChanges(grants, CRON), billing, new_id)
-    manifests = Manifests(store, CRON, schedules, graphs, new_id)
-    return Programs(store, manifests, Tenants(store, new_id, lambda: None), tenants, CRON)
-
-
-async def declared(
-    declarations: Declarations, programs: Programs, endpoints: EndpointReads, tenant: str | None
-) -> tuple[Control, Reconciled]:
-    """Reconciled with what is stored, and what its handles steer with."""
-    definitions = declarations.definitions()
-    caller = await programs.caller(declarations.program, tenant)
-    reconciled = await programs.reconcile(caller, declarations.program, definitions)
-    steering, outlook = Steering(programs.store, CRON), Outlook(endpoints, CRON)
-    return Control(caller, steering, outlook, reconciled.endpoint_ids), reconciled
-
-
-def make_worker(
-    declarations: Declarations,
-    name: str,
-    queue: ClaimedRuns,
-    calls: FunctionDispatcher,
-    clock: Clock,
-    events: Events,
-    options: SchedulerOptions,
-) -> Scheduler:
-    program, functions = declarations.program, declarations.functions
-    hosts = {FunctionTarget(program, function).host for function in functions}
-    # A program has one tenant, and a function runs once at a time: only the whole is limited.
-    room = {"per_tenant": options.in_flight, "runs_on": runs_on(program)}
-    dispatcher = RoutedDispatcher({FunctionTarget: calls})
-    runs = ProgramRuns(queue, hosts)
-    return Scheduler(name, runs, dispatcher, clock, events, replace(options, **room))
 
 
 def _tell(declarations: Declarations, reconciled: Reconciled) -> None:

@@ -28,7 +28,7 @@ def migrate(
     Example: cadenza migrate --status
     """
     settings = read_settings()
-    with database_url(settings) as url:
+    with database_url(settings, beside=True) as url:
         asyncio.run(_migrate(settings, url, only_show=status, as_json=as_json))
 
 

@@ -14,6 +14,7 @@ import structlog
 import typer
 
 from cadenza.adapters.cron.cronsim import CronsimCron
+from cadenza.adapters.expressions.pool import endable_expressions
 from cadenza.adapters.postgres.accounts import PostgresAccounts
 from cadenza.adapters.postgres.analysis_queue import PostgresAnalysisQueue
 from cadenza.adapters.postgres.billing import PostgresBilling
@@ -35,6 +36,7 @@ from cadenza.domain.billing import TokenUsage
 from cadenza.domain.endpoint import Job
 from cadenza.domain.errors import InvalidInput
 from cadenza.roots.brain import llm_brain, rules_brain
+from cadenza.roots.expressions import expression_limits
 from cadenza.roots.planner_limits import llm_prices, planner_limits
 from cadenza.roots.program import opened_database, run_program, start_program
 from cadenza.roots.secrets import secret_box
@@ -95,12 +97,13 @@ async def run_planner(settings: Settings, url: str) -> None:
 
 @asynccontextmanager
 async def opened_brains(settings: Settings) -> AsyncGenerator[Sequence[Brain]]:
-    rules = rules_brain()
-    if settings.llm_provider is None and settings.llm_model is None:
-        yield (rules,)
-        return
-    async with aclosing(llm_brain(settings)) as model:
-        yield (rules, model)
+    async with endable_expressions(expression_limits(settings)) as expressions:
+        rules = rules_brain(expressions)
+        if settings.llm_provider is None and settings.llm_model is None:
+            yield (rules,)
+            return
+        async with aclosing(llm_brain(settings)) as model:
+            yield (rules, model)
 
 
 def make_planner(

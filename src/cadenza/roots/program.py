@@ -14,6 +14,7 @@ import uvloop
 
 from cadenza.adapters.postgres.database import Database, open_database
 from cadenza.adapters.postgres.embedded import EmbeddedPostgres
+from cadenza.adapters.postgres.embedded.running import running_url
 from cadenza.adapters.system.worker_program import log_trouble
 from cadenza.domain.errors import StoreUnavailable
 from cadenza.roots.settings import Settings, read_settings
@@ -46,10 +47,14 @@ def collect_less_often() -> None:
 
 
 @contextmanager
-def database_url(settings: Settings) -> Generator[str]:
-    """Its address; an embedded server ends with the block."""
+def database_url(settings: Settings, *, beside: bool = False) -> Generator[str]:
+    """Its address; an embedded server ends with the block. `beside`: where a Cadenza that is up has
+    started one, that is used."""
     if settings.database_url is not None:
         yield settings.database_url.get_secret_value()
+        return
+    if beside and (url := running_url(settings.data_folder / "postgres")) is not None:
+        yield url
         return
     with EmbeddedPostgres(settings.data_folder / "postgres") as url:
         yield url
@@ -98,3 +103,13 @@ def set_up_logs(*, as_json: bool) -> None:
         logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
         cache_logger_on_first_use=True,
     )
+    logging.basicConfig(level=logging.WARNING, handlers=[_Forwarded()], force=True)
+
+
+class _Forwarded(logging.Handler):
+    """What libraries log goes the same way: a JSON log has no lines of plain text in it."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        level = logging.getLevelName(record.levelno).lower()
+        write = getattr(structlog.get_logger(), level, None) or structlog.get_logger().warning
+        write(record.getMessage(), logger=record.name)

@@ -5,6 +5,7 @@ from datetime import timedelta
 import structlog
 import typer
 
+from cadenza.adapters.expressions.pool import endable_expressions
 from cadenza.adapters.postgres.accounts import PostgresSigningKeys
 from cadenza.adapters.postgres.clock import DatabaseClock
 from cadenza.adapters.postgres.database import Database
@@ -13,6 +14,7 @@ from cadenza.adapters.postgres.maintenance import Maintenance
 from cadenza.adapters.postgres.migrate import migrate
 from cadenza.adapters.system.clock import warn_if_off
 from cadenza.adapters.system.events import LoggedEvents
+from cadenza.adapters.system.failing_runs import LoggingDispatcher
 from cadenza.adapters.system.worker_program import log_trouble
 from cadenza.application.executions import Load
 from cadenza.application.ports.dispatcher import Dispatcher
@@ -20,6 +22,7 @@ from cadenza.application.ports.secret_box import SecretBox
 from cadenza.application.repeat import repeat
 from cadenza.application.scheduler import Scheduler, SchedulerOptions
 from cadenza.roots.dispatch import dispatcher
+from cadenza.roots.expressions import expression_limits
 from cadenza.roots.program import collect_less_often, opened_database, run_program, start_program
 from cadenza.roots.secrets import secret_box
 from cadenza.roots.settings import Settings
@@ -57,9 +60,13 @@ async def run_scheduler(settings: Settings, url: str) -> None:
             warn_if_off(await clock.ask(database))
             await maintenance.run_once()
 
-        async with dispatcher(settings, PostgresSigningKeys(database, box), clock) as calls:
-            load = Load()
-            worker = make_scheduler(settings, database, box, clock, calls, load)
+        signing_keys = PostgresSigningKeys(database, box)
+        async with (
+            endable_expressions(expression_limits(settings)) as expressions,
+            dispatcher(settings, signing_keys, clock, expressions) as calls,
+        ):
+            load, logged = Load(), LoggingDispatcher(calls)
+            worker = make_scheduler(settings, database, box, clock, logged, load)
             beside = [
                 Listener(url, {"cadenza_due": worker.wake}).run(),
                 repeat(housekeeping, clock, MAINTENANCE_EVERY, log_trouble),

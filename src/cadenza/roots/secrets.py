@@ -42,7 +42,7 @@ def _with_secrets(use: Callable[[Secrets], Awaitable[T]], warn: Callable[[str], 
             add_key = keys.add_key if isinstance(keys, KeyFile) else None
             return await use(Secrets(values, keys, add_key))
 
-    with database_url(settings) as url:
+    with database_url(settings, beside=True) as url:
         return asyncio.run(run(url))
 
 

@@ -12,6 +12,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from cadenza.adapters.postgres.listener import Listener
+from cadenza.adapters.system.listening import HOST
 from cadenza.application.ports.event_log import EventLog
 from cadenza.application.waiting import end_all
 from cadenza.roots.settings import Settings
@@ -52,9 +53,26 @@ def server_config(
     )
 
 
+@asynccontextmanager
+async def served(app: FastAPI, limits: ConnectionLimits | None = None) -> AsyncGenerator[int]:
+    """On whatever port of this machine is free, beside what else the process does: its signals
+    stay its own."""
+    server = uvicorn.Server(server_config(app, HOST, 0, limits))
+    server.config.load()
+    server.lifespan = server.config.lifespan_class(server.config)
+    await server.startup()
+    serving = asyncio.create_task(server.main_loop())
+    try:
+        yield server.servers[0].sockets[0].getsockname()[1]
+    finally:
+        server.should_exit = True
+        await serving
+        await server.shutdown()
+
+
 def connection_limits(settings: Settings) -> ConnectionLimits:
     """As many as are set, where this process may open so many; it asks for more if it has to."""
-    in_all, reserved = settings.api_connections, ConnectionLimits.reserved
+    in_all, reserved = settings.api_connections, ConnectionLimits().reserved
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = in_all + reserved + OTHER_FILES
     if soft < wanted:

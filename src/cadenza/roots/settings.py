@@ -12,6 +12,7 @@ from cadenza.domain.errors import InstallationError
 from cadenza.roots.graph_settings import GraphSettings, InFlight
 
 PREFIX = "CADENZA_"
+OPEN_NETWORKS = "loopback,private"  # under `cadenza up`, where nothing else is said
 Money = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
@@ -87,6 +88,8 @@ class ProgramSettings(BaseSettings):
     """Connections of clients that the API has open at most."""
     api_connections_per_address: int = Field(default=200, ge=10, le=100_000)
     """Of those, from one address; behind a proxy all come from its address."""
+    expression_ms: int = Field(default=50, ge=1, le=10_000)
+    """Processor time that one expression of an owner (a rule, success_when) may use."""
     sessions_at_once: int = Field(default=8, ge=1, le=1000)
     """Analyses that a planner holds at once."""
     planner_cycle_seconds: float = Field(default=300, ge=1, le=86_400)

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cadenza.roots.settings import Settings, read_settings, variables_of
+from cadenza.roots.settings import OPEN_NETWORKS, Settings, read_settings, variables_of
 
 cli = typer.Typer()
 
@@ -33,6 +33,8 @@ def settings(
     table = Table("variable", "value", "from", box=None, pad_edge=False, header_style="bold")
     for row in rows:
         value = "" if row["value"] is None else str(row["value"])
+        if "with_up" in row:
+            value = f"none ({row['with_up']} under `cadenza up`)"
         style = "" if row["from"] == "default" else "bold"
         table.add_row(row["variable"], Text(value, overflow="fold"), row["from"], style=style)
     Console(highlight=False).print(table)
@@ -46,4 +48,7 @@ def _row(name: str, value: object) -> dict[str, Any]:
     variables = variables_of(name)
     in_force = {variable.upper() for variable, value in os.environ.items() if value}
     origin = "default" if in_force.isdisjoint(variables) else "environment"
-    return {"variable": variables[0], "value": value, "from": origin}
+    row = {"variable": variables[0], "value": value, "from": origin}
+    if name == "allowed_networks" and not value:
+        return {**row, "with_up": OPEN_NETWORKS}
+    return row

@@ -26,13 +26,11 @@ from cadenza.demo.model_provider import ModelProvider
 from cadenza.roots.first_start import key_at_hand
 from cadenza.roots.program import opened_database, run_program, set_up_logs
 from cadenza.roots.secrets import secret_box
-from cadenza.roots.settings import Settings, read_settings
-from cadenza.up.sample_service import sample_service
+from cadenza.roots.settings import OPEN_NETWORKS, Settings, read_settings
+from cadenza.up.sample_service import SamplePort, sample_service
 from cadenza.up.supervisor import Program, Supervisor
-from cadenza.up.welcome import Welcome, typed_command
+from cadenza.up.welcome import Welcome, path_line
 
-OPEN_NETWORKS = "loopback,private"
-SAMPLE_PORT = 8081
 WORKERS = ("scheduler", "planner", "graph-worker")
 CADENZA = (sys.executable, "-m", "cadenza.roots.main")
 log = structlog.get_logger()
@@ -43,6 +41,16 @@ cli = typer.Typer()
 def up(
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535, help="The port.")] = 8080,
+    sample_port: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=65535,
+            help="The port of the sample service; it is kept with the data.",
+            show_default="8081, or one that is free",
+        ),
+    ] = None,
+    sample: Annotated[bool, typer.Option(help="With the sample service, or without.")] = True,
 ) -> None:
     """Run everything on this machine: database, API, workers and a sample service.
 
@@ -54,10 +62,14 @@ def up(
     set_up_logs(as_json=settings.log_json)
     check_can_listen("up", host, port)
     box = secret_box(settings, warn=log.warning)
-    run_program(settings, lambda url: _up(settings, box, url, host, port))
+    kept = SamplePort(settings.data_folder)
+    sample_at = kept.chosen(sample_port) if sample else None
+    run_program(settings, lambda url: _up(settings, box, url, host, port, sample_at))
 
 
-async def _up(settings: Settings, box: SecretBox, url: str, host: str, port: int) -> None:
+async def _up(
+    settings: Settings, box: SecretBox, url: str, host: str, port: int, sample_port: int | None
+) -> None:
     address = address_of(host, port)
     async with opened_database(settings, url) as database:
         await migrate(database)
@@ -67,9 +79,9 @@ async def _up(settings: Settings, box: SecretBox, url: str, host: str, port: int
     workers = [Program(name, [*CADENZA, name]) for name in WORKERS]
     supervisor = Supervisor([api, *workers], _environment(settings, url))
     stop_on_signals(supervisor)
-    async with sample_service(SAMPLE_PORT, ModelProvider().app()) as sample:
+    async with sample_service(sample_port, ModelProvider().app()) as sample:
         welcome = Welcome(
-            typed_command(Path(sys.argv[0]), os.environ.get("PATH", "")),
+            path_line(Path(sys.argv[0]), os.environ.get("PATH", "")),
             address,
             sample,
             _networks(settings),

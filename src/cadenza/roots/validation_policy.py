@@ -19,7 +19,7 @@ def validation_policy(
     check = CelExpressions().check
 
     def check_rule(field: str, expression: str) -> None:
-        check(field, expression, OF_A_RULE, yes_or_no=not field.endswith("run_at"))
+        check(field, expression, OF_A_RULE, yes_or_no_wanted=not field.endswith("run_at"))
 
     check_answer = partial(check, names=OF_AN_ANSWER)
     check_model = partial(check_model_name, llm_provider)

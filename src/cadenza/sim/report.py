@@ -7,6 +7,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
+from cadenza.cli.descriptions import source
 from cadenza.domain.instants import humanize
 from cadenza.domain.run import Run
 from cadenza.sim.play import Played
@@ -55,7 +56,7 @@ def _picture(played: Played) -> dict[str, Any]:
         "metrics": metrics,
         "lanes": lanes,
         "phases": _phases(played),
-        "legend": sources.most_common(),
+        "legend": [(name, source(name), count) for name, count in sources.most_common()],
         "ticks": [(minute, _x(world, START + timedelta(minutes=minute)))
                   for minute in range(0, int(minutes) + 1, step)],
         "left": LEFT, "right": RIGHT, "width": WIDTH,

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from cadenza.cli.descriptions import source as source_words
 from cadenza.domain.instants import humanize
 from cadenza.sim.play import Played, cooldown_kept, first_action
 from cadenza.sim.world import START, World
@@ -62,7 +63,7 @@ def _table(played: Played) -> Table:
             name,
             str(len(runs)),
             Text("\n").join(
-                Text(f"{count:3} {source}", COLOURS.get(source, ""))
+                Text(f"{count:3} {source_words(source)}", COLOURS.get(source, ""))
                 for source, count in sources.most_common()
             ),
             _gaps(world.gaps(name)),

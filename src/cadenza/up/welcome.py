@@ -9,6 +9,9 @@ from pathlib import Path
 import aiohttp
 import structlog
 from rich.console import Console
+from rich.markup import escape
+
+from cadenza.up.sample_service import Sample
 
 READY_SECONDS = 60.0
 LOOK_SECONDS = 0.1
@@ -17,9 +20,9 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class Welcome:
-    command: str  # as the person can type it here
+    path_line: str | None  # by which a shell finds the command; None: it does already
     address: str
-    sample: str  # the address of the sample service
+    sample: Sample
     networks: str
     client_file: Path
     new_key: str | None
@@ -41,20 +44,29 @@ class Welcome:
         out.print(f"\n[bold]Cadenza is up[/] at {self.address}  (Ctrl-C ends it)\n")
         if link is not None:
             out.print(f"  The dashboard, signed in (works once, for a minute):  [bold]{link}[/]")
-            out.print(f"  Another such link:  {self.command} dashboard\n")
+            out.print("  Another such link:  cadenza dashboard\n")
         if self.new_key is not None:
             out.print(f"  Your admin key, shown this once:  [bold]{self.new_key}[/]")
             out.print(f"  The command line finds it in {self.client_file}\n")
         out.print(f"  Targets in these networks may be called: {self.networks}")
-        out.print(f"  A sample service answers with a queue depth: {self.sample}\n")
-        out.print("Three lines to try, in another terminal:\n")
-        for line in (
-            f'{self.command} jobs create shop --description "Watch the queue of orders"',
-            f"{self.command} endpoints create shop/queue --url {self.sample} --every 5s",
-            f"{self.command} tail --count 3",
-        ):
+        if self.sample.address is not None:
+            out.print(f"  A sample service answers with a queue depth: {self.sample.address}")
+        if self.sample.trouble is not None:
+            out.print(f"  [yellow]{escape(self.sample.trouble)}[/]")
+        out.print("\nTo try, in another terminal, in this folder:\n")
+        for line in self._lines():
             out.print(f"  {line}", markup=False)
         out.print("")
+
+    def _lines(self) -> list[str]:
+        """The same as in the README."""
+        url = self.sample.address or "https://example.com/queue"
+        return [
+            *([self.path_line] if self.path_line else []),
+            'cadenza jobs create shop --description "Watch the queue of orders"',
+            f"cadenza endpoints create shop/queue --url {url} --every 5s",
+            "cadenza tail --count 3",
+        ]
 
 
 async def _is_ready(session: aiohttp.ClientSession, address: str) -> bool:
@@ -75,13 +87,14 @@ async def _sign_in_link(session: aiohttp.ClientSession, address: str, key: str) 
         return None
 
 
-def typed_command(program: Path, search_path: str) -> str:
-    """How a person in this folder starts the program that runs now."""
+def path_line(program: Path, search_path: str) -> str | None:
+    """What lets a shell in this folder find the program that runs now by its name alone."""
+    folder = program.absolute().parent
     if program.name != "cadenza" or not program.exists():
-        return "cadenza"
-    if str(program.absolute().parent) in search_path.split(os.pathsep):
-        return "cadenza"
+        return None
+    if str(folder) in search_path.split(os.pathsep):
+        return None
     try:
-        return str(program.absolute().relative_to(Path.cwd()))
+        return f'export PATH="$PWD/{folder.relative_to(Path.cwd())}:$PATH"'
     except ValueError:
-        return str(program.absolute())
+        return f'export PATH="{folder}:$PATH"'

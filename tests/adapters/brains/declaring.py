@@ -14,6 +14,7 @@ from cadenza.domain.health import WINDOWS, Health, HealthWindow
 from cadenza.domain.rule import Rule, RuleAction, Then
 from cadenza.domain.run import RunStatus
 from tests.factories import CRON, NOON, id_of, make_endpoint, minutes, seconds
+from tests.without_waiting import without_waiting
 
 RULES = CelRules(CelExpressions(), CRON)
 HALF_MINUTE = Then(RuleAction.INTERVAL, seconds(30))
@@ -63,7 +64,11 @@ def context(
 
 
 def ruled(rules: Sequence[Rule], *bodies: Any, **about: Any) -> Ruling:
-    return RULES.ruling(context(rules, *bodies, **about))
+    return without_waiting(RULES.ruling(context(rules, *bodies, **about)))
+
+
+def rules_speak_for(about: AnalysisContext) -> bool:
+    return without_waiting(RULES.speak_for(about))
 
 
 def only(ruling: Ruling) -> Proposal:

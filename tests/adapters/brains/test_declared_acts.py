@@ -8,7 +8,15 @@ import pytest
 from cadenza.domain.endpoint import Endpoint, OnDemand
 from cadenza.domain.hint import Author, IntervalHint, Pause
 from cadenza.domain.rule import RuleAction, Then
-from tests.adapters.brains.declaring import HALF_MINUTE, RULES, context, only, rule, rule_id, ruled
+from tests.adapters.brains.declaring import (
+    HALF_MINUTE,
+    context,
+    only,
+    rule,
+    rule_id,
+    ruled,
+    rules_speak_for,
+)
 from tests.factories import (
     NOON,
     id_of,
@@ -172,18 +180,18 @@ def test_clear_is_asked_for_only_where_there_is_something_to_clear() -> None:
 
 def test_an_endpoint_is_the_rules_while_one_holds_or_what_one_wrote_is_in_force() -> None:
     calm = rule("response.depth < 10", Then(RuleAction.CLEAR), name="calm")
-    assert RULES.speak_for(context([calm], {"depth": 1}))
-    assert not RULES.speak_for(context([calm], {"depth": 11}))
-    assert not RULES.speak_for(context([], {"depth": 1}))
+    assert rules_speak_for(context([calm], {"depth": 1}))
+    assert not rules_speak_for(context([calm], {"depth": 11}))
+    assert not rules_speak_for(context([], {"depth": 1}))
     written = IntervalHint(seconds(5), NOON + minutes(1), rule_id=rule_id("calm"))
     hinted = make_endpoint(interval_hint=written)
-    assert RULES.speak_for(context([calm], {"depth": 11}, endpoint=hinted))
+    assert rules_speak_for(context([calm], {"depth": 11}, endpoint=hinted))
     foreign = IntervalHint(seconds(5), NOON + minutes(1), rule_id=rule_id("calmer"))
-    assert not RULES.speak_for(
+    assert not rules_speak_for(
         context([calm], {"depth": 11}, endpoint=make_endpoint(interval_hint=foreign))
     )
     paused = make_endpoint(planner_pause=Pause(NOON + minutes(1), rule_id=rule_id("calm")))
-    assert RULES.speak_for(context([calm], {"depth": 11}, endpoint=paused))
+    assert rules_speak_for(context([calm], {"depth": 11}, endpoint=paused))
 
 
 def test_a_reason_does_not_say_who_wrote_a_hint() -> None:
@@ -192,9 +200,9 @@ def test_a_reason_does_not_say_who_wrote_a_hint() -> None:
     for author, session_id in ((PERSON, None), (Author.PLANNER, id_of("session"))):
         hint = IntervalHint(seconds(5), NOON + minutes(1), author, reason, session_id)
         hinted = make_endpoint(interval_hint=hint)
-        assert not RULES.speak_for(context([deep], {"depth": 1}, endpoint=hinted))
+        assert not rules_speak_for(context([deep], {"depth": 1}, endpoint=hinted))
     paused = make_endpoint(person_pause=Pause(NOON + minutes(1), reason))
-    assert not RULES.speak_for(context([deep], {"depth": 1}, endpoint=paused))
+    assert not rules_speak_for(context([deep], {"depth": 1}, endpoint=paused))
 
 
 def test_a_renamed_rule_knows_what_it_wrote() -> None:
@@ -204,7 +212,7 @@ def test_a_renamed_rule_knows_what_it_wrote() -> None:
         seconds(5), NOON + minutes(1), reason="Rule deep queue", rule_id=rule_id("deep queue")
     )
     hinted = make_endpoint(interval_hint=hint)
-    assert RULES.speak_for(context([renamed], {"depth": 1}, endpoint=hinted))
+    assert rules_speak_for(context([renamed], {"depth": 1}, endpoint=hinted))
 
 
 def test_an_on_demand_sibling_can_be_woken_and_kept_awake() -> None:

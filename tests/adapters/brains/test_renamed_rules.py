@@ -21,7 +21,7 @@ from cadenza.domain.endpoint import Every
 from cadenza.domain.hint import Author
 from cadenza.domain.rule import Rule, RuleAction, Then
 from cadenza.roots.brain import rules_brain
-from tests.adapters.brains.declaring import RULES
+from tests.adapters.brains.declaring import rules_speak_for
 from tests.application.bench import Bench, simulated
 from tests.factories import CRON, id_of, minutes
 
@@ -113,7 +113,7 @@ async def test_it_keeps_its_id_its_hint_and_its_cooldown(rename: Rename) -> None
     assert (renamed.name, renamed.id) == ("long queue", rule.id)
     await answers(bench, 5)  # it does not hold, and yet the endpoint is the rule's
     context = await context_of(bench)
-    assert RULES.speak_for(context)
+    assert rules_speak_for(context)
     assert set(context.fired_at) == {rule.id}
     assert bench.endpoint().interval_hint == hint
 
@@ -139,7 +139,7 @@ async def test_another_rule_in_its_place_is_not_the_same(rename: Rename) -> None
     (other,) = stored_rules(bench)
     assert other.id not in (None, rule.id)
     await answers(bench, 5)
-    assert not RULES.speak_for(await context_of(bench))
+    assert not rules_speak_for(await context_of(bench))
 
 
 @both_ways
@@ -164,4 +164,4 @@ async def test_a_persons_hint_that_sounds_like_the_rule_is_not_the_rules() -> No
             ep, until_at, Author.PERSON, reason, now, cron, user_id=ANN.user_id
         ),
     )
-    assert not RULES.speak_for(await context_of(bench))
+    assert not rules_speak_for(await context_of(bench))

@@ -260,10 +260,10 @@ class Declared:
     def __init__(self, *proposals: Proposal) -> None:
         self._proposals = proposals
 
-    def ruling(self, context: AnalysisContext) -> Ruling:
+    async def ruling(self, context: AnalysisContext) -> Ruling:
         return Ruling(self._proposals)
 
-    def speak_for(self, context: AnalysisContext) -> bool:
+    async def speak_for(self, context: AnalysisContext) -> bool:
         return False
 
 

@@ -173,9 +173,13 @@ def test_secrets_stay_out_of_the_file() -> None:
         ("/usr/local/bin/backup.sh --all", "backup"),
         ("cd /srv/app && ./tidy_up.sh", "tidy-up"),
         ("sudo -u joe python3 /srv/report.py", "report"),
-        ("FOO=bar /usr/bin/php /srv/artisan schedule:run", "artisan"),
+        ("FOO=bar /usr/bin/php /srv/artisan schedule:run", "artisan-schedule-run"),
+        ("python manage.py clearsessions", "manage-clearsessions"),
+        ("/usr/bin/certbot renew -q", "certbot-renew"),
+        ("rsync -a /srv/a /srv/b", "rsync"),
         ("curl -s https://api.example.com/v1/sync/?a=b", "api.example.com-sync"),
-        ("[ -x /usr/bin/x ] && run-parts /etc/cron.daily", "x"),
+        ("[ -x /usr/bin/x ] && run-parts /etc/cron.daily", "run-parts"),
+        ("test -x /usr/sbin/anacron || run-parts /etc/cron.daily", "run-parts"),
         ("$X", "job"),
         ("/usr/bin/日本", "job"),
     ],
@@ -216,3 +220,12 @@ def test_whatever_a_crontab_holds_its_file_is_valid(
     file: Path = tmp_path_factory.getbasetemp() / "from-crontab.yaml"
     file.write_text(to_file(converted(text)), encoding="utf-8")
     assert read_manifest(file, CHECKS, None).problems == []
+
+
+def test_a_job_that_is_named_takes_every_line() -> None:
+    crontab = "# Save the shop.\n0 3 * * * /srv/backup.sh\n@hourly certbot renew -q\n"
+    checked = convert(crontab, CHECKS, system=False, timezone="UTC", job="night")
+    [document] = checked.documents
+    assert document["name"] == "night"
+    assert document["description"] == "backup: Save the shop."
+    assert [endpoint["name"] for endpoint in document["endpoints"]] == ["backup", "certbot-renew"]

@@ -1,4 +1,9 @@
-"""CEL with `common-expression-language`: what cannot be read, or would take long, is refused."""
+"""CEL with `common-expression-language`: what cannot be read is refused.
+
+Reading takes bounded time. Running does not: the library cannot be interrupted and holds the
+interpreter's lock. So here it runs only for who is alone with it (a simulation, a command); a
+program that others share runs it in a process of its own, see `pool.py`.
+"""
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -8,9 +13,18 @@ from typing import Any
 
 import cel
 
-from cadenza.adapters.expressions.cost import BUDGET, cost_of
 from cadenza.adapters.expressions.fields import fields_in, only
-from cadenza.adapters.expressions.shape import TYPES, Path, Scope, TooComplex, shape_of
+from cadenza.adapters.expressions.patterns import STAND_IN, compiled, matches, with_our_matches
+from cadenza.adapters.expressions.shape import (
+    TYPES,
+    Path,
+    Scope,
+    TooComplex,
+    shape_of,
+    tokens_of,
+)
+from cadenza.application.expressions import yes_or_no
+from cadenza.application.ports.expressions import Owner, Question
 from cadenza.domain.errors import InvalidInput, NothingThere
 
 MAX_LENGTH = 1000
@@ -23,7 +37,9 @@ FUNCTIONS = frozenset(
         "type", "uint",
     )
 )  # fmt: skip
+_OURS = {STAND_IN: matches}
 _OPERATOR = re.compile(r"\W|^_|_$")  # `_&&_`, `@in`, `!_`
+_IN_PYTHON = "Python function call failed: "
 _INNER = re.compile(r'msg: "([^"]*)"')
 _POSITION = re.compile(r"<input>:(\d+):(\d+): (?:Syntax error: )?([^\n]*)")
 
@@ -44,19 +60,23 @@ class CelExpressions:
         expression: str,
         names: Collection[str] | None = None,
         *,
-        yes_or_no: bool = True,
+        yes_or_no_wanted: bool = True,
     ) -> None:
         """InvalidInput, with the position where it cannot be read; also where it uses an unknown
-        name, function or pattern, or uses no name and has no valid result."""
-        compiled = _compiled(field, expression)
-        for name in sorted(compiled.names - set(names)) if names is not None else ():
+        name, function or pattern, or is a constant that has no valid result."""
+        read = _compiled(field, expression)
+        for name in sorted(read.names - set(names)) if names is not None else ():
             known = ", ".join(sorted(names or ()))
             raise InvalidInput(field, expression, f"it knows no {name!r}, only: {known}")
         try:
-            _check_functions(expression, compiled.program.functions())
-            _check_patterns(compiled.shape)
-            if not compiled.names:
-                (self.holds if yes_or_no else self.value)(expression, {})
+            _check_functions(expression, read.program.functions())
+            _check_patterns(read.shape)
+            if not read.names and not read.shape.inner:  # a macro may take its time
+                result = run(expression, {})
+                if yes_or_no_wanted:
+                    yes_or_no(expression, result)
+                elif isinstance(result, InvalidInput):
+                    raise result
         except InvalidInput as error:
             raise InvalidInput(field, expression, error.fix) from error
         except TooComplex as error:
@@ -65,34 +85,38 @@ class CelExpressions:
     def paths(self, expression: str) -> Sequence[Path]:
         return _compiled("expression", expression).paths
 
-    def holds(self, expression: str, values: Mapping[str, Any]) -> bool:
-        result = self.value(expression, values)
-        if not isinstance(result, bool):
-            kind = type(result).__name__
-            raise InvalidInput("expression", expression, f"it gives a {kind}, not yes or no")
-        return result
+    async def evaluate(self, _owner: Owner, questions: Sequence[Question]) -> list[Any]:
+        return [run(*question) for question in questions]
 
-    def value(self, expression: str, values: Mapping[str, Any]) -> Any:
-        compiled = _compiled("expression", expression)
-        used = only(compiled.used, values)
-        if cost_of(compiled.shape, used) > BUDGET:
-            raise InvalidInput(
-                "expression", expression, "it would take too long on values of this size"
-            )
-        try:
-            return compiled.program.execute(used)
-        except (KeyboardInterrupt, SystemExit):
-            raise
-        except LookupError as error:
-            raise NothingThere("expression", expression, _reason(error)) from error
-        except BaseException as error:  # a panic of the library is no Exception
-            raise InvalidInput("expression", expression, _reason(error)) from error
+
+def used_of(question: Question) -> dict[str, Any] | InvalidInput:
+    """The values without what the expression does not use; or why it cannot be read."""
+    try:
+        return only(_compiled("expression", question.expression).used, question.values)
+    except InvalidInput as error:
+        return error
+
+
+def run(expression: str, values: Mapping[str, Any]) -> Any:
+    """What it gives, or the InvalidInput that says why it gives nothing."""
+    try:
+        read = _compiled("expression", expression)
+        context = cel.Context(variables=only(read.used, values), functions=_OURS)
+        return read.program.execute(context)
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except InvalidInput as error:
+        return error
+    except LookupError as error:
+        return NothingThere("expression", expression, _reason(error))
+    except BaseException as error:  # noqa: BLE001 - a panic of the library is no Exception
+        return InvalidInput("expression", expression, _reason(error))
 
 
 def _check_functions(expression: str, called: Iterable[str]) -> None:
     """The library reports unknown functions and patterns only when it runs the expression."""
     for name in called:
-        if name in FUNCTIONS or _OPERATOR.search(name):
+        if name in FUNCTIONS or name == STAND_IN or _OPERATOR.search(name):
             continue
         match = re.search(rf"\b{re.escape(name)}\s*\(", expression)
         before = expression[: match.start() if match else 0]
@@ -102,17 +126,8 @@ def _check_functions(expression: str, called: Iterable[str]) -> None:
 
 
 def _check_patterns(shape: Scope) -> None:
-    for pattern in (pattern for scope in shape.all() for pattern in scope.patterns):
-        if pattern.units > BUDGET:
-            continue  # refused for its cost
-        try:
-            cel.compile(f"''.matches({pattern.written})").execute({})
-        except (KeyboardInterrupt, SystemExit):
-            raise
-        except BaseException as error:  # a panic of the library is no Exception
-            match = re.search(r"^error: (.*?)(?:\. Check|$)", str(error), re.MULTILINE)
-            why = f": {match[1]}" if match else ""
-            raise TooComplex(f"{pattern.written[:80]} is no pattern{why}") from error
+    for written in (written for scope in shape.all() for written in scope.patterns):
+        compiled(cel.compile(written).execute({}))
 
 
 def _compiled(field: str, expression: str) -> _Compiled:
@@ -130,8 +145,10 @@ def _compile(expression: str) -> _Compiled:
         raise TooComplex(f"it is longer than {MAX_LENGTH} characters")
     if not " ".join(expression.split()).isprintable():
         raise TooComplex("it holds characters that cannot be seen")
+    if any(token.text == STAND_IN for token in tokens_of(expression)):
+        raise TooComplex(f"there is no {STAND_IN}(); matches() is the one")
     try:
-        program = cel.compile(expression)
+        program = cel.compile(with_our_matches(expression))
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # a panic of the library is no Exception
@@ -176,7 +193,8 @@ def _position(line: int, column: int) -> str:
 def _reason(error: BaseException) -> str:
     if isinstance(error, KeyError):
         return f"there is no {_short(str(error))}"
-    return _short(str(error)) or type(error).__name__
+    text = str(error).replace(STAND_IN, "matches").replace(_IN_PYTHON, "")
+    return _short(text) or type(error).__name__
 
 
 def _short(text: str) -> str:

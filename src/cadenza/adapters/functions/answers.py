@@ -1,6 +1,7 @@
 """What a function returned or raised, as the outcome of its run."""
 
 import traceback
+from types import TracebackType
 from typing import Any
 
 from pydantic_core import PydanticSerializationError, to_jsonable_python
@@ -11,6 +12,7 @@ from cadenza.domain.run import Body, Outcome, RunStatus
 
 LAST_LINES = 12
 MAX_MESSAGE = 2_000
+_CALLERS = ("cadenza.adapters.functions", "concurrent.futures", "asyncio")
 
 
 class NoAnswer(Exception):
@@ -39,13 +41,18 @@ def body_of(value: Any) -> Body:
 
 
 def failure_of(error: BaseException) -> Outcome:
-    """With the last lines of the traceback, of which the first is our own call."""
-    trace = error.__traceback__.tb_next if error.__traceback__ is not None else None
+    """With the last lines of the traceback, from where the user's own code begins."""
     try:
-        text = "".join(traceback.format_exception(type(error), error, trace))
+        text = "".join(traceback.format_exception(type(error), error, _users(error.__traceback__)))
     except Exception:  # noqa: BLE001 - the user's own __str__
         text = type(error).__name__
     lines = text.rstrip().splitlines()
     what, above = lines[-1], lines[-LAST_LINES:-1]
     message = "\n".join([what, *above])
     return Outcome(RunStatus.FAILURE, "exception", clean_text(message)[:MAX_MESSAGE])
+
+
+def _users(trace: TracebackType | None) -> TracebackType | None:
+    while trace is not None and trace.tb_frame.f_globals.get("__name__", "").startswith(_CALLERS):
+        trace = trace.tb_next
+    return trace

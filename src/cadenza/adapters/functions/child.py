@@ -1,4 +1,4 @@
-"""The process of an isolated function: `python -m cadenza.adapters.functions.child`.
+"""The process of an isolated function.
 
 Its output belongs to the answer; what the function prints goes where errors go.
 """
@@ -86,7 +86,3 @@ def _module(name: str, file: str | None) -> ModuleType:
 def _run_of(told: dict[str, Any]) -> Run:
     told |= {name: datetime.fromisoformat(told[name]) for name in ("slot_at", "deadline_at")}
     return Run(**told)
-
-
-if __name__ == "__main__":
-    main()

@@ -17,7 +17,7 @@ from cadenza.adapters.functions.run import Run
 from cadenza.domain.instants import iso
 from cadenza.domain.run import Outcome, RunStatus
 
-CHILD = (sys.executable, "-m", "cadenza.adapters.functions.child")
+CHILD = (sys.executable, "-c", "from cadenza.adapters.functions.child import main; main()")
 MAX_ANSWER = 1024 * 1024  # bytes; what the child keeps of a body is far less
 
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from importlib.metadata import version
 
 from aiohttp import (
@@ -23,8 +24,9 @@ from cadenza.adapters.http.guard import Guard
 from cadenza.adapters.http.look_up import LookUp
 from cadenza.adapters.http.request import REDIRECTS, Request, first_request, redirected
 from cadenza.adapters.http.retry_after import retry_after
+from cadenza.application.expressions import yes_or_no
 from cadenza.application.ports.clock import Clock
-from cadenza.application.ports.expressions import Expressions
+from cadenza.application.ports.expressions import Expressions, Owner, Question
 from cadenza.application.ports.signing_keys import Signer
 from cadenza.domain.errors import InvalidInput
 from cadenza.domain.instants import humanize
@@ -39,6 +41,14 @@ LARGE = 8 * 1024  # bytes of a body that takes a moment to parse
 
 _NO_TIMEOUT = ClientTimeout(total=None, sock_connect=None)  # ours covers everything
 _SENT_AGAIN_BY_THE_LIBRARY = frozenset(("GET", "HEAD", "OPTIONS", "PUT", "DELETE"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    status: int
+    body: RawBody
+    unreadable: str | None
+    retry_after: timedelta | None
 
 
 @dataclass(slots=True)
@@ -91,7 +101,8 @@ class HttpDispatcher:
         progress = _Progress()
         try:
             async with asyncio.timeout(target.timeout.total_seconds()):
-                outcome = await self._attempt(claim, target, progress)
+                answer = await self._attempt(claim, target, progress)
+            outcome = await self._judge(claim, target, answer)
         except TimeoutError:
             message = f"no complete answer within {humanize(target.timeout)}"
             outcome = Outcome(RunStatus.TIMEOUT, "timeout", message, progress.status_code)
@@ -102,7 +113,7 @@ class HttpDispatcher:
             return replace(outcome, error_message=message)
         return outcome
 
-    async def _attempt(self, claim: Claim, target: HttpTarget, progress: _Progress) -> Outcome:
+    async def _attempt(self, claim: Claim, target: HttpTarget, progress: _Progress) -> _Answer:
         body = None if target.body is None else target.body.encode()
         key = claim.idempotency_key
         signature = await self._signer.headers_for(
@@ -114,7 +125,7 @@ class HttpDispatcher:
             async with await self._send(request) as response:
                 location = response.headers.get("Location")
                 if not location or not redirects_left or response.status not in REDIRECTS:
-                    return await self._judge(response, target, progress)
+                    return await self._read(response, progress)
             redirects_left -= 1
             request = redirected(request, response.status, location, target)
 
@@ -143,9 +154,7 @@ class HttpDispatcher:
             server_hostname=request.location.server_name,
         )
 
-    async def _judge(
-        self, response: ClientResponse, target: HttpTarget, progress: _Progress
-    ) -> Outcome:
+    async def _read(self, response: ClientResponse, progress: _Progress) -> _Answer:
         progress.status_code = response.status
         header = response.headers.get("Retry-After")
         wait = None if header is None else retry_after(header, self._clock.now())
@@ -155,38 +164,38 @@ class HttpDispatcher:
                 body = await read_body(response)
         except UnreadableAnswer as error:
             unreadable = str(error)
-        if len(body.raw) < LARGE:
-            outcome = self._outcome(target, response.status, body, unreadable)
+        return _Answer(response.status, body, unreadable, wait)
+
+    async def _judge(self, claim: Claim, target: HttpTarget, answer: _Answer) -> Outcome:
+        """Its time no longer counts as the target's."""
+        if len(answer.body.raw) < LARGE:
+            body = answer.body.parsed()
         else:
             # Large answers are parsed one at a time, with other tasks in between.
             async with self._turn:
                 await asyncio.sleep(0)
-                outcome = self._outcome(target, response.status, body, unreadable)
-        return outcome if wait is None else replace(outcome, retry_after=wait)
-
-    def _outcome(
-        self, target: HttpTarget, status: int, raw: RawBody, unreadable: str | None
-    ) -> Outcome:
-        body = raw.parsed()
-        statuses = target.success_statuses
+                body = answer.body.parsed()
+        status, statuses = answer.status, target.success_statuses
         if not (status in statuses if statuses else 200 <= status < 300):
             kind, message = "status", f"HTTP {status}"
-        elif unreadable is not None:
-            kind, message = "protocol", unreadable
-        elif (unmet := self._unmet(target.success_when, status, body)) is not None:
-            kind, message = "assertion", unmet
+        elif answer.unreadable is not None:
+            kind, message = "protocol", answer.unreadable
+        elif target.success_when is not None:
+            message = await self._unmet(claim, target.success_when, status, body)
+            kind = None if message is None else "assertion"
         else:
             kind, message = None, None
         if target.secret_headers:
             body = redacted(body, target.secret_headers.values())
         ended = RunStatus.SUCCESS if kind is None else RunStatus.FAILURE
-        return Outcome(ended, kind, message, status, body)
+        return Outcome(ended, kind, message, status, body, retry_after=answer.retry_after)
 
-    def _unmet(self, success_when: str | None, status: int, body: Body) -> str | None:
-        if success_when is None:
-            return None
+    async def _unmet(self, claim: Claim, success_when: str, status: int, body: Body) -> str | None:
+        owner = Owner(claim.tenant_id, claim.job_id)
+        question = Question(success_when, {"status": status, "body": body})
+        (result,) = await self._expressions.evaluate(owner, [question])
         try:
-            if self._expressions.holds(success_when, {"status": status, "body": body}):
+            if yes_or_no(success_when, result):
                 return None
             return f"success_when is not true of the answer: {success_when[:200]}"
         except InvalidInput as error:

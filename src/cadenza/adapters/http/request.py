@@ -13,6 +13,7 @@ from cadenza.domain.value import value
 
 REDIRECTS = frozenset((301, 302, 303, 307, 308))
 MAX_LOCATION = 4096
+_UNREADABLE = (ValueError, IndexError)  # the library has both, the second for `http://u@[]@`
 _JSON, _TEXT = "application/json", "text/plain; charset=utf-8"
 _OF_THE_BODY = frozenset(("content-type", "content-encoding", "content-language"))
 _OF_ONE_ORIGIN = frozenset(("authorization", "cookie"))
@@ -48,7 +49,7 @@ class Request:
 def location_of(text: str) -> Location:
     try:
         url = URL(text)
-    except ValueError as error:
+    except _UNREADABLE as error:
         raise UnusableUrl("it cannot be read") from error
     return _location(url)
 
@@ -104,7 +105,7 @@ def _next_location(url: URL, header: str) -> Location:
         return _location(url.join(URL(header)))
     except UnusableUrl as error:
         raise UnusableRedirect(str(error)) from error
-    except ValueError as error:
+    except _UNREADABLE as error:
         raise UnusableRedirect("it cannot be read") from error
 
 

@@ -18,7 +18,7 @@ class FunctionBrain:
     def model_for(self, _job: Job) -> None:
         """It asks none."""
 
-    def pre_check(self, _context: AnalysisContext) -> None:
+    async def pre_check(self, _context: AnalysisContext) -> None:
         """It always takes a session: nobody knows what the function will do."""
 
     async def analyse(self, context: AnalysisContext, tools: Tools) -> Usage:

@@ -24,6 +24,13 @@ def is_free(host: str, port: int) -> bool:
     return True
 
 
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
 def check_can_listen(command: str, host: str, port: int) -> None:
     try:
         _bind(host, port)

@@ -76,9 +76,10 @@ class Brain(Protocol):
         """The model that sessions about this job ask; None for a brain that asks none."""
         ...
 
-    def pre_check(self, context: AnalysisContext, /) -> Usage | None:
-        """What a look came to that wants no tools and waits for nothing: most of those of a brain
-        that is free. None where it takes a session; then `analyse` is asked."""
+    async def pre_check(self, context: AnalysisContext, /) -> Usage | None:
+        """What a look came to that wants no tools, and waits for nothing but expressions of the
+        owner: most of those of a brain that is free. None where it takes a session; then `analyse`
+        is asked."""
         ...
 
     async def analyse(self, context: AnalysisContext, tools: Tools) -> Usage: ...

@@ -47,7 +47,10 @@ class Converted:
         self.notes.append(Note(line, text))
 
 
-def convert(text: str, checks: Checks, *, system: bool, timezone: str | None) -> Converted:
+def convert(
+    text: str, checks: Checks, *, system: bool, timezone: str | None, job: str | None = None
+) -> Converted:
+    """A job for each line; or one of a given name, with an endpoint for each."""
     converted = Converted()
     entries: list[Entry] = []
     for line in read_lines(text, system=system):
@@ -62,7 +65,24 @@ def convert(text: str, checks: Checks, *, system: bool, timezone: str | None) ->
         converted.note(0, "times are taken as UTC: give --timezone where the machine's differs")
     if any("command" in job["endpoints"][0] for job in converted.documents):
         converted.note(0, _COMMANDS)
+    if job is not None and converted.documents:
+        converted.documents = [_joined(converted.documents, job)]
     return converted
+
+
+def _joined(documents: list[dict[str, Any]], name: str) -> dict[str, Any]:
+    """One job, whose description is those of its lines."""
+    described = [
+        f"{document['name']}: {document['description']}"
+        for document in documents
+        if "description" in document
+    ]
+    description = "\n".join(described)[:MAX_DESCRIPTION]
+    return {
+        "name": name,
+        **({"description": description} if description else {}),
+        "endpoints": [endpoint for document in documents for endpoint in document["endpoints"]],
+    }
 
 
 def to_file(converted: Converted) -> str:

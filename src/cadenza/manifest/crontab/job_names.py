@@ -1,7 +1,7 @@
-"""Names for jobs that had none: from what they run."""
+"""Names for jobs that had none: from what their commands do."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -9,6 +9,8 @@ _SAYS_NOTHING = re.compile(
     r"bash|cd|chronic|dash|env|exec|flock|ionice|nice|node|nohup|perl|php|python[23]?|ruby|sh|sudo"
     r"|test|time|timeout|true|[^A-Za-z]*"
 )
+_ASIDE = re.compile(r"\bcd\s+\S+|\s-u\s+\S+|\[\s[^\]]*\]|\btest\s[^;&|]*")  # says not what is done
+_TASK = re.compile(r"[A-Za-z][\w:-]*")
 _LONGEST = 60
 
 
@@ -24,10 +26,19 @@ def name_for(document: dict[str, Any], command: str, taken: Collection[str]) -> 
 
 
 def _of_command(command: str) -> str:
-    """The first word that says something: `backup` of `cd /srv && ./backup.sh --all`."""
-    for word in re.findall(r"[^\s;&|()'\"<>]+", re.sub(r"\bcd\s+\S+|\s-u\s+\S+", "", command)):
+    """What it does: `backup` of `cd /srv && ./backup.sh --all`, `manage-clearsessions` of
+    `python manage.py clearsessions`."""
+    words = re.findall(r"[^\s;&|()'\"<>]+", _ASIDE.sub("", command))
+    for index, word in enumerate(words):
         name = word.rpartition("/")[2].partition(".")[0]
         says_something = not word.startswith(("-", "$", "[")) and "=" not in word
         if says_something and not _SAYS_NOTHING.fullmatch(name):
-            return name
+            return f"{name}-{_task(words[index + 1 :])}".strip("-")
     return "job"
+
+
+def _task(arguments: Sequence[str]) -> str:
+    """Of `certbot renew -q` it is `renew`; a path or an option is none."""
+    if arguments and _TASK.fullmatch(arguments[0]):
+        return arguments[0]
+    return ""

@@ -46,7 +46,7 @@ from cadenza.application.ports.store import Store
 from cadenza.application.ports.suggestions import SuggestionReads
 from cadenza.application.ports.usage import Readiness, UsageReads
 from cadenza.application.ports.workers import GraphReads, WorkerReads
-from cadenza.application.quotas import Quotas
+from cadenza.application.quotas import QuotaReads, Quotas
 from cadenza.application.rule_fit import misfits_of_jobs
 from cadenza.application.rules_now import RulesNow
 from cadenza.application.schedule_changes import ScheduleChanges
@@ -138,6 +138,7 @@ class Dependencies:
         self.steering = Steering(store, cron)
         self.bulk_steering = BulkSteering(store, cron)
         limits = around.planner_limits
+        self.quotas = QuotaReads(stores.usage, stores.jobs, limits)
         self.analysis_requests = AnalysisRequests(
             store,
             Quotas(store, new_id, limits.per_month, limits.per_day),

@@ -110,8 +110,9 @@ async def change_endpoint(
     seen: IfMatch,
 ) -> EndpointDetailResponse:
     patch = EndpointMergePatch(body)
-    stored = await dependencies.endpoints.redefine(caller, endpoint_id, patch, seen)
-    return _with_outlook(dependencies, response, stored)
+    stored, warnings = await dependencies.endpoints.redefine(caller, endpoint_id, patch, seen)
+    detail = _with_outlook(dependencies, response, stored)
+    return detail.model_copy(update={"warnings": [*warnings, *detail.warnings]})
 
 
 @routes.post("/endpoints/{endpoint_id}/archive")

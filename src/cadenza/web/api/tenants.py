@@ -140,7 +140,7 @@ async def list_users(caller: Reader, dependencies: ApiDependencies) -> UsersResp
 async def get_usage(caller: Reader, dependencies: ApiDependencies) -> UsageResponse:
     """Runs by how they ended, and what there is."""
     usage = await dependencies.reads.usage.usage(caller.tenant_id)
-    _, allowance = await dependencies.reads.usage.quota(caller.tenant_id)
+    _, allowance = await dependencies.quotas.of_tenant(caller.tenant_id)
     return usage_response(usage, allowance)
 
 
@@ -149,12 +149,10 @@ async def get_quota_of_job(
     job_id: UUID, caller: Reader, dependencies: ApiDependencies
 ) -> JobQuotaResponse:
     """Tokens and money for sessions about this job today (UTC)."""
-    return job_quota_response(
-        *await dependencies.reads.usage.quota_of_job(caller.tenant_id, job_id)
-    )
+    return job_quota_response(*await dependencies.quotas.of_job(caller.tenant_id, job_id))
 
 
 @routes.get("/tenant/quota")
 async def get_quota(caller: Reader, dependencies: ApiDependencies) -> QuotaResponse:
     """Tokens and money for analysis this month, and since when there is not enough."""
-    return quota_response(*await dependencies.reads.usage.quota(caller.tenant_id))
+    return quota_response(*await dependencies.quotas.of_tenant(caller.tenant_id))

@@ -106,6 +106,27 @@ async def test_a_model_that_writes_plain_text_backs_off_until_it_does_what_it_sh
         assert (told.count("session.failed"), told.count("session.ended")) == (9, 1)
 
 
+async def test_what_is_told_of_a_session_says_why_it_was_held_and_what_it_cost() -> None:
+    async with scene(script(SUBMITS)) as at:
+        session = await at.session()
+        (event,) = [
+            event
+            for event in at.bench.tables.events[id_of("tenant")]
+            if event.kind == "session.ended"
+        ]
+        assert event.data == {
+            "session_id": str(session.id),
+            "brain": session.brain,
+            "look": "never-analysed",
+            "prompt_version": session.prompt_version,
+            "tokens": 1050,
+            "input_tokens": session.usage.input_tokens,
+            "cached_tokens": 0,
+            "output_tokens": session.usage.output_tokens,
+            "cost": session.cost,
+        }
+
+
 async def test_a_model_that_loops_is_bounded_by_calls_and_by_tokens() -> None:
     reads = Answer([("get_response_history", {})], tokens=(2000, 200))
     async with scene(script(reads)) as at:

@@ -39,7 +39,7 @@ class LlmBrain:
         api = ModelApi.ANTHROPIC if is_anthropic else ModelApi.OPENAI
         return AskedModel(api, job.planner.model or self._options.model)
 
-    def pre_check(self, _context: AnalysisContext) -> None:
+    async def pre_check(self, _context: AnalysisContext) -> None:
         """It always takes a session."""
 
     async def analyse(self, context: AnalysisContext, tools: Tools) -> Usage:

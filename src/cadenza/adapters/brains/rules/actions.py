@@ -5,9 +5,6 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from cadenza.adapters.brains.rules.proposal import Proposal
-from cadenza.application.ports.expressions import Expressions
-from cadenza.application.rule_judging import instant_of
-from cadenza.application.rule_values import Values
 from cadenza.domain.analysis import AnalysisContext
 from cadenza.domain.authority import Authority, author_of, may_overwrite
 from cadenza.domain.bounds import (
@@ -31,11 +28,10 @@ def proposal_of(
     rule: Rule,
     target: Endpoint,
     context: AnalysisContext,
-    values: Values,
-    expressions: Expressions,
+    run_at: datetime | str | None,
     cron: Cron,
 ) -> Proposal | str | None:
-    """None where nothing has to change; a text where the rule's own instant cannot be computed."""
+    """None where nothing has to change; a text where the rule's own instant has none."""
     then = rule.then
     if then.action is RuleAction.INTERVAL:
         return _interval(rule, target, context, cron)
@@ -47,9 +43,6 @@ def proposal_of(
         return _clear(rule, target, context)
     if then.action is RuleAction.RUN_NOW:
         return _run_now(rule, target, context, cron)
-    run_at: datetime | str | None = context.now + (then.duration or timedelta(0))
-    if then.at is not None:
-        run_at = instant_of(then.at, values, expressions)
     if isinstance(run_at, datetime):
         return _run_at(rule, run_at, target, context, cron)
     return run_at

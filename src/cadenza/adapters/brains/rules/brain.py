@@ -54,25 +54,25 @@ class RulesBrain:
     def model_for(self, _job: Job) -> None:
         """It asks none."""
 
-    def pre_check(self, context: AnalysisContext) -> Usage | None:
+    async def pre_check(self, context: AnalysisContext) -> Usage | None:
         """Most analyses need no tool, and without one nothing has to be waited for."""
-        thought = self._think(context)
+        thought = await self._think(context)
         if thought.wants_tools:
             return None
         return Usage(warnings=thought.warnings, memory=thought.memory)
 
     async def analyse(self, context: AnalysisContext, tools: Tools) -> Usage:
-        thought = self._think(context)
+        thought = await self._think(context)
         if not thought.wants_tools:
             return Usage(warnings=thought.warnings, memory=thought.memory)
         carried_out = await carry_out(thought.proposals, thought.findings, tools)
         memory = thought.memory if carried_out.took_effect else thought.if_refused
         return Usage(warnings=thought.warnings, fired=carried_out.fired, memory=memory)
 
-    def _think(self, context: AnalysisContext) -> _Thought:
+    async def _think(self, context: AnalysisContext) -> _Thought:
         """Declared rules and detectors each obey their own mode: off is not proposed at all."""
         declared = self._declared if context.modes.rules is not Mode.OFF else None
-        ruling = declared.ruling(context) if declared is not None else Ruling()
+        ruling = await declared.ruling(context) if declared is not None else Ruling()
         pace, policy = self._pace.of(context.endpoint, context.now), context.job.planner
         case = Case(context, pace, lambda: self._purse(case), policy.relax)
         if ruling.proposals or context.modes.detectors is Mode.OFF:
@@ -83,7 +83,7 @@ class RulesBrain:
         if decision.if_refused is not decision.memory:
             if_refused = decision.if_refused.as_json()
         proposals = _proposals(decision, context)
-        if proposals and declared is not None and declared.speak_for(context):
+        if proposals and declared is not None and await declared.speak_for(context):
             return _Thought(warnings=ruling.warnings, memory=if_refused)
         findings = tuple(finding.text for finding in decision.findings)
         return _Thought(proposals, findings, ruling.warnings, memory, if_refused)

@@ -7,12 +7,13 @@ in force, the detectors leave that endpoint alone. Fifty rules take 1 to 2 ms an
 """
 
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 from functools import lru_cache
 
 from cadenza.adapters.brains.rules.actions import proposal_of, wrote
 from cadenza.adapters.brains.rules.proposal import Proposal, Ruling
-from cadenza.application.ports.expressions import Expressions
-from cadenza.application.rule_judging import judged
+from cadenza.application.ports.expressions import Expressions, Owner
+from cadenza.application.rule_judging import Judged, instant_of, judged
 from cadenza.application.rule_values import Values, values_of
 from cadenza.domain.analysis import AnalysisContext, Response
 from cadenza.domain.bounds import MAX_TOOL_CALLS
@@ -27,7 +28,7 @@ class CelRules:
         self._expressions = expressions
         self._cron = cron
 
-    def ruling(self, context: AnalysisContext) -> Ruling:
+    async def ruling(self, context: AnalysisContext) -> Ruling:
         rules = _with_news(context)
         if not rules:
             return Ruling()
@@ -37,19 +38,17 @@ class CelRules:
         proposals: list[Proposal] = []
         warnings: list[str] = []
         taken: set[str] = set()
-        for rule in rules:
+        for rule, judgement in await self._judged(rules, answers, context):
             target = rule.then.endpoint or context.endpoint.name
             if target in taken or target not in endpoints:
                 continue
-            judgement = judged(rule, answers, self._expressions)
             if judgement.trouble:
                 warnings.append(_warning(rule, judgement.why))
             if not judgement.holds:
                 continue
             taken.add(target)
-            proposal = proposal_of(
-                rule, endpoints[target], context, answers[0], self._expressions, self._cron
-            )
+            run_at = await self._run_at(rule, answers[0], context)
+            proposal = proposal_of(rule, endpoints[target], context, run_at, self._cron)
             if isinstance(proposal, str):
                 warnings.append(_warning(rule, proposal))
             elif proposal is not None and not _rests(rule, context):
@@ -57,7 +56,7 @@ class CelRules:
         # The last call of the session submits it.
         return Ruling(tuple(proposals[: MAX_TOOL_CALLS - 1]), tuple(warnings))
 
-    def speak_for(self, context: AnalysisContext) -> bool:
+    async def speak_for(self, context: AnalysisContext) -> bool:
         if not context.job.rules:
             return False
         if wrote(context.job.rules, context.endpoint, context.now):
@@ -65,7 +64,26 @@ class CelRules:
         own = (None, context.endpoint.name)
         rules = [rule for rule in _applying(context) if rule.then.endpoint in own]
         answers = _answers(rules, context) if rules else []
-        return any(judged(rule, answers, self._expressions).holds for rule in rules)
+        judgements = await self._judged(rules, answers, context)
+        return any(judgement.holds for _, judgement in judgements)
+
+    async def _judged(
+        self, rules: Sequence[Rule], answers: Sequence[Values], context: AnalysisContext
+    ) -> list[tuple[Rule, Judged]]:
+        cases = [(rule, answers) for rule in rules]
+        judgements = await judged(_owner(context), cases, self._expressions)
+        return list(zip(rules, judgements, strict=True))
+
+    async def _run_at(
+        self, rule: Rule, values: Values, context: AnalysisContext
+    ) -> datetime | str | None:
+        if rule.then.at is None:
+            return context.now + (rule.then.duration or timedelta(0))
+        return await instant_of(_owner(context), rule.then.at, values, self._expressions)
+
+
+def _owner(context: AnalysisContext) -> Owner:
+    return Owner(context.endpoint.tenant_id, context.job.id)
 
 
 def _applying(context: AnalysisContext) -> list[Rule]:

@@ -27,8 +27,8 @@ class Ruling:
 class DeclaredRules(Protocol):
     """The owner's own rules, which come before every detector and are bound by no budget."""
 
-    def ruling(self, context: AnalysisContext) -> Ruling: ...
+    async def ruling(self, context: AnalysisContext) -> Ruling: ...
 
-    def speak_for(self, context: AnalysisContext) -> bool:
+    async def speak_for(self, context: AnalysisContext) -> bool:
         """Whether a rule steers the endpoint at present, so that no detector may."""
         ...

@@ -1,6 +1,6 @@
 """The request bodies that are not documents of the manifest, and what they mean."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Annotated, Any, TypeVar, cast
 from uuid import UUID
@@ -17,6 +17,7 @@ from cadenza.domain.errors import InvalidFields, InvalidInput
 from cadenza.domain.instants import humanize
 from cadenza.domain.rule import Mode
 from cadenza.domain.signing import DEFAULT_OVERLAP
+from cadenza.domain.target import leaving_secrets
 from cadenza.manifest.durations import format_duration, parse_duration
 from cadenza.manifest.models import Document, Duration, EndpointDocument, JobFields, Name
 from cadenza.manifest.planner import patched_planner
@@ -114,7 +115,9 @@ class JobMergePatch(_MergePatch):
 class EndpointMergePatch(_MergePatch):
     def applied_to(self, definition: EndpointDefinition) -> EndpointDefinition:
         document = merged(endpoint_document(definition), self.patch)
-        return read_endpoint(validated(EndpointDocument, document))
+        wanted = read_endpoint(validated(EndpointDocument, document))
+        named: dict[str, Any] = self.patch.get("secret_headers") or {}
+        return replace(wanted, target=leaving_secrets(wanted.target, definition.target, named))
 
 
 class DraftBody(Document):

@@ -118,10 +118,11 @@ async def change_endpoint(
     try:
         patch = EndpointMergePatch(patch_of(form, stored.definition))
         seen = revisions(form)
-        await dependencies.endpoints.redefine(visitor.caller, endpoint_id, patch, seen)
+        redefine = dependencies.endpoints.redefine
+        _, warnings = await redefine(visitor.caller, endpoint_id, patch, seen)
     except MENDABLE as error:
         return await _form(request, dependencies, form, problems_of(error, FIELDS), stored=stored)
-    return done(f"/endpoints/{endpoint_id}", "The endpoint is changed.")
+    return done(f"/endpoints/{endpoint_id}", " ".join(["The endpoint is changed.", *warnings]))
 
 
 async def _form(

@@ -1,5 +1,6 @@
 """Jobs: all of them, one with its endpoints and rules, and what a person does to it."""
 
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -36,7 +37,7 @@ _NUMBERS = ("extra_runs", "relax", "tokens_per_day", "money_per_day", "tokens_pe
 _TEXTS = ("max_pause", "min_gap", "model", "account", "prompt")
 _FOLDED = (*_TEXTS, *_NUMBERS[2:])  # fields that are seldom used, and folded away
 FIELDS = ("name", "description", *MODES, *_NUMBERS, *_TEXTS)
-LAST_RUNS = 12
+_NEW = (("5m", timedelta(minutes=5)), ("15m", timedelta(minutes=15)))
 
 
 @routes.get("/jobs")
@@ -99,9 +100,16 @@ async def show_job(
         job=stored.job,
         is_paused=job_is_paused(stored),
         endpoints=endpoint_rows(request, endpoints, order),
+        usual_range=_usual_range(stored),
         rules=job_document(declared(stored.job)).get("rules", []),
         modes=stored.job.planner.modes((await reads.tenants.get_tenant(tenant_id)).modes),
     )
+
+
+def _usual_range(stored: StoredJob) -> str:
+    """Of its score where the address asks for none: what a new job did would be lost in an hour."""
+    age = stored.read_at - stored.created_at
+    return next((range_ for range_, old in _NEW if age < old), "1h")
 
 
 @routes.get("/jobs/{job_id}/edit")

@@ -51,7 +51,7 @@ async def show_overview(
         for concern in _CONCERNS
     ]
     recent = await reads.runs.search_runs(tenant_id, RunSearch(limit=LAST_RUNS))
-    month, allowance = await reads.usage.quota(tenant_id)
+    month, allowance = await dependencies.quotas.of_tenant(tenant_id)
     jobs = await reads.jobs.list_jobs(tenant_id, JobSearch(limit=JOBS))
     return await page(
         request,

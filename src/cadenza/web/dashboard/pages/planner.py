@@ -51,7 +51,7 @@ async def show_planner(
         search=word(request, "search"),
     )
     sessions = await reads.records.search_sessions(tenant_id, search)
-    month, allowance = await reads.usage.quota(tenant_id)
+    month, allowance = await dependencies.quotas.of_tenant(tenant_id)
     tenant = await reads.tenants.get_tenant(tenant_id)
     ids = {session.endpoint_id for session in sessions.items}
     if search.endpoint_id is not None:

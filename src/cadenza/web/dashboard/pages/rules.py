@@ -7,7 +7,8 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from cadenza.application.ports.catalogue import EndpointOrder, EndpointSearch, StoredJob
-from cadenza.application.rule_fit import misfits
+from cadenza.application.ports.expressions import Owner
+from cadenza.application.rule_fit import misfits, values_among
 from cadenza.application.rule_judging import judged, why_not
 from cadenza.domain.definition import rule_errors, rule_warnings
 from cadenza.domain.errors import InvalidFields, InvalidInput, NotFound
@@ -151,15 +152,15 @@ async def _findings(
     reads, expressions = dependencies.reads.latest_answers, dependencies.around.expressions
     of_jobs = await reads.latest_answers(visitor.caller.tenant_id, [stored.job.name])
     answers = of_jobs.get(stored.job.name, {})
-    findings: list[tuple[str, bool, str]] = []
-    for name in [name for name in answers if rule.endpoint in (None, name)][:20]:
-        others = {other: {"response": answers[other]} for other in answers if other != name}
-        values = [{"response": answers[name], "siblings": others}]
-        judgement = judged(replace(rule, runs=1), values, expressions)
-        misfit = next((text for _, text in misfits([rule], answers, expressions)), "")
-        why = misfit or ("" if judgement.holds else why_not(judgement, values))
-        findings.append((name, judgement.holds, why))
-    return findings
+    names = [name for name in answers if rule.endpoint in (None, name)][:20]
+    once, owner = replace(rule, runs=1), Owner(visitor.caller.tenant_id, stored.job.id)
+    cases = [(once, [values_among(name, answers)]) for name in names]
+    judgements = await judged(owner, cases, expressions)
+    misfit = next((text for _, text in await misfits(owner, [rule], answers, expressions)), "")
+    return [
+        (name, it.holds, misfit or ("" if it.holds else why_not(it, values)))
+        for name, it, (_, values) in zip(names, judgements, cases, strict=True)
+    ]
 
 
 # --- Forms ------------------------------------------------------------------------------------

@@ -51,7 +51,7 @@ async def sign_in(request: Request, dependencies: PageDependencies) -> Response:
 async def follow_link(token: str, request: Request, dependencies: PageDependencies) -> Response:
     signed_in = await dependencies.sign_ins.with_link(token)
     if signed_in is not None:
-        return _signed_in(request, signed_in[1], None)
+        return _signed_in(request, signed_in[1], request.query_params.get("next"))
     if await visitor_of(request) is not None:
         return RedirectResponse("/", 303, HEADERS)
     return RedirectResponse(f"/sign-in?{urlencode({'over': 1})}", 303, HEADERS)

@@ -4,7 +4,7 @@ import { DAY, HOUR, MINUTE } from "./words.js";
 
 /** How far back a range goes; zooming out goes from one to the next. */
 export const RANGES = { "5m": 5 * MINUTE, "15m": 15 * MINUTE, "1h": HOUR, "3h": 3 * HOUR, "12h": 12 * HOUR, "24h": DAY, "3d": 3 * DAY, "7d": 7 * DAY, "26d": 26 * DAY };
-export const USUAL = "1h";
+const USUAL = "1h"; // of a job that is not new: it is not worth a word in the address
 const AHEAD = 6; // a sixth of it is in the future
 
 export function rangeOf(name, now) {
@@ -17,9 +17,10 @@ export function widerThan(name, factor = 1) {
   return names.find((other) => RANGES[other] > RANGES[name] && RANGES[other] >= wanted * 0.9) ?? names.at(-1);
 }
 
-export function readAddress(now) {
+/** `usual`: the range where none is asked for. */
+export function readAddress(now, usual) {
   const query = new URLSearchParams(location.search), view = readView(query.get("view"));
-  const asked = query.get("range"), range = asked in RANGES ? asked : USUAL;
+  const asked = query.get("range"), range = asked in RANGES ? asked : usual;
   const only = (query.get("only") ?? "").split(",").map((key) => FAMILIES.findIndex((family) => family.key === key));
   return {
     range: view && view.from < now - RANGES[range] ? reaching(view.from, now) : range,

@@ -25,7 +25,7 @@ class ScorePage {
   }
 
   async begin() {
-    this.take(readAddress(this.data.now));
+    this.take(readAddress(this.data.now, this.section.dataset.range));
     this.legend = new Legend(part("legend"), this.only, (only) => { this.only = only; this.score.show(only); this.keep(); });
     if (!(await this.load())) return;
     this.draw();
@@ -170,7 +170,7 @@ class ScorePage {
   async comeBack() {
     const { range } = this;
     this.isComingBack = true;
-    this.take(readAddress(this.data.now));
+    this.take(readAddress(this.data.now, this.section.dataset.range));
     if (this.range !== range) await this.load();
     this.legend.press(this.only);
     this.score.show(this.only);

@@ -23,7 +23,7 @@ function firstRun(lanes, now) {
 function howItWent({ lanes, total: laneCount }, total) {
   const bad = lanes.reduce((sum, lane) => sum + failuresOf(lane), 0);
   const of = laneCount > lanes.length ? ` of ${lanes.length} of ${plural(laneCount, "endpoint")}` : "";
-  return [bold(plural(total, "run")), `${of}, ${bad ? `${number((100 * (total - bad)) / total)} % went well` : "all went well"}. `];
+  return [bold(plural(total, "run")), `${of}, ${bad ? `${share(total - bad, total)} % went well` : "all went well"}. `];
 }
 
 export function failuresOf(lane) {
@@ -86,5 +86,6 @@ function whatIsSo(lanes, now) {
   return off ? [bold(`${plural(off, "endpoint")} ${off === 1 ? "is" : "are"} off the baseline now.`)] : ["Everything is on its baseline now."];
 }
 
+const share = (part, whole) => number(Math.floor((1000 * part) / whole) / 10); // 99.9 is not all
 const unique = (values) => [...new Set(values)];
 const whole = (ms) => Math.max(1000, Math.round(ms / 1000) * 1000);

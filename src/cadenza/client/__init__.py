@@ -1,0 +1,1 @@
+"""The API from Python, on a loop and without one, over one core that does no IO."""

@@ -1,0 +1,448 @@
+"""Every operation of the API as a method, on a loop.
+
+Made by `python -m tests.client.generate`; do not change it by hand.
+"""
+
+from abc import abstractmethod
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any
+
+from typing_extensions import Unpack
+
+from cadenza.client.core import Operation
+from cadenza.client.generated import operations, types
+
+
+class AsyncOperations:
+    @abstractmethod
+    async def _call(
+        self, operation: Operation, values: Sequence[str], fields: Mapping[str, Any]
+    ) -> Any: ...
+
+    @abstractmethod
+    def _pages(
+        self, operation: Operation, values: Sequence[str], fields: Mapping[str, Any]
+    ) -> AsyncIterator[Any]: ...
+
+    async def accept(
+        self, session_id: str, /, **fields: Unpack[types.AcceptBody]
+    ) -> types.AcceptedSuggestionResponse:
+        """Do what was suggested, within the planner's bounds; 409 where it was accepted before."""
+        return await self._call(operations.ACCEPT, (session_id,), fields)
+
+    async def add_credits(
+        self, account: str, /, **fields: Unpack[types.CreditsBody]
+    ) -> types.LedgerEntryResponse:
+        """Add credits, or take some away; the same reference counts once."""
+        return await self._call(operations.ADD_CREDITS, (account,), fields)
+
+    async def analyse(self, endpoint: str, /) -> types.RequestedAnalysisResponse:
+        """Ask the planner for an analysis, as soon as it can."""
+        return await self._call(operations.ANALYSE, (endpoint,), {})
+
+    async def answer_schedule_run(
+        self, schedule: str, schedule_run_id: str, /, **fields: Unpack[types.AnswerBody]
+    ) -> types.SlotResponse:
+        """What the run waits for; it goes on as a new run of the same schedule, once."""
+        return await self._call(operations.ANSWER_SCHEDULE_RUN, (schedule, schedule_run_id), fields)
+
+    async def apply_manifest(
+        self, **fields: Unpack[types.ApplyManifestFields]
+    ) -> types.AppliedManifestResponse:
+        """All of it, or, where anything is wrong, nothing."""
+        return await self._call(operations.APPLY_MANIFEST, (), fields)
+
+    async def archive_endpoint(self, endpoint: str, /) -> types.EndpointResponse:
+        """Its end; its history stays."""
+        return await self._call(operations.ARCHIVE_ENDPOINT, (endpoint,), {})
+
+    async def archive_job(
+        self, job: str, /, **fields: Unpack[types.ArchiveJobFields]
+    ) -> types.JobResponse:
+        """The end of a job and of its endpoints; their history stays."""
+        return await self._call(operations.ARCHIVE_JOB, (job,), fields)
+
+    async def cancel_schedule_run(
+        self, schedule: str, schedule_run_id: str, /
+    ) -> types.ScheduleRunResponse:
+        """It ends now, and its worker is told; what it has cost stays charged."""
+        return await self._call(operations.CANCEL_SCHEDULE_RUN, (schedule, schedule_run_id), {})
+
+    async def change_endpoint(
+        self, endpoint: str, /, **fields: Unpack[types.ChangeEndpointFields]
+    ) -> types.EndpointDetailResponse:
+        return await self._call(operations.CHANGE_ENDPOINT, (endpoint,), fields)
+
+    async def change_job(
+        self, job: str, /, **fields: Unpack[types.ChangeJobFields]
+    ) -> types.ChangedJobResponse:
+        return await self._call(operations.CHANGE_JOB, (job,), fields)
+
+    async def change_own_tenant(
+        self, **fields: Unpack[types.TenantPatchBody]
+    ) -> types.TenantResponse:
+        return await self._call(operations.CHANGE_OWN_TENANT, (), fields)
+
+    async def change_schedule(
+        self, schedule: str, /, **fields: Unpack[types.ChangeScheduleFields]
+    ) -> types.ScheduleDetailResponse:
+        """The slot that waits changes with it; a run under way goes on as it was."""
+        return await self._call(operations.CHANGE_SCHEDULE, (schedule,), fields)
+
+    async def clear_hints(self, endpoint: str, /) -> types.EndpointResponse:
+        """Drop both hints; the baseline returns at once."""
+        return await self._call(operations.CLEAR_HINTS, (endpoint,), {})
+
+    async def create_account(
+        self, **fields: Unpack[types.CreateAccountFields]
+    ) -> types.AccountResponse:
+        """It begins with no credits."""
+        return await self._call(operations.CREATE_ACCOUNT, (), fields)
+
+    async def create_endpoint(
+        self, job: str, /, **fields: Unpack[types.CreateEndpointFields]
+    ) -> types.EndpointDetailResponse:
+        return await self._call(operations.CREATE_ENDPOINT, (job,), fields)
+
+    async def create_grant(self, **fields: Unpack[types.CreateGrantFields]) -> types.GrantResponse:
+        """In your own name."""
+        return await self._call(operations.CREATE_GRANT, (), fields)
+
+    async def create_job(self, **fields: Unpack[types.CreateJobFields]) -> types.JobResponse:
+        return await self._call(operations.CREATE_JOB, (), fields)
+
+    async def create_key(self, **fields: Unpack[types.CreateKeyFields]) -> types.CreatedKeyResponse:
+        """The key itself is in this answer, and never again."""
+        return await self._call(operations.CREATE_KEY, (), fields)
+
+    async def create_key_for_user(
+        self, tenant_id: str, user_id: str, /, **fields: Unpack[types.FirstKeyBody]
+    ) -> types.CreatedKeyResponse:
+        """The key itself is in this answer, and never again."""
+        return await self._call(operations.CREATE_KEY_FOR_USER, (tenant_id, user_id), fields)
+
+    async def create_schedule(
+        self, **fields: Unpack[types.CreateScheduleFields]
+    ) -> types.ScheduleDetailResponse:
+        """With its grant and its first slot, in one transaction."""
+        return await self._call(operations.CREATE_SCHEDULE, (), fields)
+
+    async def create_sign_in_link(self) -> types.SignInLinkResponse:
+        """Who opens it is signed in as you, with the scopes of this key."""
+        return await self._call(operations.CREATE_SIGN_IN_LINK, (), {})
+
+    async def create_signing_key(
+        self, **fields: Unpack[types.SigningKeyBody]
+    ) -> types.CreatedSigningKeyResponse:
+        """A new key signs at once; workers take it up within a few seconds."""
+        return await self._call(operations.CREATE_SIGNING_KEY, (), fields)
+
+    async def create_tenant(
+        self, **fields: Unpack[types.CreateTenantFields]
+    ) -> types.TenantResponse:
+        return await self._call(operations.CREATE_TENANT, (), fields)
+
+    async def create_user(
+        self, tenant_id: str, /, **fields: Unpack[types.CreateUserFields]
+    ) -> types.UserResponse:
+        return await self._call(operations.CREATE_USER, (tenant_id,), fields)
+
+    async def create_virtual_key(
+        self, account: str, /, **fields: Unpack[types.CreateVirtualKeyFields]
+    ) -> types.VirtualKeyResponse:
+        """How the account reaches a provider."""
+        return await self._call(operations.CREATE_VIRTUAL_KEY, (account,), fields)
+
+    async def delete_schedule(
+        self, schedule: str, /, **fields: Unpack[types.DeleteScheduleFields]
+    ) -> None:
+        """Its history stays; the grant that was made for it is revoked."""
+        return await self._call(operations.DELETE_SCHEDULE, (schedule,), fields)
+
+    async def delete_tenant(
+        self, tenant_id: str, /, **fields: Unpack[types.DeleteTenantFields]
+    ) -> types.DeletedResponse:
+        """With its users, keys, jobs, endpoints and all that was recorded."""
+        return await self._call(operations.DELETE_TENANT, (tenant_id,), fields)
+
+    async def delete_user(self, tenant_id: str, user_id: str, /) -> types.DeletedResponse:
+        """With their keys."""
+        return await self._call(operations.DELETE_USER, (tenant_id, user_id), {})
+
+    async def explain_next_run(self, endpoint: str, /) -> types.ExplanationResponse:
+        """Why it runs next when it does, what was considered, and what would change it."""
+        return await self._call(operations.EXPLAIN_NEXT_RUN, (endpoint,), {})
+
+    async def export_manifest(self) -> types.ManifestDocument:
+        """Everything that has not ended, as a file that changes nothing when it is applied."""
+        return await self._call(operations.EXPORT_MANIFEST, (), {})
+
+    async def get_account(self, account: str, /) -> types.AccountResponse:
+        return await self._call(operations.GET_ACCOUNT, (account,), {})
+
+    async def get_account_usage(
+        self, account: str, /, **fields: Unpack[types.GetAccountUsageFields]
+    ) -> types.AccountUsageResponse:
+        """Calls, tokens and credits: days in their order, other groups by what they cost."""
+        return await self._call(operations.GET_ACCOUNT_USAGE, (account,), fields)
+
+    async def get_endpoint(self, endpoint: str, /) -> types.EndpointDetailResponse:
+        return await self._call(operations.GET_ENDPOINT, (endpoint,), {})
+
+    async def get_grant(self, grant_id: str, /) -> types.GrantDetailResponse:
+        """With its last uses."""
+        return await self._call(operations.GET_GRANT, (grant_id,), {})
+
+    async def get_health(self, endpoint: str, /) -> types.HealthResponse:
+        """How its runs ended over the last hour, four hours and day."""
+        return await self._call(operations.GET_HEALTH, (endpoint,), {})
+
+    async def get_job(self, job: str, /) -> types.JobResponse:
+        return await self._call(operations.GET_JOB, (job,), {})
+
+    async def get_own_tenant(self) -> types.TenantResponse:
+        return await self._call(operations.GET_OWN_TENANT, (), {})
+
+    async def get_quota(self) -> types.QuotaResponse:
+        """Tokens and money for analysis this month, and since when there is not enough."""
+        return await self._call(operations.GET_QUOTA, (), {})
+
+    async def get_quota_of_job(self, job: str, /) -> types.JobQuotaResponse:
+        """Tokens and money for sessions about this job today (UTC)."""
+        return await self._call(operations.GET_QUOTA_OF_JOB, (job,), {})
+
+    async def get_run(self, run_id: str, /) -> types.RunDetailResponse:
+        return await self._call(operations.GET_RUN, (run_id,), {})
+
+    async def get_schedule(self, schedule: str, /) -> types.ScheduleDetailResponse:
+        """Also one that is deleted."""
+        return await self._call(operations.GET_SCHEDULE, (schedule,), {})
+
+    async def get_schedule_run(
+        self, schedule: str, schedule_run_id: str, /
+    ) -> types.ScheduleRunDetailResponse:
+        """With its first events."""
+        return await self._call(operations.GET_SCHEDULE_RUN, (schedule, schedule_run_id), {})
+
+    async def get_session(self, session_id: str, /) -> types.SessionDetailResponse:
+        return await self._call(operations.GET_SESSION, (session_id,), {})
+
+    async def get_tenant(self, tenant_id: str, /) -> types.TenantResponse:
+        return await self._call(operations.GET_TENANT, (tenant_id,), {})
+
+    def get_timeline(
+        self, job: str, /, **fields: Unpack[types.GetTimelineFields]
+    ) -> AsyncIterator[types.TimelineEntryResponse]:
+        """Runs, actions of people and sessions of the planner, merged by time, newest first."""
+        return self._pages(operations.GET_TIMELINE, (job,), fields)
+
+    async def get_usage(self) -> types.UsageResponse:
+        """Runs by how they ended, and what there is."""
+        return await self._call(operations.GET_USAGE, (), {})
+
+    async def healthz(self) -> types.AliveResponse:
+        """The process answers."""
+        return await self._call(operations.HEALTHZ, (), {})
+
+    async def hint_interval(
+        self, endpoint: str, /, **fields: Unpack[types.IntervalHintBody]
+    ) -> types.EndpointResponse:
+        """Run at another interval for a while."""
+        return await self._call(operations.HINT_INTERVAL, (endpoint,), fields)
+
+    async def hint_one_shot(
+        self, endpoint: str, /, **fields: Unpack[types.OneShotHintBody]
+    ) -> types.EndpointResponse:
+        """Run once at an instant, if the baseline does not come first."""
+        return await self._call(operations.HINT_ONE_SHOT, (endpoint,), fields)
+
+    def list_accounts(
+        self, **fields: Unpack[types.ListAccountsFields]
+    ) -> AsyncIterator[types.AccountResponse]:
+        """By name, with their balances."""
+        return self._pages(operations.LIST_ACCOUNTS, (), fields)
+
+    async def list_analyses(self, endpoint: str, /) -> types.AnalysesResponse:
+        """How each brain stands to it: when it looked, when it looks again, and what is in the way."""
+        return await self._call(operations.LIST_ANALYSES, (endpoint,), {})
+
+    def list_audit(
+        self, **fields: Unpack[types.ListAuditFields]
+    ) -> AsyncIterator[types.AuditEntryResponse]:
+        """Who did what, newest first."""
+        return self._pages(operations.LIST_AUDIT, (), fields)
+
+    def list_endpoints(
+        self, **fields: Unpack[types.ListEndpointsFields]
+    ) -> AsyncIterator[types.EndpointResponse]:
+        return self._pages(operations.LIST_ENDPOINTS, (), fields)
+
+    def list_grants(
+        self, **fields: Unpack[types.ListGrantsFields]
+    ) -> AsyncIterator[types.GrantResponse]:
+        """Those of the tenant, newest first."""
+        return self._pages(operations.LIST_GRANTS, (), fields)
+
+    def list_graphs(
+        self, **fields: Unpack[types.ListGraphsFields]
+    ) -> AsyncIterator[types.GraphResponse]:
+        """By id, with the workers that know them; they belong to the installation."""
+        return self._pages(operations.LIST_GRAPHS, (), fields)
+
+    def list_jobs(self, **fields: Unpack[types.ListJobsFields]) -> AsyncIterator[types.JobResponse]:
+        return self._pages(operations.LIST_JOBS, (), fields)
+
+    async def list_keys(self) -> types.KeysResponse:
+        return await self._call(operations.LIST_KEYS, (), {})
+
+    def list_ledger(
+        self, account: str, /, **fields: Unpack[types.ListLedgerFields]
+    ) -> AsyncIterator[types.LedgerEntryResponse]:
+        """Newest first, each with the balance after it."""
+        return self._pages(operations.LIST_LEDGER, (account,), fields)
+
+    def list_runs(self, **fields: Unpack[types.ListRunsFields]) -> AsyncIterator[types.RunResponse]:
+        """Newest slot first, without what they answered."""
+        return self._pages(operations.LIST_RUNS, (), fields)
+
+    async def list_schedule_run_events(
+        self,
+        schedule: str,
+        schedule_run_id: str,
+        /,
+        **fields: Unpack[types.ListScheduleRunEventsFields],
+    ) -> types.RunEventsResponse:
+        return await self._call(
+            operations.LIST_SCHEDULE_RUN_EVENTS, (schedule, schedule_run_id), fields
+        )
+
+    def list_schedule_runs(
+        self, schedule: str, /, **fields: Unpack[types.ListScheduleRunsFields]
+    ) -> AsyncIterator[types.ScheduleRunResponse]:
+        """Its slots, the newest first: the one that waits, then what became of the others."""
+        return self._pages(operations.LIST_SCHEDULE_RUNS, (schedule,), fields)
+
+    def list_schedules(
+        self, **fields: Unpack[types.ListSchedulesFields]
+    ) -> AsyncIterator[types.ScheduleResponse]:
+        """Those that are not deleted, the oldest first."""
+        return self._pages(operations.LIST_SCHEDULES, (), fields)
+
+    def list_sessions(
+        self, **fields: Unpack[types.ListSessionsFields]
+    ) -> AsyncIterator[types.SessionResponse]:
+        """What the planner did or wanted, newest first; `search` looks into its reasoning."""
+        return self._pages(operations.LIST_SESSIONS, (), fields)
+
+    async def list_signing_keys(self) -> types.SigningKeysResponse:
+        return await self._call(operations.LIST_SIGNING_KEYS, (), {})
+
+    async def list_suggestions(
+        self, **fields: Unpack[types.ListSuggestionsFields]
+    ) -> types.SuggestionsResponse:
+        """Those that can be accepted now, the newest first."""
+        return await self._call(operations.LIST_SUGGESTIONS, (), fields)
+
+    def list_tenants(
+        self, **fields: Unpack[types.ListTenantsFields]
+    ) -> AsyncIterator[types.TenantResponse]:
+        return self._pages(operations.LIST_TENANTS, (), fields)
+
+    async def list_users(self) -> types.UsersResponse:
+        return await self._call(operations.LIST_USERS, (), {})
+
+    async def list_users_of_tenant(self, tenant_id: str, /) -> types.UsersResponse:
+        return await self._call(operations.LIST_USERS_OF_TENANT, (tenant_id,), {})
+
+    async def list_virtual_keys(self, account: str, /) -> types.VirtualKeysResponse:
+        """The oldest first, revoked ones among them."""
+        return await self._call(operations.LIST_VIRTUAL_KEYS, (account,), {})
+
+    async def me(self) -> types.MeResponse:
+        """Who you are, by your key."""
+        return await self._call(operations.ME, (), {})
+
+    async def pause(
+        self, endpoint: str, /, **fields: Unpack[types.PauseBody]
+    ) -> types.EndpointResponse:
+        """No scheduled run before an instant, or until it is resumed."""
+        return await self._call(operations.PAUSE, (endpoint,), fields)
+
+    async def pause_job(self, job: str, /, **fields: Unpack[types.PauseBody]) -> types.JobResponse:
+        """No scheduled run of any of its endpoints before an instant, or until it is resumed."""
+        return await self._call(operations.PAUSE_JOB, (job,), fields)
+
+    async def preview(
+        self, endpoint: str, /, **fields: Unpack[types.PreviewFields]
+    ) -> types.PreviewResponse:
+        """The next runs, if each of them goes well and takes no time."""
+        return await self._call(operations.PREVIEW, (endpoint,), fields)
+
+    async def preview_draft(
+        self, **fields: Unpack[types.PreviewDraftFields]
+    ) -> types.DraftPreviewResponse:
+        """The next runs of a schedule that is not saved; nothing is kept of it."""
+        return await self._call(operations.PREVIEW_DRAFT, (), fields)
+
+    async def readyz(self) -> types.ReadyResponse:
+        """The database answers, and its schema is the one that this version needs."""
+        return await self._call(operations.READYZ, (), {})
+
+    async def reset_failures(self, endpoint: str, /) -> types.EndpointResponse:
+        """Forget the failures, and with them the back-off."""
+        return await self._call(operations.RESET_FAILURES, (endpoint,), {})
+
+    async def resume(self, endpoint: str, /) -> types.EndpointResponse:
+        """Lift a person's pause and a planner's; that of the job stays."""
+        return await self._call(operations.RESUME, (endpoint,), {})
+
+    async def resume_job(self, job: str, /) -> types.JobResponse:
+        return await self._call(operations.RESUME_JOB, (job,), {})
+
+    async def revoke_grant(self, grant_id: str, /) -> types.GrantResponse:
+        """No run starts under it from now on; revoking it again changes nothing."""
+        return await self._call(operations.REVOKE_GRANT, (grant_id,), {})
+
+    async def revoke_key(self, key_id: str, /) -> types.KeyResponse:
+        """It opens nothing from now on."""
+        return await self._call(operations.REVOKE_KEY, (key_id,), {})
+
+    async def revoke_virtual_key(
+        self, account: str, virtual_key_id: str, /
+    ) -> types.VirtualKeyResponse:
+        """Its secret is forgotten."""
+        return await self._call(operations.REVOKE_VIRTUAL_KEY, (account, virtual_key_id), {})
+
+    async def rotate_key(
+        self, key_id: str, /, **fields: Unpack[types.KeyRotationBody]
+    ) -> types.CreatedKeyResponse:
+        """A new key in the place of another, with the same user, name and scopes."""
+        return await self._call(operations.ROTATE_KEY, (key_id,), fields)
+
+    async def run_now(self, endpoint: str, /) -> types.RequestedRunResponse:
+        """A run now, whatever min and pause say; 409 while one is in flight."""
+        return await self._call(operations.RUN_NOW, (endpoint,), {})
+
+    async def run_schedule(self, schedule: str, /) -> types.SlotResponse:
+        """Now, in a slot of its own; refused under `forbid` while a run is under way."""
+        return await self._call(operations.RUN_SCHEDULE, (schedule,), {})
+
+    async def runs_of_session(
+        self, session_id: str, /, **fields: Unpack[types.RunsOfSessionFields]
+    ) -> types.SessionRunsResponse:
+        """The runs whose slots its hints and pauses chose, the oldest first."""
+        return await self._call(operations.RUNS_OF_SESSION, (session_id,), fields)
+
+    async def set_default_key(
+        self, account: str, virtual_key_id: str, /
+    ) -> types.VirtualKeyResponse:
+        """Calls to its api are made with it from now on."""
+        return await self._call(operations.SET_DEFAULT_KEY, (account, virtual_key_id), {})
+
+    async def test_endpoint(self, endpoint: str, /) -> types.TestCallResponse:
+        """Call the target once, now."""
+        return await self._call(operations.TEST_ENDPOINT, (endpoint,), {})
+
+    async def verify_ledger(self, account: str, /) -> types.LedgerCheckResponse:
+        """Whether the balance is the sum of the ledger, entry by entry, and every charge is in it."""
+        return await self._call(operations.VERIFY_LEDGER, (account,), {})

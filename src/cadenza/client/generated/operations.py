@@ -1,0 +1,194 @@
+"""Every operation of the API.
+
+Made by `python -m tests.client.generate`; do not change it by hand.
+"""
+
+from cadenza.client.core import Operation
+
+ACCEPT = Operation(
+    "POST", "/sessions/{session_id}/accept", parameters=("session_id",), has_body=True
+)
+ADD_CREDITS = Operation(
+    "POST", "/accounts/{account_id}/credits", parameters=("account_id",), has_body=True
+)
+ANALYSE = Operation("POST", "/endpoints/{endpoint_id}/analyse", parameters=("endpoint_id",))
+ANSWER_SCHEDULE_RUN = Operation(
+    "POST",
+    "/schedules/{schedule_id}/runs/{schedule_run_id}/answer",
+    parameters=("schedule_id", "schedule_run_id"),
+    has_body=True,
+)
+APPLY_MANIFEST = Operation("PUT", "/manifest", query=("dry_run", "prune"), has_body=True)
+ARCHIVE_ENDPOINT = Operation(
+    "POST", "/endpoints/{endpoint_id}/archive", parameters=("endpoint_id",)
+)
+ARCHIVE_JOB = Operation("POST", "/jobs/{job_id}/archive", parameters=("job_id",))
+CANCEL_SCHEDULE_RUN = Operation(
+    "POST",
+    "/schedules/{schedule_id}/runs/{schedule_run_id}/cancel",
+    parameters=("schedule_id", "schedule_run_id"),
+)
+CHANGE_ENDPOINT = Operation(
+    "PATCH", "/endpoints/{endpoint_id}", parameters=("endpoint_id",), has_body=True
+)
+CHANGE_JOB = Operation("PATCH", "/jobs/{job_id}", parameters=("job_id",), has_body=True)
+CHANGE_OWN_TENANT = Operation("PATCH", "/tenant", has_body=True)
+CHANGE_SCHEDULE = Operation(
+    "PATCH", "/schedules/{schedule_id}", parameters=("schedule_id",), has_body=True
+)
+CLEAR_HINTS = Operation("DELETE", "/endpoints/{endpoint_id}/hints", parameters=("endpoint_id",))
+CREATE_ACCOUNT = Operation("POST", "/accounts", has_body=True, takes_key=True)
+CREATE_ENDPOINT = Operation(
+    "POST", "/jobs/{job_id}/endpoints", parameters=("job_id",), has_body=True, takes_key=True
+)
+CREATE_GRANT = Operation("POST", "/grants", has_body=True, takes_key=True)
+CREATE_JOB = Operation("POST", "/jobs", has_body=True, takes_key=True)
+CREATE_KEY = Operation("POST", "/keys", has_body=True, takes_key=True)
+CREATE_KEY_FOR_USER = Operation(
+    "POST",
+    "/tenants/{tenant_id}/users/{user_id}/keys",
+    parameters=("tenant_id", "user_id"),
+    has_body=True,
+)
+CREATE_SCHEDULE = Operation("POST", "/schedules", has_body=True, takes_key=True)
+CREATE_SIGN_IN_LINK = Operation("POST", "/sign-in-links")
+CREATE_SIGNING_KEY = Operation("POST", "/signing-keys", has_body=True)
+CREATE_TENANT = Operation("POST", "/tenants", has_body=True, takes_key=True)
+CREATE_USER = Operation(
+    "POST", "/tenants/{tenant_id}/users", parameters=("tenant_id",), has_body=True, takes_key=True
+)
+CREATE_VIRTUAL_KEY = Operation(
+    "POST", "/accounts/{account_id}/keys", parameters=("account_id",), has_body=True, takes_key=True
+)
+DELETE_SCHEDULE = Operation("DELETE", "/schedules/{schedule_id}", parameters=("schedule_id",))
+DELETE_TENANT = Operation(
+    "DELETE", "/tenants/{tenant_id}", parameters=("tenant_id",), query=("confirm",)
+)
+DELETE_USER = Operation(
+    "DELETE", "/tenants/{tenant_id}/users/{user_id}", parameters=("tenant_id", "user_id")
+)
+EXPLAIN_NEXT_RUN = Operation("GET", "/endpoints/{endpoint_id}/explain", parameters=("endpoint_id",))
+EXPORT_MANIFEST = Operation("GET", "/manifest")
+GET_ACCOUNT = Operation("GET", "/accounts/{account_id}", parameters=("account_id",))
+GET_ACCOUNT_USAGE = Operation(
+    "GET",
+    "/accounts/{account_id}/usage",
+    parameters=("account_id",),
+    query=("group_by", "from", "to"),
+)
+GET_ENDPOINT = Operation("GET", "/endpoints/{endpoint_id}", parameters=("endpoint_id",))
+GET_GRANT = Operation("GET", "/grants/{grant_id}", parameters=("grant_id",))
+GET_HEALTH = Operation("GET", "/endpoints/{endpoint_id}/health", parameters=("endpoint_id",))
+GET_JOB = Operation("GET", "/jobs/{job_id}", parameters=("job_id",))
+GET_OWN_TENANT = Operation("GET", "/tenant")
+GET_QUOTA = Operation("GET", "/tenant/quota")
+GET_QUOTA_OF_JOB = Operation("GET", "/jobs/{job_id}/quota", parameters=("job_id",))
+GET_RUN = Operation("GET", "/runs/{run_id}", parameters=("run_id",))
+GET_SCHEDULE = Operation("GET", "/schedules/{schedule_id}", parameters=("schedule_id",))
+GET_SCHEDULE_RUN = Operation(
+    "GET",
+    "/schedules/{schedule_id}/runs/{schedule_run_id}",
+    parameters=("schedule_id", "schedule_run_id"),
+)
+GET_SESSION = Operation("GET", "/sessions/{session_id}", parameters=("session_id",))
+GET_TENANT = Operation("GET", "/tenants/{tenant_id}", parameters=("tenant_id",))
+GET_TIMELINE = Operation(
+    "GET",
+    "/jobs/{job_id}/timeline",
+    parameters=("job_id",),
+    query=("from", "to", "limit", "cursor"),
+)
+GET_USAGE = Operation("GET", "/tenant/usage")
+HEALTHZ = Operation("GET", "//healthz")
+HINT_INTERVAL = Operation(
+    "POST", "/endpoints/{endpoint_id}/hints/interval", parameters=("endpoint_id",), has_body=True
+)
+HINT_ONE_SHOT = Operation(
+    "POST", "/endpoints/{endpoint_id}/hints/one-shot", parameters=("endpoint_id",), has_body=True
+)
+LIST_ACCOUNTS = Operation("GET", "/accounts", query=("name", "limit", "cursor"))
+LIST_ANALYSES = Operation("GET", "/endpoints/{endpoint_id}/analyses", parameters=("endpoint_id",))
+LIST_AUDIT = Operation(
+    "GET", "/audit", query=("actor", "action", "subject", "from", "to", "limit", "cursor")
+)
+LIST_ENDPOINTS = Operation(
+    "GET", "/endpoints", query=("job_id", "name", "search", "state", "sort", "limit", "cursor")
+)
+LIST_GRANTS = Operation("GET", "/grants", query=("limit", "cursor"))
+LIST_GRAPHS = Operation("GET", "/graphs", query=("graph_id", "limit", "cursor"))
+LIST_JOBS = Operation("GET", "/jobs", query=("name", "search", "archived", "limit", "cursor"))
+LIST_KEYS = Operation("GET", "/keys")
+LIST_LEDGER = Operation(
+    "GET", "/accounts/{account_id}/ledger", parameters=("account_id",), query=("limit", "cursor")
+)
+LIST_RUNS = Operation(
+    "GET",
+    "/runs",
+    query=(
+        "endpoint_id",
+        "job_id",
+        "status",
+        "source",
+        "is_manual",
+        "from",
+        "to",
+        "limit",
+        "cursor",
+    ),
+)
+LIST_SCHEDULE_RUN_EVENTS = Operation(
+    "GET",
+    "/schedules/{schedule_id}/runs/{schedule_run_id}/events",
+    parameters=("schedule_id", "schedule_run_id"),
+    query=("after", "limit"),
+)
+LIST_SCHEDULE_RUNS = Operation(
+    "GET", "/schedules/{schedule_id}/runs", parameters=("schedule_id",), query=("limit", "cursor")
+)
+LIST_SCHEDULES = Operation("GET", "/schedules", query=("name", "limit", "cursor"))
+LIST_SESSIONS = Operation(
+    "GET",
+    "/sessions",
+    query=("endpoint_id", "job_id", "brain", "search", "from", "to", "limit", "cursor"),
+)
+LIST_SIGNING_KEYS = Operation("GET", "/signing-keys")
+LIST_SUGGESTIONS = Operation("GET", "/suggestions", query=("limit",))
+LIST_TENANTS = Operation("GET", "/tenants", query=("limit", "cursor"))
+LIST_USERS = Operation("GET", "/users")
+LIST_USERS_OF_TENANT = Operation("GET", "/tenants/{tenant_id}/users", parameters=("tenant_id",))
+LIST_VIRTUAL_KEYS = Operation("GET", "/accounts/{account_id}/keys", parameters=("account_id",))
+ME = Operation("GET", "/me")
+PAUSE = Operation(
+    "POST", "/endpoints/{endpoint_id}/pause", parameters=("endpoint_id",), has_body=True
+)
+PAUSE_JOB = Operation("POST", "/jobs/{job_id}/pause", parameters=("job_id",), has_body=True)
+PREVIEW = Operation(
+    "GET", "/endpoints/{endpoint_id}/preview", parameters=("endpoint_id",), query=("count",)
+)
+PREVIEW_DRAFT = Operation("POST", "/preview", query=("count",), has_body=True)
+READYZ = Operation("GET", "//readyz")
+RESET_FAILURES = Operation(
+    "POST", "/endpoints/{endpoint_id}/reset-failures", parameters=("endpoint_id",)
+)
+RESUME = Operation("POST", "/endpoints/{endpoint_id}/resume", parameters=("endpoint_id",))
+RESUME_JOB = Operation("POST", "/jobs/{job_id}/resume", parameters=("job_id",))
+REVOKE_GRANT = Operation("POST", "/grants/{grant_id}/revoke", parameters=("grant_id",))
+REVOKE_KEY = Operation("DELETE", "/keys/{key_id}", parameters=("key_id",))
+REVOKE_VIRTUAL_KEY = Operation(
+    "DELETE",
+    "/accounts/{account_id}/keys/{virtual_key_id}",
+    parameters=("account_id", "virtual_key_id"),
+)
+ROTATE_KEY = Operation("POST", "/keys/{key_id}/rotate", parameters=("key_id",), has_body=True)
+RUN_NOW = Operation("POST", "/endpoints/{endpoint_id}/run", parameters=("endpoint_id",))
+RUN_SCHEDULE = Operation("POST", "/schedules/{schedule_id}/run", parameters=("schedule_id",))
+RUNS_OF_SESSION = Operation(
+    "GET", "/sessions/{session_id}/runs", parameters=("session_id",), query=("limit",)
+)
+SET_DEFAULT_KEY = Operation(
+    "POST",
+    "/accounts/{account_id}/keys/{virtual_key_id}/default",
+    parameters=("account_id", "virtual_key_id"),
+)
+TEST_ENDPOINT = Operation("POST", "/endpoints/{endpoint_id}/test", parameters=("endpoint_id",))
+VERIFY_LEDGER = Operation("GET", "/accounts/{account_id}/ledger/verify", parameters=("account_id",))

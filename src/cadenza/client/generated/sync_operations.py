@@ -1,0 +1,434 @@
+"""Every operation of the API as a method, without a loop.
+
+Made by `python -m tests.client.generate`; do not change it by hand.
+"""
+
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from typing_extensions import Unpack
+
+from cadenza.client.core import Operation
+from cadenza.client.generated import operations, types
+
+
+class SyncOperations:
+    @abstractmethod
+    def _call(
+        self, operation: Operation, values: Sequence[str], fields: Mapping[str, Any]
+    ) -> Any: ...
+
+    @abstractmethod
+    def _pages(
+        self, operation: Operation, values: Sequence[str], fields: Mapping[str, Any]
+    ) -> Iterator[Any]: ...
+
+    def accept(
+        self, session_id: str, /, **fields: Unpack[types.AcceptBody]
+    ) -> types.AcceptedSuggestionResponse:
+        """Do what was suggested, within the planner's bounds; 409 where it was accepted before."""
+        return self._call(operations.ACCEPT, (session_id,), fields)
+
+    def add_credits(
+        self, account: str, /, **fields: Unpack[types.CreditsBody]
+    ) -> types.LedgerEntryResponse:
+        """Add credits, or take some away; the same reference counts once."""
+        return self._call(operations.ADD_CREDITS, (account,), fields)
+
+    def analyse(self, endpoint: str, /) -> types.RequestedAnalysisResponse:
+        """Ask the planner for an analysis, as soon as it can."""
+        return self._call(operations.ANALYSE, (endpoint,), {})
+
+    def answer_schedule_run(
+        self, schedule: str, schedule_run_id: str, /, **fields: Unpack[types.AnswerBody]
+    ) -> types.SlotResponse:
+        """What the run waits for; it goes on as a new run of the same schedule, once."""
+        return self._call(operations.ANSWER_SCHEDULE_RUN, (schedule, schedule_run_id), fields)
+
+    def apply_manifest(
+        self, **fields: Unpack[types.ApplyManifestFields]
+    ) -> types.AppliedManifestResponse:
+        """All of it, or, where anything is wrong, nothing."""
+        return self._call(operations.APPLY_MANIFEST, (), fields)
+
+    def archive_endpoint(self, endpoint: str, /) -> types.EndpointResponse:
+        """Its end; its history stays."""
+        return self._call(operations.ARCHIVE_ENDPOINT, (endpoint,), {})
+
+    def archive_job(
+        self, job: str, /, **fields: Unpack[types.ArchiveJobFields]
+    ) -> types.JobResponse:
+        """The end of a job and of its endpoints; their history stays."""
+        return self._call(operations.ARCHIVE_JOB, (job,), fields)
+
+    def cancel_schedule_run(
+        self, schedule: str, schedule_run_id: str, /
+    ) -> types.ScheduleRunResponse:
+        """It ends now, and its worker is told; what it has cost stays charged."""
+        return self._call(operations.CANCEL_SCHEDULE_RUN, (schedule, schedule_run_id), {})
+
+    def change_endpoint(
+        self, endpoint: str, /, **fields: Unpack[types.ChangeEndpointFields]
+    ) -> types.EndpointDetailResponse:
+        return self._call(operations.CHANGE_ENDPOINT, (endpoint,), fields)
+
+    def change_job(
+        self, job: str, /, **fields: Unpack[types.ChangeJobFields]
+    ) -> types.ChangedJobResponse:
+        return self._call(operations.CHANGE_JOB, (job,), fields)
+
+    def change_own_tenant(self, **fields: Unpack[types.TenantPatchBody]) -> types.TenantResponse:
+        return self._call(operations.CHANGE_OWN_TENANT, (), fields)
+
+    def change_schedule(
+        self, schedule: str, /, **fields: Unpack[types.ChangeScheduleFields]
+    ) -> types.ScheduleDetailResponse:
+        """The slot that waits changes with it; a run under way goes on as it was."""
+        return self._call(operations.CHANGE_SCHEDULE, (schedule,), fields)
+
+    def clear_hints(self, endpoint: str, /) -> types.EndpointResponse:
+        """Drop both hints; the baseline returns at once."""
+        return self._call(operations.CLEAR_HINTS, (endpoint,), {})
+
+    def create_account(self, **fields: Unpack[types.CreateAccountFields]) -> types.AccountResponse:
+        """It begins with no credits."""
+        return self._call(operations.CREATE_ACCOUNT, (), fields)
+
+    def create_endpoint(
+        self, job: str, /, **fields: Unpack[types.CreateEndpointFields]
+    ) -> types.EndpointDetailResponse:
+        return self._call(operations.CREATE_ENDPOINT, (job,), fields)
+
+    def create_grant(self, **fields: Unpack[types.CreateGrantFields]) -> types.GrantResponse:
+        """In your own name."""
+        return self._call(operations.CREATE_GRANT, (), fields)
+
+    def create_job(self, **fields: Unpack[types.CreateJobFields]) -> types.JobResponse:
+        return self._call(operations.CREATE_JOB, (), fields)
+
+    def create_key(self, **fields: Unpack[types.CreateKeyFields]) -> types.CreatedKeyResponse:
+        """The key itself is in this answer, and never again."""
+        return self._call(operations.CREATE_KEY, (), fields)
+
+    def create_key_for_user(
+        self, tenant_id: str, user_id: str, /, **fields: Unpack[types.FirstKeyBody]
+    ) -> types.CreatedKeyResponse:
+        """The key itself is in this answer, and never again."""
+        return self._call(operations.CREATE_KEY_FOR_USER, (tenant_id, user_id), fields)
+
+    def create_schedule(
+        self, **fields: Unpack[types.CreateScheduleFields]
+    ) -> types.ScheduleDetailResponse:
+        """With its grant and its first slot, in one transaction."""
+        return self._call(operations.CREATE_SCHEDULE, (), fields)
+
+    def create_sign_in_link(self) -> types.SignInLinkResponse:
+        """Who opens it is signed in as you, with the scopes of this key."""
+        return self._call(operations.CREATE_SIGN_IN_LINK, (), {})
+
+    def create_signing_key(
+        self, **fields: Unpack[types.SigningKeyBody]
+    ) -> types.CreatedSigningKeyResponse:
+        """A new key signs at once; workers take it up within a few seconds."""
+        return self._call(operations.CREATE_SIGNING_KEY, (), fields)
+
+    def create_tenant(self, **fields: Unpack[types.CreateTenantFields]) -> types.TenantResponse:
+        return self._call(operations.CREATE_TENANT, (), fields)
+
+    def create_user(
+        self, tenant_id: str, /, **fields: Unpack[types.CreateUserFields]
+    ) -> types.UserResponse:
+        return self._call(operations.CREATE_USER, (tenant_id,), fields)
+
+    def create_virtual_key(
+        self, account: str, /, **fields: Unpack[types.CreateVirtualKeyFields]
+    ) -> types.VirtualKeyResponse:
+        """How the account reaches a provider."""
+        return self._call(operations.CREATE_VIRTUAL_KEY, (account,), fields)
+
+    def delete_schedule(
+        self, schedule: str, /, **fields: Unpack[types.DeleteScheduleFields]
+    ) -> None:
+        """Its history stays; the grant that was made for it is revoked."""
+        return self._call(operations.DELETE_SCHEDULE, (schedule,), fields)
+
+    def delete_tenant(
+        self, tenant_id: str, /, **fields: Unpack[types.DeleteTenantFields]
+    ) -> types.DeletedResponse:
+        """With its users, keys, jobs, endpoints and all that was recorded."""
+        return self._call(operations.DELETE_TENANT, (tenant_id,), fields)
+
+    def delete_user(self, tenant_id: str, user_id: str, /) -> types.DeletedResponse:
+        """With their keys."""
+        return self._call(operations.DELETE_USER, (tenant_id, user_id), {})
+
+    def explain_next_run(self, endpoint: str, /) -> types.ExplanationResponse:
+        """Why it runs next when it does, what was considered, and what would change it."""
+        return self._call(operations.EXPLAIN_NEXT_RUN, (endpoint,), {})
+
+    def export_manifest(self) -> types.ManifestDocument:
+        """Everything that has not ended, as a file that changes nothing when it is applied."""
+        return self._call(operations.EXPORT_MANIFEST, (), {})
+
+    def get_account(self, account: str, /) -> types.AccountResponse:
+        return self._call(operations.GET_ACCOUNT, (account,), {})
+
+    def get_account_usage(
+        self, account: str, /, **fields: Unpack[types.GetAccountUsageFields]
+    ) -> types.AccountUsageResponse:
+        """Calls, tokens and credits: days in their order, other groups by what they cost."""
+        return self._call(operations.GET_ACCOUNT_USAGE, (account,), fields)
+
+    def get_endpoint(self, endpoint: str, /) -> types.EndpointDetailResponse:
+        return self._call(operations.GET_ENDPOINT, (endpoint,), {})
+
+    def get_grant(self, grant_id: str, /) -> types.GrantDetailResponse:
+        """With its last uses."""
+        return self._call(operations.GET_GRANT, (grant_id,), {})
+
+    def get_health(self, endpoint: str, /) -> types.HealthResponse:
+        """How its runs ended over the last hour, four hours and day."""
+        return self._call(operations.GET_HEALTH, (endpoint,), {})
+
+    def get_job(self, job: str, /) -> types.JobResponse:
+        return self._call(operations.GET_JOB, (job,), {})
+
+    def get_own_tenant(self) -> types.TenantResponse:
+        return self._call(operations.GET_OWN_TENANT, (), {})
+
+    def get_quota(self) -> types.QuotaResponse:
+        """Tokens and money for analysis this month, and since when there is not enough."""
+        return self._call(operations.GET_QUOTA, (), {})
+
+    def get_quota_of_job(self, job: str, /) -> types.JobQuotaResponse:
+        """Tokens and money for sessions about this job today (UTC)."""
+        return self._call(operations.GET_QUOTA_OF_JOB, (job,), {})
+
+    def get_run(self, run_id: str, /) -> types.RunDetailResponse:
+        return self._call(operations.GET_RUN, (run_id,), {})
+
+    def get_schedule(self, schedule: str, /) -> types.ScheduleDetailResponse:
+        """Also one that is deleted."""
+        return self._call(operations.GET_SCHEDULE, (schedule,), {})
+
+    def get_schedule_run(
+        self, schedule: str, schedule_run_id: str, /
+    ) -> types.ScheduleRunDetailResponse:
+        """With its first events."""
+        return self._call(operations.GET_SCHEDULE_RUN, (schedule, schedule_run_id), {})
+
+    def get_session(self, session_id: str, /) -> types.SessionDetailResponse:
+        return self._call(operations.GET_SESSION, (session_id,), {})
+
+    def get_tenant(self, tenant_id: str, /) -> types.TenantResponse:
+        return self._call(operations.GET_TENANT, (tenant_id,), {})
+
+    def get_timeline(
+        self, job: str, /, **fields: Unpack[types.GetTimelineFields]
+    ) -> Iterator[types.TimelineEntryResponse]:
+        """Runs, actions of people and sessions of the planner, merged by time, newest first."""
+        return self._pages(operations.GET_TIMELINE, (job,), fields)
+
+    def get_usage(self) -> types.UsageResponse:
+        """Runs by how they ended, and what there is."""
+        return self._call(operations.GET_USAGE, (), {})
+
+    def healthz(self) -> types.AliveResponse:
+        """The process answers."""
+        return self._call(operations.HEALTHZ, (), {})
+
+    def hint_interval(
+        self, endpoint: str, /, **fields: Unpack[types.IntervalHintBody]
+    ) -> types.EndpointResponse:
+        """Run at another interval for a while."""
+        return self._call(operations.HINT_INTERVAL, (endpoint,), fields)
+
+    def hint_one_shot(
+        self, endpoint: str, /, **fields: Unpack[types.OneShotHintBody]
+    ) -> types.EndpointResponse:
+        """Run once at an instant, if the baseline does not come first."""
+        return self._call(operations.HINT_ONE_SHOT, (endpoint,), fields)
+
+    def list_accounts(
+        self, **fields: Unpack[types.ListAccountsFields]
+    ) -> Iterator[types.AccountResponse]:
+        """By name, with their balances."""
+        return self._pages(operations.LIST_ACCOUNTS, (), fields)
+
+    def list_analyses(self, endpoint: str, /) -> types.AnalysesResponse:
+        """How each brain stands to it: when it looked, when it looks again, and what is in the way."""
+        return self._call(operations.LIST_ANALYSES, (endpoint,), {})
+
+    def list_audit(
+        self, **fields: Unpack[types.ListAuditFields]
+    ) -> Iterator[types.AuditEntryResponse]:
+        """Who did what, newest first."""
+        return self._pages(operations.LIST_AUDIT, (), fields)
+
+    def list_endpoints(
+        self, **fields: Unpack[types.ListEndpointsFields]
+    ) -> Iterator[types.EndpointResponse]:
+        return self._pages(operations.LIST_ENDPOINTS, (), fields)
+
+    def list_grants(
+        self, **fields: Unpack[types.ListGrantsFields]
+    ) -> Iterator[types.GrantResponse]:
+        """Those of the tenant, newest first."""
+        return self._pages(operations.LIST_GRANTS, (), fields)
+
+    def list_graphs(
+        self, **fields: Unpack[types.ListGraphsFields]
+    ) -> Iterator[types.GraphResponse]:
+        """By id, with the workers that know them; they belong to the installation."""
+        return self._pages(operations.LIST_GRAPHS, (), fields)
+
+    def list_jobs(self, **fields: Unpack[types.ListJobsFields]) -> Iterator[types.JobResponse]:
+        return self._pages(operations.LIST_JOBS, (), fields)
+
+    def list_keys(self) -> types.KeysResponse:
+        return self._call(operations.LIST_KEYS, (), {})
+
+    def list_ledger(
+        self, account: str, /, **fields: Unpack[types.ListLedgerFields]
+    ) -> Iterator[types.LedgerEntryResponse]:
+        """Newest first, each with the balance after it."""
+        return self._pages(operations.LIST_LEDGER, (account,), fields)
+
+    def list_runs(self, **fields: Unpack[types.ListRunsFields]) -> Iterator[types.RunResponse]:
+        """Newest slot first, without what they answered."""
+        return self._pages(operations.LIST_RUNS, (), fields)
+
+    def list_schedule_run_events(
+        self,
+        schedule: str,
+        schedule_run_id: str,
+        /,
+        **fields: Unpack[types.ListScheduleRunEventsFields],
+    ) -> types.RunEventsResponse:
+        return self._call(operations.LIST_SCHEDULE_RUN_EVENTS, (schedule, schedule_run_id), fields)
+
+    def list_schedule_runs(
+        self, schedule: str, /, **fields: Unpack[types.ListScheduleRunsFields]
+    ) -> Iterator[types.ScheduleRunResponse]:
+        """Its slots, the newest first: the one that waits, then what became of the others."""
+        return self._pages(operations.LIST_SCHEDULE_RUNS, (schedule,), fields)
+
+    def list_schedules(
+        self, **fields: Unpack[types.ListSchedulesFields]
+    ) -> Iterator[types.ScheduleResponse]:
+        """Those that are not deleted, the oldest first."""
+        return self._pages(operations.LIST_SCHEDULES, (), fields)
+
+    def list_sessions(
+        self, **fields: Unpack[types.ListSessionsFields]
+    ) -> Iterator[types.SessionResponse]:
+        """What the planner did or wanted, newest first; `search` looks into its reasoning."""
+        return self._pages(operations.LIST_SESSIONS, (), fields)
+
+    def list_signing_keys(self) -> types.SigningKeysResponse:
+        return self._call(operations.LIST_SIGNING_KEYS, (), {})
+
+    def list_suggestions(
+        self, **fields: Unpack[types.ListSuggestionsFields]
+    ) -> types.SuggestionsResponse:
+        """Those that can be accepted now, the newest first."""
+        return self._call(operations.LIST_SUGGESTIONS, (), fields)
+
+    def list_tenants(
+        self, **fields: Unpack[types.ListTenantsFields]
+    ) -> Iterator[types.TenantResponse]:
+        return self._pages(operations.LIST_TENANTS, (), fields)
+
+    def list_users(self) -> types.UsersResponse:
+        return self._call(operations.LIST_USERS, (), {})
+
+    def list_users_of_tenant(self, tenant_id: str, /) -> types.UsersResponse:
+        return self._call(operations.LIST_USERS_OF_TENANT, (tenant_id,), {})
+
+    def list_virtual_keys(self, account: str, /) -> types.VirtualKeysResponse:
+        """The oldest first, revoked ones among them."""
+        return self._call(operations.LIST_VIRTUAL_KEYS, (account,), {})
+
+    def me(self) -> types.MeResponse:
+        """Who you are, by your key."""
+        return self._call(operations.ME, (), {})
+
+    def pause(self, endpoint: str, /, **fields: Unpack[types.PauseBody]) -> types.EndpointResponse:
+        """No scheduled run before an instant, or until it is resumed."""
+        return self._call(operations.PAUSE, (endpoint,), fields)
+
+    def pause_job(self, job: str, /, **fields: Unpack[types.PauseBody]) -> types.JobResponse:
+        """No scheduled run of any of its endpoints before an instant, or until it is resumed."""
+        return self._call(operations.PAUSE_JOB, (job,), fields)
+
+    def preview(
+        self, endpoint: str, /, **fields: Unpack[types.PreviewFields]
+    ) -> types.PreviewResponse:
+        """The next runs, if each of them goes well and takes no time."""
+        return self._call(operations.PREVIEW, (endpoint,), fields)
+
+    def preview_draft(
+        self, **fields: Unpack[types.PreviewDraftFields]
+    ) -> types.DraftPreviewResponse:
+        """The next runs of a schedule that is not saved; nothing is kept of it."""
+        return self._call(operations.PREVIEW_DRAFT, (), fields)
+
+    def readyz(self) -> types.ReadyResponse:
+        """The database answers, and its schema is the one that this version needs."""
+        return self._call(operations.READYZ, (), {})
+
+    def reset_failures(self, endpoint: str, /) -> types.EndpointResponse:
+        """Forget the failures, and with them the back-off."""
+        return self._call(operations.RESET_FAILURES, (endpoint,), {})
+
+    def resume(self, endpoint: str, /) -> types.EndpointResponse:
+        """Lift a person's pause and a planner's; that of the job stays."""
+        return self._call(operations.RESUME, (endpoint,), {})
+
+    def resume_job(self, job: str, /) -> types.JobResponse:
+        return self._call(operations.RESUME_JOB, (job,), {})
+
+    def revoke_grant(self, grant_id: str, /) -> types.GrantResponse:
+        """No run starts under it from now on; revoking it again changes nothing."""
+        return self._call(operations.REVOKE_GRANT, (grant_id,), {})
+
+    def revoke_key(self, key_id: str, /) -> types.KeyResponse:
+        """It opens nothing from now on."""
+        return self._call(operations.REVOKE_KEY, (key_id,), {})
+
+    def revoke_virtual_key(self, account: str, virtual_key_id: str, /) -> types.VirtualKeyResponse:
+        """Its secret is forgotten."""
+        return self._call(operations.REVOKE_VIRTUAL_KEY, (account, virtual_key_id), {})
+
+    def rotate_key(
+        self, key_id: str, /, **fields: Unpack[types.KeyRotationBody]
+    ) -> types.CreatedKeyResponse:
+        """A new key in the place of another, with the same user, name and scopes."""
+        return self._call(operations.ROTATE_KEY, (key_id,), fields)
+
+    def run_now(self, endpoint: str, /) -> types.RequestedRunResponse:
+        """A run now, whatever min and pause say; 409 while one is in flight."""
+        return self._call(operations.RUN_NOW, (endpoint,), {})
+
+    def run_schedule(self, schedule: str, /) -> types.SlotResponse:
+        """Now, in a slot of its own; refused under `forbid` while a run is under way."""
+        return self._call(operations.RUN_SCHEDULE, (schedule,), {})
+
+    def runs_of_session(
+        self, session_id: str, /, **fields: Unpack[types.RunsOfSessionFields]
+    ) -> types.SessionRunsResponse:
+        """The runs whose slots its hints and pauses chose, the oldest first."""
+        return self._call(operations.RUNS_OF_SESSION, (session_id,), fields)
+
+    def set_default_key(self, account: str, virtual_key_id: str, /) -> types.VirtualKeyResponse:
+        """Calls to its api are made with it from now on."""
+        return self._call(operations.SET_DEFAULT_KEY, (account, virtual_key_id), {})
+
+    def test_endpoint(self, endpoint: str, /) -> types.TestCallResponse:
+        """Call the target once, now."""
+        return self._call(operations.TEST_ENDPOINT, (endpoint,), {})
+
+    def verify_ledger(self, account: str, /) -> types.LedgerCheckResponse:
+        """Whether the balance is the sum of the ledger, entry by entry, and every charge is in it."""
+        return self._call(operations.VERIFY_LEDGER, (account,), {})

@@ -1,0 +1,128 @@
+"""A run with real programs: so many seconds of faults, a quiet end, and the verdict."""
+
+import asyncio
+import signal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import count
+from time import time as wall_time  # noqa: TID251 - as its witnesses have it
+from typing import Any
+
+from cadenza.adapters.simulated.chance import SeededChance
+from cadenza.application.waiting import end_all
+from tests.chaos.checker import Verdict, check
+from tests.chaos.faults import ALONE, FAULTS, Draw, inflict, steer
+from tests.chaos.history import History
+from tests.chaos.stage import BOUND, PLANNER, SCHEDULERS, Role, Stage, stage
+from tests.chaos.workload import kinds_of
+
+WARM = 3.0
+QUIET = BOUND + 2
+RECOVERS_WITHIN = 2 * BOUND
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to happen. One fault at a time, each after the last is over: so is seen how long it
+    holds up anybody. More at once: a storm, in which nothing may be lost all the same."""
+
+    seed: int
+    length: float
+    at_once: int = 1
+    scale: int = 1
+    kinds: Sequence[str] = tuple(FAULTS)
+    roles: tuple[Role, ...] = (*SCHEDULERS, PLANNER)
+    mutant: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    plan: Plan
+    history: History
+    verdict: Verdict
+    figures: dict[str, Any]
+    troubles: list[str]  # what programs said on their way
+
+
+async def run(plan: Plan) -> Ran:
+    async with stage(plan.seed, kinds_of(plan.scale), plan.roles, plan.mutant) as here:
+        began = wall_time()
+        await asyncio.sleep(WARM)
+        steering = asyncio.create_task(_steer_forever(here, SeededChance(plan.seed)))
+        await harm(here, plan, began + plan.length - QUIET)
+        await asyncio.sleep(QUIET)
+        await end_all([steering])
+        for member in here.members:
+            member.send(signal.SIGTERM)
+        ended = [await member.ended(30) for member in here.members]
+        troubles = [trouble for member in here.members for trouble in member.troubles()]
+        history = await here.history(began)
+    verdict = check(history)
+    figures = {
+        **verdict.figures,
+        "recovery_after_kill_s": _after_kills(history),
+        "recovery_after_database_s": _after_database(history),
+        "stopped_in_time": all(ended),
+        "tracebacks": len(troubles),
+        "stalled_s": history.stalled,
+    }
+    return Ran(plan, history, verdict, figures, troubles)
+
+
+async def harm(here: Stage, plan: "Plan", until: float) -> None:
+    """Every kind before any again."""
+    chance = SeededChance(plan.seed)
+    order = sorted(plan.kinds, key=lambda kind: chance.between(0, 1, "order", kind))
+    under_way: set[asyncio.Task[None]] = set()
+    for number in count():
+        kind = order[number % len(order)]
+        while under_way and (len(under_way) >= plan.at_once or kind in ALONE):
+            await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
+            under_way = {task for task in under_way if not task.done()}
+        if wall_time() >= until:
+            break
+        task = asyncio.create_task(inflict(here, kind, Draw(number, chance)))
+        under_way.add(task)
+        if kind in ALONE or plan.at_once == 1:
+            await task
+        if plan.at_once == 1:
+            await here.until_all_ran(RECOVERS_WITHIN)
+        await asyncio.sleep(chance.between(0.2, 1.5, "pause", number))
+    await asyncio.gather(*under_way)
+
+
+async def _steer_forever(here: Stage, chance: SeededChance) -> None:
+    number = 0
+    while True:
+        number += 1
+        await steer(here, Draw(number, chance))
+        await asyncio.sleep(0.5)
+
+
+def _after_kills(history: History) -> float:
+    """Until another worker had taken over what a killed one held, at the longest."""
+    longest = 0.0
+    claimed = {run.id: run.claimed_at.timestamp() for run in history.runs}
+    for fault in history.faults:
+        if fault.kind != "kill":
+            continue
+        for lost in history.lost_attempts:
+            noted = lost.noted_at.timestamp()
+            if claimed.get(lost.run_id, noted) < fault.began < noted < fault.began + 2 * BOUND:
+                longest = max(longest, noted - fault.began)
+    return longest
+
+
+def _after_database(history: History) -> float:
+    """From the moment the server was back until every plain endpoint was heard of, beyond its
+    interval."""
+    longest = 0.0
+    for fault in history.faults:
+        if fault.kind not in ALONE:
+            continue
+        for spec in history.plain:
+            heard = (delivery.began for delivery in history.deliveries_of(spec.endpoint_id))
+            after = min((began for began in heard if began > fault.ended), default=None)
+            if after is not None and spec.every is not None:
+                longest = max(longest, after - fault.ended - spec.every.total_seconds())
+    return longest

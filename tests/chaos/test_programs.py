@@ -1,0 +1,32 @@
+"""Real programs under real faults, for less than a minute of what `make chaos` does."""
+
+import pytest
+
+from tests.chaos.hunting import caught_in_programs
+from tests.chaos.mutants import IN_PROGRAMS
+from tests.chaos.real import Plan, run
+from tests.chaos.report import programs_figures
+from tests.chaos.stage import BOUND
+
+pytestmark = pytest.mark.chaos
+
+SEED = 20_251_029
+# Of every sort one: a process, the server, an answer, a wire that says nothing, a backlog.
+KINDS = ("kill", "crash_in_commit", "stall", "lose_claim", "terminate")
+
+
+async def test_nothing_is_lost_or_doubled_without_a_reason() -> None:
+    ran = await run(Plan(SEED, 45, kinds=KINDS))
+    assert ran.verdict.violations == ()
+    assert ran.troubles == []
+    figures = programs_figures([ran])
+    assert figures["lost"] == figures["doubled_unexplained"] == figures["early"] == 0
+    assert figures["slots_expected"] > 300
+    assert sum(figures["faults"].values()) >= 3
+    # Where the whole machine stood still for a while, so did everybody on it.
+    assert figures["longest_standstill_s"] < BOUND + 2 * figures["stalled_s"] + 2
+
+
+@pytest.mark.parametrize("name", IN_PROGRAMS)
+async def test_a_mutant_is_caught(name: str) -> None:
+    assert await caught_in_programs(name)
