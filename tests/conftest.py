@@ -19,7 +19,11 @@ SLOW = (
     "adapters/test_shell.py",
     "benchmarks",
     "cli/test_replay_with_a_model.py",
+    "documents",
     "graphs",
+    "packaging",
+    "program/test_running.py",
+    "program/test_calling.py",
     "sim/test_demo.py",
     "web/test_schema.py",
 )

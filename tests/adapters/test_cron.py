@@ -133,8 +133,8 @@ def refusal(expression: str, timezone: str = "UTC") -> InvalidCron:
         pytest.param("\u2003* * * * *", "printable ASCII", id="a space of another script"),
         pytest.param("* * * *\x00 *", "printable ASCII", id="a NUL"),
         pytest.param("*\n*\n*\n*\n*", "printable ASCII", id="line breaks between fields"),
-        pytest.param("0 0 30 2 *", "bad day-of-month", id="30 February"),
-        pytest.param("0 0 31 4,6,9,11 *", "bad day-of-month", id="the 31st of short months"),
+        pytest.param("0 0 30 2 *", "never comes: no month of 2 has a day 30", id="30 February"),
+        pytest.param("0 0 31 4,6,9,11 *", "never comes", id="the 31st of short months"),
         pytest.param("0 0 */31 * MON#5", "within five years", id="a first that is a fifth Monday"),
         pytest.param("0 0 * 2 MON#5", "within five years", id="a fifth Monday in February"),
     ],
@@ -158,8 +158,10 @@ def test_an_expression_has_at_most_128_characters() -> None:
 
 def test_an_expression_is_refused_where_its_next_occurrence_is_more_than_five_years_away() -> None:
     in_2096 = datetime(2096, 3, 1, tzinfo=UTC)  # 2100 is no leap year: the next is in 2104
-    with pytest.raises(InvalidCron, match="no occurrence within five years"):
+    with pytest.raises(InvalidCron, match="five years: it next comes on 2104-02-29"):
         next_at("0 0 29 2 *", in_2096)
+    with pytest.raises(InvalidCron, match="it next comes on 2104-02-29"):
+        next_at("* * 29 2 *", in_2096, "Europe/Paris")
 
 
 def test_the_end_of_the_calendar_is_refused_and_not_an_accident() -> None:

@@ -13,6 +13,7 @@ from cadenza.domain.analysis import AnalysisContext, Attention
 from cadenza.domain.billing import ModelApi, TokenUsage
 from cadenza.domain.endpoint import Every, OnDemand
 from cadenza.domain.errors import BrainFailed, ProviderFailed
+from cadenza.domain.planner_policy import PlannerPolicy
 from cadenza.domain.session import SessionEnd
 from tests.application.bench import Bench, FlatPrices, Thinker, simulated
 from tests.factories import id_of, minutes, seconds
@@ -257,3 +258,19 @@ async def test_a_tenant_is_warned_at_eighty_and_a_hundred_percent_once_each() ->
     stored = [event.kind for event in bench.tables.events[id_of("tenant")]]
     assert stored.count("quota.warning") == stored.count("quota.reached") == 1
     assert stored.count("quota.refused") == 1  # although two sessions were
+
+
+@simulated
+async def test_a_job_is_warned_of_its_own_limit_too() -> None:
+    bench = Bench(tokens_per_month=1_000_000)
+    await bench.add()
+    await bench.endpoints.set_policy(bench.endpoint(), PlannerPolicy(tokens_per_day=1000))
+    brain = Thinker(reserved_tokens=100, usage=Usage(tokens=100))
+    for _ in range(12):
+        await bench.ran()
+        await bench.planner(brain).run_once()
+    stored = [event for event in bench.tables.events[id_of("tenant")] if "quota" in event.kind]
+    told = [(event.kind, event.job_id, event.data["limit_name"]) for event in stored]
+    limit = (id_of("job"), "tokens_per_day")
+    kinds = ("quota.warning", "quota.reached", "quota.refused")
+    assert told == [(kind, *limit) for kind in kinds]

@@ -54,7 +54,7 @@ def test_what_is_wrong_with_a_graph_is_told_with_the_fix(owner: Person) -> None:
     assert "JSON object" in bad_input.err
     both = owner.cadenza(*CREATE, "--graph", GRAPH, "--url", "https://example.com/")
     assert both.code != 0
-    assert "exactly one of url, command and graph" in both.err
+    assert "exactly one of url, command, graph and function" in both.err
 
 
 def test_a_test_of_a_graph_says_what_to_do_instead(owner: Person) -> None:

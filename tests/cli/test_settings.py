@@ -5,7 +5,9 @@ import json
 import pytest
 from typer.testing import CliRunner
 
+from cadenza.domain.quota import Limits
 from cadenza.roots.main import app
+from cadenza.roots.planner_limits import planner_limits
 from cadenza.roots.settings import PREFIX, Settings, read_settings, variables_of
 
 SECRET = "a-secret-that-is-long-enough"
@@ -68,3 +70,10 @@ def _admin_key() -> str:
     key = read_settings().admin_key
     assert key is not None
     return key.get_secret_value()
+
+
+def test_models_have_limits_where_nobody_set_any() -> None:
+    limits = planner_limits(Settings())
+    assert limits.session_tokens == 50_000
+    assert limits.per_day == Limits(500_000, 2)
+    assert limits.per_month == Limits(5_000_000, 20)

@@ -21,6 +21,7 @@ from cadenza.adapters.postgres.records import PostgresRecords
 from cadenza.adapters.postgres.run_reads import PostgresRunReads
 from cadenza.adapters.postgres.schedules import PostgresScheduleReads
 from cadenza.adapters.postgres.sessions import session_of
+from cadenza.adapters.postgres.steering_history import PostgresSteeringReads
 from cadenza.adapters.postgres.store import PostgresStore
 from cadenza.adapters.postgres.workers import PostgresWorkers
 from cadenza.application.finishing import ClaimedRuns
@@ -136,6 +137,7 @@ def memory_store() -> Store:
         rows=MemoryRows(memory.tables),
         schedules=memory.schedules,
         workers=memory.workers,
+        steering=memory.steering,
         records=memory.records,
     )
 
@@ -161,6 +163,7 @@ async def postgres_store() -> AsyncIterator[Store]:
             rows=PostgresRows(database),
             schedules=PostgresScheduleReads(database),
             workers=PostgresWorkers(database),
+            steering=PostgresSteeringReads(database),
             records=PostgresRecords(database),
         )
 

@@ -16,6 +16,7 @@ from cadenza.application.ports.planning import Quota
 from cadenza.application.ports.records import Records
 from cadenza.application.ports.run_search import RunReads, RunSearch
 from cadenza.application.ports.schedules import ScheduleReads
+from cadenza.application.ports.steering_history import SteeringReads
 from cadenza.application.ports.store import Store as StorePort
 from cadenza.application.ports.store import Transaction
 from cadenza.application.ports.suggestions import SuggestionReads
@@ -91,6 +92,7 @@ class Store:
     rows: Rows
     schedules: ScheduleReads
     workers: KnownWorkers
+    steering: SteeringReads
     records: Records
 
     def transaction(self) -> AbstractAsyncContextManager[Transaction]:

@@ -1,6 +1,7 @@
 """Definitions as Hypothesis draws them: valid, and as nasty as valid ones can be."""
 
 from datetime import timedelta
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -10,6 +11,7 @@ from cadenza.domain.errors import InvalidInput
 from cadenza.domain.graph import GraphLimits
 from cadenza.domain.graph_target import GraphTarget
 from cadenza.domain.target import HttpTarget, Secret, ShellTarget
+from cadenza.manifest.names import in_nfc
 from tests.factories import CRON, NOON
 from tests.manifest.policy import POLICY
 
@@ -23,7 +25,7 @@ NASTY = [
 ]  # fmt: skip
 
 
-def _is_name(text: str) -> bool:
+def _is_name(text: Any) -> bool:
     try:
         check_name("name", text)
     except InvalidInput:
@@ -38,9 +40,9 @@ texts = st.one_of(
 )
 names = st.one_of(
     st.sampled_from([text for text in NASTY if _is_name(text)]),
-    st.text(st.characters(exclude_categories=("C", "Zl", "Zp")), min_size=1, max_size=40).filter(
-        _is_name
-    ),
+    st.text(st.characters(exclude_categories=("C", "Zl", "Zp")), min_size=1, max_size=40)
+    .map(in_nfc)
+    .filter(_is_name),
 )
 durations = st.integers(1, 366 * 86_400).map(lambda count: timedelta(seconds=count))
 timeouts = st.integers(1, 1_800_000).map(lambda count: timedelta(milliseconds=count))

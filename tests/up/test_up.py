@@ -108,8 +108,9 @@ def test_a_newcomer_has_the_first_runs_by_three_lines(tmp_path: Path) -> None:
         link = program.wait_for("/sign-in/").split()[-1]
         assert "<h1>Overview</h1>" in _opened(link)
         assert "has been used" in _opened(link)
+        path = program.wait_for("export PATH").strip()
         for line in lines:
-            done = _run(line, tmp_path)
+            done = _run(f"{path}\n{line}", tmp_path)
             assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
         assert program.ready()["ready"] is True
 

@@ -5,11 +5,14 @@ What a test waits for is the server's own deed (a closed connection, an answer),
 
 import asyncio
 import json
+import resource
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 import pytest
 
+from cadenza.roots.serving import connection_limits
+from cadenza.roots.settings import Settings
 from cadenza.web.connections import ConnectionLimits
 from tests.backends import MEMORY, new_backend
 from tests.web.support import OPERATE, Site, bearer, served, site_over
@@ -220,3 +223,14 @@ async def test_a_header_that_is_said_twice_is_refused(site: Site, twice: str) ->
         status, problem = await unclear.answer()
         assert status == 400
         assert f"more than one {twice.split(':', maxsplit=1)[0]} header" in str(problem["detail"])
+
+
+def test_there_are_no_more_connections_than_files_that_this_process_may_open() -> None:
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(600, before[1]), before[1]))
+        limits = connection_limits(Settings(api_connections=300, api_connections_per_address=500))
+        assert (limits.in_all, limits.per_address) == (300, 300)
+        assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] >= 500
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)

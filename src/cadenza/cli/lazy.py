@@ -8,6 +8,8 @@ from typing import Any
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
+from cadenza.domain.errors import InstallationError
+
 
 @dataclass(frozen=True, slots=True)
 class Later:
@@ -34,5 +36,15 @@ class LazyGroup(TyperGroup):
 
 
 def loaded(name: str, command: Later) -> Any:
-    group = get_group(import_module(command.module).cli)
+    """InstallationError where a library is missing that comes with an extra."""
+    try:
+        module = import_module(command.module)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "cadenza":
+            raise
+        raise InstallationError(
+            f"`cadenza {name}` needs more than is installed ({error.name}): "
+            "pip install 'cadenza[server,embedded]'"
+        ) from error
+    group = get_group(module.cli)
     return group if group.name == name else group.commands[name]

@@ -12,8 +12,8 @@ from cadenza.cli.commands import command
 from cadenza.cli.complete import EndpointName
 from cadenza.cli.descriptions import source_of
 from cadenza.cli.lookup import find_endpoint, full_name
-from cadenza.cli.output import Column, Output
-from cadenza.cli.terminal_text import plain, quoted
+from cadenza.cli.output import Column, Output, wrapped
+from cadenza.cli.terminal_text import plain, plain_lines, quoted
 from cadenza.cli.times import Times
 
 Item = dict[str, Any]
@@ -33,7 +33,9 @@ def explain(api: Api, out: Output, name: EndpointName) -> None:
     for title, field in (("How it was chosen:", "because"), ("Good to know:", "would_change")):
         if explanation[field]:
             lines += ["", title]
-            lines += (f"  {_in_zone(sentence, out.times)}" for sentence in explanation[field])
+            for sentence in explanation[field]:
+                first, *others = wrapped(plain_lines(_in_zone(sentence, out.times)), 4)
+                lines += [f"  {first}", *(f"    {line}" for line in others)]
     out.done(explanation, "\n".join(lines))
 
 
@@ -63,6 +65,9 @@ def preview(
         for planned, alone in zip_longest(upcoming["planned"], upcoming["baseline"])
     ]
     nothing = f"{plain(name)} runs only when it is asked to: cadenza run {quoted(name)}"
+    if endpoint["pauses"]:
+        resumes = f"cadenza resume {quoted(name)}"
+        nothing = f"{plain(name)} is paused until somebody resumes it: {resumes}"
     out.rows(rows, _columns(out, endpoint, rows), nothing)
 
 

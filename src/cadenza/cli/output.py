@@ -1,6 +1,7 @@
 """How a command shows its result: a table on a terminal, JSON elsewhere or with --json."""
 
 import sys
+import textwrap
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 Item = Mapping[str, Any]
+LEAST_WRAPPED = 20
 WIDE = 160  # where there is no terminal whose width it could have
 
 
@@ -42,7 +44,7 @@ class Output:
         width = max(len(name) for name, value in lines if value not in (None, ""))
         for name, value in lines:
             if value not in (None, ""):
-                first, *others = plain_lines(str(value)).split("\n")
+                first, *others = wrapped(plain_lines(str(value)), width + GAP)
                 typer.echo(f"{name:<{width}}  {first}")
                 for line in others:
                     typer.echo(f"{'':<{width}}  {line}")
@@ -78,6 +80,19 @@ class Output:
         console(sum(fit.widths) + GAP * len(fit.widths)).print(table(columns, cells, fit))
         if fit.dropped and sys.stderr.isatty():
             self.note(f"Not shown: {', '.join(fit.dropped)}. --wide shows all.")
+
+
+def wrapped(text: str, indent: int) -> list[str]:
+    """Its lines; on a terminal those that are too long are broken between words."""
+    lines = text.split("\n")
+    if not sys.stdout.isatty():
+        return lines
+    room = max(console().width - indent, LEAST_WRAPPED)
+    pieces = (
+        textwrap.wrap(line, room, break_long_words=False, break_on_hyphens=False) or [""]
+        for line in lines
+    )
+    return [piece for broken in pieces for piece in broken]
 
 
 def console(width: int | None = None) -> "Console":

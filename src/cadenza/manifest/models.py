@@ -10,7 +10,7 @@ from uuid import UUID
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from cadenza.domain import target_validation as most
-from cadenza.domain.definition import MAX_DESCRIPTION, MAX_NAME
+from cadenza.domain.definition import MAX_DESCRIPTION
 from cadenza.domain.graph import (
     MAX_CALLS,
     MAX_CPUS,
@@ -35,6 +35,7 @@ from cadenza.domain.rule import MAX_RULES, MAX_RUNS
 from cadenza.domain.schedule import MAX_LABELS, Concurrency
 from cadenza.domain.target import KEPT
 from cadenza.manifest.durations import EXPECTED, is_zero, parse_duration
+from cadenza.manifest.names import AccountName, Name
 
 MAX_JOBS = MAX_ENDPOINTS_PER_JOB = MAX_SCHEDULES = 10_000
 
@@ -85,10 +86,6 @@ ModeWord = Literal["off", "advise", "act"]
 Relax = Annotated[
     bool | Annotated[float, Field(ge=1, le=MAX_RELAX)], BeforeValidator(_readable_relax)
 ]
-Name = Annotated[
-    str,
-    Field(min_length=1, max_length=MAX_NAME, description="No / and no control characters; unique."),
-]
 Expression = Annotated[str, Field(min_length=1, max_length=1000)]
 Headers = Annotated[dict[str, str], Field(max_length=most.MAX_HEADERS)]
 Status = Annotated[int, Field(ge=100, le=599)]
@@ -96,7 +93,6 @@ Command = Annotated[list[str], Field(min_length=1, max_length=most.MAX_ARGUMENTS
 Label = Annotated[str, Field(min_length=1, max_length=127)]
 GraphId = Annotated[str, Field(min_length=3, max_length=240)]
 GRAPH_EXAMPLES = ["langgraph:poet", "python:shop.jobs:digest"]
-AccountName = Annotated[str, Field(min_length=1, max_length=MAX_NAME)]
 
 
 class LimitsDocument(Document):

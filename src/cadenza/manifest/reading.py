@@ -43,6 +43,7 @@ _FIXES = {
     "list_type": "it must be a list",
     "dict_type": "it must be an object of names and values",
     "model_type": "it must be an object of names and values",
+    "model_attributes_type": "it must be an object of names and values",
 }
 
 
@@ -268,7 +269,8 @@ class Unquoted(str):
 
 
 def _fix(field: str, error: Any) -> str:
-    if field == "body" or field.endswith("].body"):
+    is_body = field == "body" or field.endswith("].body")
+    if is_body and error["type"] not in ("dict_type", "model_type", "model_attributes_type"):
         return "it must be text, a list or an object"
     message: str = error["msg"]
     return _FIXES.get(error["type"]) or message.removeprefix("Value error, ")

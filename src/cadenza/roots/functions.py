@@ -35,10 +35,10 @@ from cadenza.roots.planner import make_planner
 from cadenza.roots.prices import LoadedPrices
 from cadenza.roots.program import opened_database
 from cadenza.roots.program_parts import declared, make_programs, make_worker
+from cadenza.roots.run_queue import claimed_runs
 from cadenza.roots.scheduler import MAINTENANCE_EVERY, scheduler_options
 from cadenza.roots.secrets import secret_box
 from cadenza.roots.settings import Settings
-from cadenza.roots.stores import claimed_runs
 from cadenza.roots.worker import worker_name
 
 KIND = "program"

@@ -42,9 +42,9 @@ from cadenza.roots.dispatch import words
 from cadenza.roots.graph_executor import graph_executor
 from cadenza.roots.prices import LoadedPrices
 from cadenza.roots.program import opened_database, run_program, start_program
+from cadenza.roots.run_queue import claimed_runs
 from cadenza.roots.secrets import secret_box
 from cadenza.roots.settings import Settings
-from cadenza.roots.stores import claimed_runs
 from cadenza.roots.worker import run_worker, worker_name
 
 EVERY_MINUTE = timedelta(minutes=1)

@@ -70,7 +70,8 @@ def make_worker(
     program, functions = declarations.program, declarations.functions
     hosts = {FunctionTarget(program, function).host for function in functions}
     # A program has one tenant, and a function runs once at a time: only the whole is limited.
-    room = {"per_tenant": options.in_flight, "runs_on": runs_on(program)}
+    all_of_it = {"per_tenant": options.in_flight, "per_host": options.in_flight}
+    of_ours = replace(options, **all_of_it, runs_on=runs_on(program))
     dispatcher = RoutedDispatcher({FunctionTarget: calls})
     runs = ProgramRuns(queue, hosts)
-    return Scheduler(name, runs, dispatcher, clock, events, replace(options, **room))
+    return Scheduler(name, runs, dispatcher, clock, events, of_ours)

@@ -24,9 +24,9 @@ from cadenza.application.scheduler import Scheduler, SchedulerOptions
 from cadenza.roots.dispatch import dispatcher
 from cadenza.roots.expressions import expression_limits
 from cadenza.roots.program import collect_less_often, opened_database, run_program, start_program
+from cadenza.roots.run_queue import claimed_runs
 from cadenza.roots.secrets import secret_box
 from cadenza.roots.settings import Settings
-from cadenza.roots.stores import claimed_runs
 from cadenza.roots.worker import run_worker, worker_name
 
 MAINTENANCE_EVERY = timedelta(hours=1)
@@ -60,12 +60,12 @@ async def run_scheduler(settings: Settings, url: str) -> None:
             warn_if_off(await clock.ask(database))
             await maintenance.run_once()
 
-        signing_keys = PostgresSigningKeys(database, box)
+        signing_keys, load = PostgresSigningKeys(database, box), Load()
         async with (
             endable_expressions(expression_limits(settings)) as expressions,
             dispatcher(settings, signing_keys, clock, expressions) as calls,
         ):
-            load, logged = Load(), LoggingDispatcher(calls)
+            logged = LoggingDispatcher(calls)
             worker = make_scheduler(settings, database, box, clock, logged, load)
             beside = [
                 Listener(url, {"cadenza_due": worker.wake}).run(),

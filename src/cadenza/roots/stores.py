@@ -2,14 +2,12 @@
 
 from collections.abc import Sequence
 
-from cadenza.adapters.cron.cronsim import CronsimCron
 from cadenza.adapters.memory.stores import MemoryStores
 from cadenza.adapters.postgres.accounts import PostgresAccounts, PostgresSigningKeys
 from cadenza.adapters.postgres.activity import PostgresActivityReads
 from cadenza.adapters.postgres.analysis_queue import PostgresAnalysisQueue
 from cadenza.adapters.postgres.billing import PostgresBilling
 from cadenza.adapters.postgres.catalogue import PostgresCatalogue
-from cadenza.adapters.postgres.claims import PostgresClaims
 from cadenza.adapters.postgres.clock import DatabaseClock
 from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.grants import PostgresGrants
@@ -24,8 +22,6 @@ from cadenza.adapters.postgres.steering_history import PostgresSteeringReads
 from cadenza.adapters.postgres.store import PostgresStore
 from cadenza.adapters.postgres.usage import PostgresReadiness, PostgresUsage
 from cadenza.adapters.postgres.workers import PostgresWorkers
-from cadenza.adapters.system.ids import new_id
-from cadenza.application.finishing import ClaimedRuns
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.web.api.dependencies import Stores
 
@@ -90,8 +86,3 @@ def memory_stores(memory: MemoryStores) -> Stores:
         scores=memory.scores,
         activity=memory.activity,
     )
-
-
-def claimed_runs(database: Database, box: SecretBox, clock: DatabaseClock) -> ClaimedRuns:
-    claims = PostgresClaims(database, new_id, box, on_time=clock.hear)
-    return ClaimedRuns(claims, PostgresStore(database, box), CronsimCron())

@@ -22,8 +22,10 @@ baselines = st.one_of(
     st.sampled_from(["* * * * *", "*/7 * * * *", "3,10 * * * *"]).map(CronLine),
     st.just(OnDemand()),
 )
-# Whatever is measured; a limit that an answer names would be a finding, a signal a request.
-names = st.sampled_from(["load", "queue_depth", "retry_after", "cooldown_until", "last_success_at"])
+# Whatever is measured; a signal that something is ready would be a request.
+names = st.sampled_from(
+    ["load", "queue_depth", "queue_max", "retry_after", "cooldown_until", "last_success_at"]
+)
 values = st.one_of(
     st.integers(-1000, 10**6), st.floats(), st.text(max_size=5), st.none(),
     st.sampled_from(["2026-03-02T20:00:00Z", "2026-03-02T11:00:00Z"]),

@@ -15,6 +15,7 @@ from cadenza.adapters.brains.rules.proposal import Proposal, Ruling
 from cadenza.adapters.simulated.time import run_simulated
 from cadenza.domain import steering
 from cadenza.domain.analysis import AnalysisContext, Attention
+from cadenza.domain.detectors.memory import memory_of
 from cadenza.domain.endpoint import CronLine, Every, OnDemand
 from cadenza.domain.hint import Author
 from cadenza.domain.plan import Source
@@ -236,6 +237,20 @@ async def test_a_hint_of_a_person_is_left_alone() -> None:
     (session,) = bench.sessions
     assert session.reasoning.startswith("left alone: a person's hint until 2026-03-03T04:40:00Z")
     assert session.repeats > 1
+
+
+@simulated
+@pytest.mark.parametrize("author", [Author.PERSON, Author.PLANNER], ids=["person", "model"])
+async def test_runs_that_a_person_or_a_model_asked_for_are_in_no_account(author: Author) -> None:
+    bench = Bench()
+    await bench.add(baseline=Every(minutes(10)))
+    theirs = replace(interval_hint(minutes(1), NOON + minutes(600), author), brain="llm")
+    await bench.act("probe", lambda ep, now, cron: steering.suggest_interval(ep, theirs, now, cron))
+    await lived(bench, lambda at: FAILED if 300 < at < 330 else OK, 590)
+    assert len(slots(bench)) > 500  # nine times the baseline's
+    memory = bench.tables.analyses[id_of("probe"), "rules"].memory
+    assert memory is not None
+    assert memory_of(memory, 0.0).account.used(bench.now.timestamp()) == 0
 
 
 def test_a_brain_that_is_started_anew_decides_like_the_one_before() -> None:

@@ -480,14 +480,14 @@ async def test_a_post_on_a_new_connection_is_sent_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "kind"),
+    ("url", "kind", "told"),
     [
-        ("http://127.0.0.1:{free}/", "connect"),
-        ("http://unknown.example/", "dns"),
-        ("https://127.0.0.1:{plain}/", "tls"),
+        ("http://127.0.0.1:{free}/", "connect", "refused"),
+        ("http://unknown.example/", "dns", "does not resolve"),
+        ("https://127.0.0.1:{plain}/", "tls", "does not answer with TLS; is its address one of"),
     ],
 )
-async def test_trouble_on_the_way_is_one_of_a_few_kinds(url: str, kind: str) -> None:
+async def test_trouble_on_the_way_is_one_of_a_few_kinds(url: str, kind: str, told: str) -> None:
     async def unknown(name: str) -> list[str]:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
@@ -506,6 +506,7 @@ async def test_trouble_on_the_way_is_one_of_a_few_kinds(url: str, kind: str) -> 
             plain = server.sockets[0].getsockname()[1]
             outcome = await caller.call(url.format(free=free, plain=plain))
     assert (outcome.status, outcome.error_kind) == (FAILURE, kind)
+    assert told in (outcome.error_message or "")
     assert "127" not in (outcome.error_message or "")
     assert "at-7f" not in (outcome.error_message or "")
 

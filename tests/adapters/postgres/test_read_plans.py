@@ -4,6 +4,7 @@ As in test_plans: the statements that are really sent, planned for their values 
 """
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -24,6 +25,16 @@ from tests.postgres import migrated_database_url
 
 TENANT, ENDPOINT, JOB = UUID(int=7), UUID(int=247), UUID(int=7)
 RUNS = 60_000
+TARGET = json.dumps(
+    {
+        "kind": "http",
+        "url": "http://a.example/",
+        "method": "GET",
+        "headers": {},
+        "body": None,
+        "timeout_ms": 30_000,
+    }
+)
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +66,7 @@ async def _fill(url: str) -> None:
             f"INSERT INTO tenants (id, name) SELECT {n}, n FROM generate_series(0, 19) AS n;"
             f"INSERT INTO jobs (id, tenant_id, name) SELECT id, id, 'job' FROM tenants;"
             "INSERT INTO endpoints (id, tenant_id, job_id, name, created_at, target)"
-            f" SELECT {uuid.format('100 + n')}, {tenant}, {tenant}, n, now(), '{{}}'"
+            f" SELECT {uuid.format('100 + n')}, {tenant}, {tenant}, n, now(), '{TARGET}'"
             " FROM generate_series(0, 199) AS n"
         )
         await connection.execute(

@@ -42,15 +42,28 @@ class CronsimCron:
         try:
             at = find(fields, zone, after)
         except CronSimError as error:
+            if (why := _never(fields)) is not None:
+                raise InvalidCron("cron", expression, why) from error
             raise InvalidCron("cron", expression, f"{error}; {_EXPECTED}".lower()) from error
         except (AssertionError, ArithmeticError, LookupError, ValueError) as error:
             # Not documented by the library, but no hostile string may raise anything else.
             raise InvalidCron("cron", expression, _EXPECTED) from error
         if at is None or at - after > HORIZON:
-            raise InvalidCron(
-                "cron", expression, "it has no occurrence within five years; check day and month"
-            )
+            next_time = "" if at is None else f": it next comes on {at.astimezone(zone):%Y-%m-%d}"
+            fix = f"it has no occurrence within five years{next_time}; check day and month"
+            raise InvalidCron("cron", expression, fix)
         return at
+
+
+def _never(fields: str) -> str | None:
+    """Why it never comes, where each field alone is right."""
+    minute, hour, days, months, weekdays = fields.split()
+    try:
+        CronSim(" ".join((minute, hour, days, "*", weekdays)), datetime(2000, 1, 1, tzinfo=UTC))
+        CronSim(" ".join((minute, hour, "*", months, weekdays)), datetime(2000, 1, 1, tzinfo=UTC))
+    except CronSimError:
+        return None
+    return f"it never comes: no month of {months} has a day {days}"
 
 
 def _next_fixed(fields: str, zone: tzinfo, after: datetime) -> datetime | None:
@@ -70,7 +83,7 @@ def _next_elapsed(fields: str, zone: tzinfo, after: datetime) -> datetime | None
         offset = _offset(zone, since_at)
         local = next(CronSim(fields, (after_at + offset).replace(tzinfo=None)), None)
         if local is None or (at := local.replace(tzinfo=UTC) - offset) - after > HORIZON:
-            return None
+            return None if local is None else at
         change_at = _first_change(zone, since_at, at)
         if change_at is None:
             return at
@@ -136,4 +149,5 @@ def _zone(name: str) -> tzinfo:
 
 @lru_cache(maxsize=1)
 def zone_names() -> frozenset[str]:
-    return frozenset(resources.files("tzdata").joinpath("zones").read_text().split())
+    names = resources.files("tzdata").joinpath("zones").read_text().split()
+    return frozenset(names) - {"Factory"}  # which means that nobody has chosen one

@@ -75,9 +75,25 @@ def _reason(error: OSError) -> str:
     return strerror(error.errno).lower() if error.errno else "it broke"
 
 
+_NO_TLS = "the target does not answer with TLS; is its address one of http?"
+_TLS_REASONS = {
+    "WRONG_VERSION_NUMBER": _NO_TLS,
+    "RECORD_LAYER_FAILURE": _NO_TLS,
+    "PACKET_LENGTH_TOO_LONG": _NO_TLS,
+    "UNSUPPORTED_PROTOCOL": "the target has only versions of TLS that are too old",
+    "TLSV1_ALERT_PROTOCOL_VERSION": "the target and we have no version of TLS in common",
+    "SSLV3_ALERT_HANDSHAKE_FAILURE": "the target refused the handshake: no cipher in common, or "
+    "it wants a certificate of the caller",
+    "TLSV1_UNRECOGNIZED_NAME": "the target has no certificate for this host name",
+    "UNEXPECTED_EOF_WHILE_READING": "the target closed the connection during the handshake",
+}
+
+
 def _tls_reason(error: Exception) -> str:
     if isinstance(error, SSLCertVerificationError):
         return _short(error.verify_message)
+    if isinstance(error, SSLError) and error.reason in _TLS_REASONS:
+        return _TLS_REASONS[error.reason]
     if isinstance(error, SSLError):
         return _short((error.reason or "the handshake failed").lower().replace("_", " "))
     return _short(type(error).__name__)

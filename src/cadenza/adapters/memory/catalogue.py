@@ -132,5 +132,6 @@ def stored_endpoint(
         endpoint.next_run_at,
         endpoint.next_source,
         row.revision,
+        row.streak_changed_at if endpoint.failure_count else None,
         secrets_of(row.target) if with_secrets else {},
     )

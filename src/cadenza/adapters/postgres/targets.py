@@ -121,6 +121,7 @@ def stored_endpoint(
         row["next_run_at"],
         SOURCES.get(row["next_source"]),
         row["revision"],
+        row["failing_since"],
         secrets or {},
     )
 

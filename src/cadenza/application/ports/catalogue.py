@@ -32,6 +32,7 @@ class StoredEndpoint:
     next_run_at: datetime | None
     next_source: Source | None
     revision: int = 1
+    failing_since: datetime | None = None
     # Only where they were asked for; one that does not open is not among them.
     secrets: Mapping[str, Secret] = field(default_factory=dict[str, Secret], repr=False)
 

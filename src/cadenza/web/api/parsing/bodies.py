@@ -21,7 +21,13 @@ from cadenza.domain.target import leaving_secrets
 from cadenza.manifest.durations import format_duration, parse_duration
 from cadenza.manifest.models import Document, Duration, EndpointDocument, JobFields, Name
 from cadenza.manifest.planner import patched_planner
-from cadenza.manifest.reading import errors_of, merged, read_endpoint, read_job_fields
+from cadenza.manifest.reading import (
+    NO_SUCH_FIELD,
+    errors_of,
+    merged,
+    read_endpoint,
+    read_job_fields,
+)
 from cadenza.manifest.writing import endpoint_document, job_document
 from cadenza.web.api.parsing.query import Instant
 
@@ -92,6 +98,12 @@ EndpointPatch = Annotated[
 ]
 
 
+def _check_known(patch: dict[str, Any], document: type[Document]) -> None:
+    """Null takes a field away, and a field that is none is refused with null as with any value."""
+    if unknown := [name for name in patch if name not in document.model_fields]:
+        raise InvalidFields([InvalidInput(name, patch[name], NO_SUCH_FIELD) for name in unknown])
+
+
 @dataclass(frozen=True, slots=True)
 class _MergePatch:
     patch: dict[str, Any]
@@ -108,12 +120,14 @@ class JobMergePatch(_MergePatch):
         if "planner" in self.patch:
             planner = patched_planner(present.get("planner", {}), self.patch["planner"])
             patched["planner"] = planner
+        _check_known(self.patch, JobFields)
         document = {name: value for name, value in patched.items() if value is not None}
         return read_job_fields(validated(JobFields, document))
 
 
 class EndpointMergePatch(_MergePatch):
     def applied_to(self, definition: EndpointDefinition) -> EndpointDefinition:
+        _check_known(self.patch, EndpointDocument)
         document = merged(endpoint_document(definition), self.patch)
         wanted = read_endpoint(validated(EndpointDocument, document))
         named: dict[str, Any] = self.patch.get("secret_headers") or {}

@@ -13,6 +13,7 @@ from cadenza.domain.instants import iso
 from cadenza.domain.plan import Source
 from cadenza.domain.run import RunStatus
 from cadenza.domain.score import RUNS_OF_A_LANE
+from cadenza.manifest.names import in_nfc
 from cadenza.web.api.parsing.cursors import MAX_CURSOR
 from cadenza.web.api.parsing.strict_json import check_text
 
@@ -26,11 +27,13 @@ def _parse_instant(text: Any) -> datetime:
         raise ValueError(_EXPECTED)
     try:
         instant = datetime.fromisoformat(text)
-        if instant.tzinfo is None or instant.year > _LAST_YEAR:
-            raise ValueError(_EXPECTED)
-        return instant.astimezone(UTC)
-    except (ValueError, OverflowError) as error:
+    except ValueError as error:
         raise ValueError(_EXPECTED) from error
+    if instant.tzinfo is None:
+        raise ValueError(_EXPECTED)
+    if not 1 < instant.year <= _LAST_YEAR:
+        raise ValueError(f"its year is {instant.year}; the years 2 to {_LAST_YEAR} can be used")
+    return instant.astimezone(UTC)
 
 
 def _storable(text: str) -> str:
@@ -57,7 +60,11 @@ Cursor = Annotated[
 
 # --- Filters ----------------------------------------------------------------------------------
 
-Named = Annotated[Text | None, Query(min_length=1, max_length=100, description="The exact name.")]
+Named = Annotated[
+    Text | None,
+    BeforeValidator(in_nfc),
+    Query(min_length=1, max_length=100, description="The exact name."),
+]
 Searched = Annotated[
     Text | None, Query(min_length=1, max_length=200, description="A piece of the text.")
 ]

@@ -86,6 +86,7 @@ class EndpointResponse(ResponseSchema):
     last_run_at: datetime | None = Field(description="Also of a run that a person asked for.")
     running: bool
     failure_count: int
+    failing_since: datetime | None
     not_before_at: datetime | None = Field(description="The target's Retry-After.")
     hints: list[HintResponse]
     pauses: list[PauseResponse]
@@ -198,6 +199,7 @@ def _fields(stored: StoredEndpoint) -> dict[str, Any]:
         "last_run_at": endpoint.ran_at,
         "running": endpoint.in_flight,
         "failure_count": endpoint.failure_count,
+        "failing_since": stored.failing_since if endpoint.failure_count else None,
         "not_before_at": endpoint.not_before_at,
         "hints": [_hint(hint) for hint in fresh_hints(endpoint, stored.read_at) if hint],
         "pauses": _pauses(stored),

@@ -1,0 +1,22 @@
+"""Names, which are compared in NFC: an accent is the same however a keyboard writes it."""
+
+import unicodedata
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field
+
+from cadenza.domain.definition import MAX_NAME
+
+
+def in_nfc(text: object) -> object:
+    if not isinstance(text, str) or text.isascii():
+        return text
+    return unicodedata.normalize("NFC", text)
+
+
+Name = Annotated[
+    str,
+    Field(min_length=1, max_length=MAX_NAME, description="No / and no control characters; unique."),
+    BeforeValidator(in_nfc),
+]
+AccountName = Annotated[str, Field(min_length=1, max_length=MAX_NAME), BeforeValidator(in_nfc)]

@@ -1,0 +1,62 @@
+"""What is refused names what is wrong; and names are the same however a keyboard writes them."""
+
+from typing import Any
+
+import pytest
+
+from tests.web.support import Site
+
+COMPOSED, DECOMPOSED = "caf\u00e9", "cafe\u0301"
+
+
+async def _refused(site: Site, method: str, path: str, body: Any) -> tuple[str, str]:
+    answer = await site.ours.ask(method, path, json=body)
+    assert answer.status_code == 422, answer.text
+    (error,) = answer.json()["errors"]
+    return error["field"], error["fix"]
+
+
+@pytest.mark.parametrize(
+    ("patch", "field", "why"),
+    [
+        ({"nonsense": None}, "nonsense", "no such field"),
+        ({"cron": "0 0 * * *", "timezone": "Factory"}, "timezone", "IANA"),
+        ({"cron": "0 0 31 2 *", "timezone": "UTC"}, "cron", "never comes"),
+        ([], "body", "it must be an object"),
+    ],
+)
+async def test_an_endpoint_is_told_what_is_wrong(
+    site: Site, patch: Any, field: str, why: str
+) -> None:
+    made = await site.ours.endpoint()
+    told = await _refused(site, "PATCH", f"/endpoints/{made['id']}", patch)
+    assert told[0] == field
+    assert why in told[1]
+
+
+async def test_a_job_has_no_field_that_null_could_take_away_and_nobody_knows(site: Site) -> None:
+    job = await site.ours.job()
+    told = await _refused(site, "PATCH", f"/jobs/{job['id']}", {"nonsense": None})
+    assert told == ("nonsense", "there is no such field")
+
+
+@pytest.mark.parametrize("until", ["9999-12-31T23:59:59Z", "9999-01-01T00:00:00-14:00"])
+async def test_a_year_that_cannot_be_used_is_named(site: Site, until: str) -> None:
+    made = await site.ours.endpoint()
+    told = await _refused(site, "POST", f"/endpoints/{made['id']}/pause", {"until": until})
+    assert told == ("until", "its year is 9999; the years 2 to 9998 can be used")
+
+
+async def test_names_are_compared_as_they_look(site: Site) -> None:
+    job = await site.ours.job(COMPOSED)
+    again = await site.ours.ask("POST", "/jobs", json={"name": DECOMPOSED})
+    assert again.status_code == 409
+    found = await site.ours.done("GET", f"/jobs?name={DECOMPOSED}")
+    assert [each["id"] for each in found["items"]] == [job["id"]]
+    endpoint = {"name": DECOMPOSED, "every": "5m", "url": "https://x.example"}
+    file = {"jobs": [{"name": DECOMPOSED, "endpoints": [endpoint]}]}
+    await site.ours.done("PUT", "/manifest", file)
+    twice = {"jobs": [{"name": COMPOSED, "endpoints": [endpoint, {**endpoint, "name": COMPOSED}]}]}
+    field, why = await _refused(site, "PUT", "/manifest", twice)
+    assert field == "jobs[0].endpoints[1].name"
+    assert "another endpoint of the job has it" in why
