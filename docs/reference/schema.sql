@@ -390,7 +390,11 @@ CREATE VIEW public.endpoint_states AS
            FROM public.jobs job
           WHERE (job.id = e.job_id)) AS job_name,
     person_ran_at,
-    backs_off
+    backs_off,
+        CASE
+            WHEN (failure_count > 0) THEN streak_changed_at
+            ELSE NULL::timestamp with time zone
+        END AS failing_since
    FROM public.endpoints e;
 
 CREATE TABLE public.events (
@@ -571,7 +575,11 @@ CREATE VIEW public.listed_endpoints AS
     running_is_manual,
     manual_slot_at,
     person_ran_at,
-    backs_off
+    backs_off,
+        CASE
+            WHEN (failure_count > 0) THEN streak_changed_at
+            ELSE NULL::timestamp with time zone
+        END AS failing_since
    FROM public.endpoints e;
 
 CREATE TABLE public.schedule_runs (

@@ -38,7 +38,7 @@ def main() -> int:
             figures["fenced_writes"] = figures["programs"]["fenced_writes"]
             _tell_programs(ran)
         if asked.mutants:
-            figures["mutants"] = _mutants(asyncio.run(hunt()))
+            figures["mutants"] = _mutants(hunt())
         lived = lives.result()
     figures["simulation"] = simulation_figures(lived)
     _tell_lives(lived)

@@ -219,6 +219,5 @@ ALONE = {"crash_in_commit", "restart_database", "fill_disk", "promote"}
 
 async def inflict(stage: Stage, kind: str, draw: Draw) -> None:
     began = wall_time()
-    member = draw.member(stage)
     await FAULTS[kind](stage, draw)
-    stage.faults.append(Fault(kind, began, wall_time(), member.role.name))
+    stage.faults.append(Fault(kind, began, wall_time()))

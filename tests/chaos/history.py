@@ -58,7 +58,6 @@ class Fault:
     kind: str
     began: float
     ended: float
-    worker: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Hunting mutants: lives, or a short run of real programs, until the checker has seen something."""
 
+import asyncio
 from collections import Counter
 
 from tests.chaos.checker import check
@@ -25,7 +26,7 @@ def caught_in_simulation(name: str) -> Counter[str]:
 async def caught_in_programs(name: str) -> Counter[str]:
     mutant = MUTANTS[name]
     assert mutant.fault is not None
-    plan = Plan(1, mutant.seconds, kinds=[mutant.fault], roles=SCHEDULERS[:2], mutant=name)
+    plan = Plan(1, mutant.seconds, kinds=[mutant.fault], roles=SCHEDULERS[:2], mutant=name, quiet=3)
     ran = await run(plan)
     kinds = Counter(violation.name for violation in ran.verdict.violations)
     if ran.figures["longest_standstill_s"] > BOUND + ran.figures["stalled_s"]:
@@ -33,9 +34,8 @@ async def caught_in_programs(name: str) -> Counter[str]:
     return kinds
 
 
-async def hunt() -> dict[str, Counter[str]]:
+def hunt() -> dict[str, Counter[str]]:
     """Every mutant, and what it was caught by."""
     caught = {name: caught_in_simulation(name) for name in IN_SIMULATION}
-    for name in IN_PROGRAMS:
-        caught[name] = await caught_in_programs(name)
+    caught |= {name: asyncio.run(caught_in_programs(name)) for name in IN_PROGRAMS}
     return caught

@@ -13,7 +13,7 @@ from cadenza.application.waiting import end_all
 from tests.chaos.checker import Verdict, check
 from tests.chaos.faults import ALONE, FAULTS, Draw, inflict, steer
 from tests.chaos.history import History
-from tests.chaos.stage import BOUND, PLANNER, SCHEDULERS, Role, Stage, stage
+from tests.chaos.stage import BOUND, GRAPHS, PLANNER, SCHEDULERS, Role, Stage, stage
 from tests.chaos.workload import kinds_of
 
 WARM = 3.0
@@ -31,8 +31,9 @@ class Plan:
     at_once: int = 1
     scale: int = 1
     kinds: Sequence[str] = tuple(FAULTS)
-    roles: tuple[Role, ...] = (*SCHEDULERS, PLANNER)
+    roles: tuple[Role, ...] = (*SCHEDULERS, PLANNER, GRAPHS)
     mutant: str | None = None
+    quiet: float = QUIET  # seconds at the end, after which nothing may be stuck
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +50,8 @@ async def run(plan: Plan) -> Ran:
         began = wall_time()
         await asyncio.sleep(WARM)
         steering = asyncio.create_task(_steer_forever(here, SeededChance(plan.seed)))
-        await harm(here, plan, began + plan.length - QUIET)
-        await asyncio.sleep(QUIET)
+        await harm(here, plan, began + plan.length - plan.quiet)
+        await asyncio.sleep(plan.quiet)
         await end_all([steering])
         for member in here.members:
             member.send(signal.SIGTERM)
@@ -63,6 +64,7 @@ async def run(plan: Plan) -> Ran:
         "recovery_after_kill_s": _after_kills(history),
         "recovery_after_database_s": _after_database(history),
         "stopped_in_time": all(ended),
+        "graph_starts": len(history.graph_starts),
         "tracebacks": len(troubles),
         "stalled_s": history.stalled,
     }

@@ -16,7 +16,7 @@ from typing import IO, Any, cast
 import uvloop
 
 TICK = 0.05
-STALLED = 1.0  # seconds that a tick is late
+STALLED = 0.5  # seconds that a tick is late
 DRIP = 0.2
 
 

@@ -12,26 +12,34 @@ SUMS = (
     *("slots_expected", "matched", "declared", "lost", "doubled_explained", "doubled_unexplained"),
     *("early", "overlaps", "fenced_writes"),
 )
-WORST = ("recovery_after_kill_s", "recovery_after_database_s", "stalled_s")
+OF_PROGRAMS = (*SUMS, "graph_starts")
+RECOVERY = ("recovery_after_kill_s", "recovery_after_database_s")  # from one fault at a time
 
 
 def programs_figures(ran: Sequence[Ran]) -> dict[str, Any]:
-    figures: dict[str, Any] = {name: sum(each.figures[name] for each in ran) for name in SUMS}
+    figures: dict[str, Any] = {
+        name: sum(each.figures[name] for each in ran) for name in OF_PROGRAMS
+    }
     lateness = sorted(late for each in ran for late in each.figures["lateness"])
     figures |= {f"late_p{share}_s": _share(lateness, share / 100) for share in (50, 99)}
     figures["late_max_s"] = round(lateness[-1], 3) if lateness else 0.0
-    calm = [each.figures["longest_standstill_s"] for each in ran if each.plan.at_once == 1]
-    storms = [each.figures["longest_standstill_s"] for each in ran if each.plan.at_once > 1]
-    figures["longest_standstill_s"] = round(max(calm, default=0.0), 3)
-    figures["longest_standstill_in_storms_s"] = round(max(storms, default=0.0), 3)
+    calm = [each.figures for each in ran if each.plan.at_once == 1]
+    storms = [each.figures for each in ran if each.plan.at_once > 1]
+    figures["longest_standstill_s"] = _worst(calm, "longest_standstill_s")
+    figures["longest_standstill_in_storms_s"] = _worst(storms, "longest_standstill_s")
     figures["standstill_limit_s"] = BOUND
     figures["lease_s"] = LEASE
-    figures |= {name: round(max(each.figures[name] for each in ran), 3) for name in WORST}
+    figures |= {name: _worst(calm, name) for name in RECOVERY}
+    figures["stalled_s"] = _worst([*calm, *storms], "stalled_s")
     figures["stopped_in_time"] = all(each.figures["stopped_in_time"] for each in ran)
     figures["tracebacks"] = sum(each.figures["tracebacks"] for each in ran)
     figures["violations"] = sum(len(each.verdict.violations) for each in ran)
     figures["faults"] = dict(sum((each.figures["faults"] for each in ran), Counter[str]()))
     return figures
+
+
+def _worst(figures: Sequence[Mapping[str, Any]], name: str) -> float:
+    return round(max((each[name] for each in figures), default=0.0), 3)
 
 
 def _share(ordered: Sequence[float], share: float) -> float:

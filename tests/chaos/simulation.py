@@ -88,6 +88,7 @@ class World:
         self.specs: dict[UUID, Spec] = {}
         self.wakes = 1  # how often a notification is told
         self.ended_at = START
+        self.steps = 0  # that the first worker had taken when it became quiet
 
     # --- What there is --------------------------------------------------------------------
 
@@ -145,7 +146,7 @@ class World:
     def _died(self, node: Node) -> None:
         self.receiver.hang_up(node)
         now = asyncio.get_running_loop().time()
-        self.faults.append(Fault("crash", now, now, node.name))
+        self.faults.append(Fault("crash", now, now))
 
     # --- What happens ---------------------------------------------------------------------
 
@@ -156,6 +157,7 @@ class World:
         acting = [asyncio.create_task(self._act(act)) for act in self.life.acts]
         await asyncio.sleep(self.life.seconds)
         await asyncio.gather(*acting)
+        self.steps = self.nodes[0].steps
         for index, running in enumerate(self.workers):
             if running.node.dead:
                 self.workers[index] = self.start(index)

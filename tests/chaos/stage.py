@@ -24,8 +24,8 @@ from tests.chaos.history import Fault, History
 from tests.chaos.launch import DRIFT, MUTANT
 from tests.chaos.proxy import Proxy
 from tests.chaos.server import Server, small_folder
-from tests.chaos.witness import read_database, read_receiver, watch
-from tests.chaos.workload import Furnished, Kind, furnish
+from tests.chaos.witness import read_database, read_marks, read_receiver, watch
+from tests.chaos.workload import Furnished, Kind, furnish, furnish_graphs
 from tests.factories import seconds
 from tests.postgres import MASTER_KEY
 
@@ -43,6 +43,9 @@ SETTINGS = {
     "master_key": MASTER_KEY,
     "log_json": "true",
     "planner_cycle_seconds": 5,
+    "graph_files": "",
+    "graph_functions": "marking:marks",
+    "graph_paths": str(Path(__file__).with_name("graphs")),
 }
 
 
@@ -62,6 +65,7 @@ SCHEDULERS = (
     Role("scheduler", "first", drift_ppm=-500),  # of the same name as another
 )
 PLANNER = Role("planner", "planner")
+GRAPHS = Role("graph-worker", "graphs")
 
 
 @dataclass(slots=True)
@@ -129,6 +133,11 @@ class Stage:
     recovered: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
 
     @property
+    def marks(self) -> Path:
+        """What graphs leave behind."""
+        return self.receiver_log.with_name("marks")
+
+    @property
     def schedulers(self) -> list[Member]:
         return [member for member in self.members if member.role.kind == "scheduler"]
 
@@ -180,6 +189,7 @@ class Stage:
         finally:
             await connection.close()
         read_receiver(self.receiver_log, history, self.furnished.secrets)
+        read_marks(self.marks, history)
         return history
 
 
@@ -218,6 +228,10 @@ async def stage(
                 member.start(mutant)
             await until(lambda: all(_has_started(member) for member in members), within=60)
             here.furnished = await furnish(database, base_url, seed, kinds)
+            if GRAPHS in roles:
+                now = await database.fetchval("SELECT cadenza_now()")
+                for spec in await furnish_graphs(database, here.marks, 4, now):
+                    here.furnished.specs[spec.endpoint_id] = spec
             yield here
         finally:
             for member in members:

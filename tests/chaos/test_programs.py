@@ -23,8 +23,8 @@ async def test_nothing_is_lost_or_doubled_without_a_reason() -> None:
     assert figures["lost"] == figures["doubled_unexplained"] == figures["early"] == 0
     assert figures["slots_expected"] > 300
     assert sum(figures["faults"].values()) >= 3
-    # Where the whole machine stood still for a while, so did everybody on it.
-    assert figures["longest_standstill_s"] < BOUND + 2 * figures["stalled_s"] + 2
+    # `make chaos` holds it to the bound; here other tests run beside it.
+    assert figures["longest_standstill_s"] < 2 * BOUND + figures["stalled_s"]
 
 
 @pytest.mark.parametrize("name", IN_PROGRAMS)

@@ -15,12 +15,15 @@ from cadenza.domain.endpoint import MAX_SPREAD
 from cadenza.domain.plan import SOURCES
 from cadenza.domain.run import LateResult, LostAttempt, Run, RunStatus
 from tests.chaos.history import (
+    STOP,
     Delivery,
     EndpointVersion,
     Fault,
+    GraphStart,
     History,
     OwnedRow,
     RunVersion,
+    slot_of,
 )
 
 WITNESS = Path(__file__).with_name("witness.sql")
@@ -78,7 +81,7 @@ def read_receiver(log: Path, history: History, secrets: Mapping[UUID, str]) -> N
         line = json.loads(text)
         if "stalled" in line:
             began, ended = line["stalled"]
-            history.faults.append(Fault("stop", began, ended, "machine"))
+            history.faults.append(Fault(STOP, began, ended))
             history.stalled = max(history.stalled, ended - began)
         else:
             history.deliveries.append(_delivery(line, secrets))
@@ -102,3 +105,11 @@ def _signer(line: dict[str, Any], secrets: Mapping[UUID, str]) -> UUID | None:
         if Webhook(secret).sign(line["key"], at, "") in line["signature"].split(" "):
             return tenant_id
     return UUID(int=0)
+
+
+def read_marks(marks: Path, history: History) -> None:
+    """What graphs wrote when they were started."""
+    for key in marks.read_text().splitlines() if marks.exists() else []:
+        slot_at = slot_of(key)
+        assert slot_at is not None, key
+        history.graph_starts.append(GraphStart(key, slot_at))

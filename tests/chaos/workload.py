@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from uuid import UUID, uuid4
 
 from cadenza.adapters.postgres.database import Database
@@ -11,7 +12,11 @@ from cadenza.adapters.signing.standard_webhooks import new_signing_secret
 from cadenza.adapters.simulated.chance import SeededChance
 from cadenza.application.ports.catalogue import StoredJob
 from cadenza.domain.access import Tenant
+from cadenza.domain.billing import Account
 from cadenza.domain.endpoint import CronLine, Every, Job
+from cadenza.domain.grant import EXECUTE_ANY, Grant
+from cadenza.domain.graph import GraphLimits
+from cadenza.domain.graph_target import GraphTarget, Mandate
 from cadenza.domain.rule import ALL_ACT
 from cadenza.domain.signing import SigningKey
 from cadenza.domain.target import HttpTarget
@@ -94,3 +99,33 @@ async def _add(
     assert endpoint.plan is not None
     since, cron = endpoint.plan.inputs.now, None if every else "* * * * *"
     return Spec(endpoint.id, tenant_id, endpoint.name, since, every, cron, zone, kind.plain)
+
+
+async def furnish_graphs(database: Database, marks: Path, count: int, now: datetime) -> list[Spec]:
+    """Endpoints whose target is a graph: a slot of theirs is started at most once."""
+    store, tenant_id, user_id = PostgresStore(database, BOX), uuid4(), uuid4()
+    account = Account(uuid4(), tenant_id, "main", 0, now)
+    grant = Grant(uuid4(), tenant_id, user_id, account.id, (EXECUTE_ANY,), now)
+    async with store.transaction() as tx:
+        await tx.insert_tenant(Tenant(tenant_id, "graphs", now, modes=ALL_ACT))
+        await tx.insert_account(account)
+        await tx.add_entry(account, 1_000_000, "start", "start")
+        await tx.insert_grant(grant)
+        await tx.insert_jobs([StoredJob(Job(tenant_id, tenant_id, "graphs"), now, now)])
+    mandate, specs = Mandate(grant.id, user_id, account.id), list[Spec]()
+    for number in range(count):
+        ids = {"id": uuid4(), "tenant_id": tenant_id, "job_id": tenant_id}
+        endpoint = make_endpoint(
+            f"graph {number}",
+            **ids,
+            baseline=Every(seconds(2)),
+            created_at=now,
+            spread=seconds(3),
+        )
+        values = {"mark": str(marks), "endpoint": str(endpoint.id), "takes": 0.3}
+        target = GraphTarget(
+            "python:marking:marks", values, GraphLimits(), account="main", mandate=mandate
+        )
+        endpoint = await Direct(store, CRON).add_endpoint(endpoint, target)
+        specs.append(Spec(endpoint.id, tenant_id, endpoint.name, now, seconds(2), plain=False))
+    return specs

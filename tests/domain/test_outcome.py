@@ -202,6 +202,12 @@ def test_missed_slots_are_counted_with_the_reason(
     assert skipped(late_by, takes) == expected
 
 
+def test_a_quick_run_is_not_blamed_for_a_result_that_could_not_be_stored() -> None:
+    later = NOON + minutes(3.5)
+    assert skipped(NONE, seconds(1), now=later) == (3, "its result could not be stored in time")
+    assert skipped(NONE, seconds(61), now=later) == (3, TOOK_LONG)
+
+
 def test_missed_slots_are_those_of_the_hint_in_force() -> None:
     hint = interval_hint(seconds(10), NOON + HOUR)
     expired = interval_hint(seconds(10), NOON)

@@ -1,6 +1,5 @@
 """The declared rules of an endpoint, judged now on what it last answered. Nothing comes of it."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,9 +7,9 @@ from uuid import UUID
 
 from cadenza.application.ports.analysis_queue import AnalysisQueue
 from cadenza.application.ports.catalogue import EndpointReads
-from cadenza.application.ports.expressions import Expressions
-from cadenza.application.rule_judging import judged, why_not
-from cadenza.application.rule_values import values_of
+from cadenza.application.ports.expressions import Expressions, Owner
+from cadenza.application.rule_judging import Judged, judged, why_not
+from cadenza.application.rule_values import Values, values_of
 from cadenza.domain.analysis import AnalysisContext
 from cadenza.domain.rule import Rule, left_out
 
@@ -48,32 +47,34 @@ class RulesNow:
             return JudgedNow(stored.read_at, None, ())
         context = contexts[0]
         answered_at = context.recent[0].finished_at if context.recent else None
-        # Fifty rules over thirty answers take their time, and others are waiting.
-        verdicts = await asyncio.to_thread(_verdicts, context, self.expressions)
-        return JudgedNow(context.now, answered_at, verdicts)
+        return JudgedNow(context.now, answered_at, await self._verdicts(context))
+
+    async def _verdicts(self, context: AnalysisContext) -> list[RuleVerdict]:
+        endpoint = context.endpoint
+        rules = [rule for rule in context.job.rules if rule.endpoint in (None, endpoint.name)]
+        if not rules:
+            return []
+        most = max(rule.runs for rule in rules)
+        answers = values_of(context, context.recent[:most], without=left_out(rules))
+        owner = Owner(endpoint.tenant_id, endpoint.job_id)
+        judgements = await judged(owner, [(rule, answers) for rule in rules], self.expressions)
+        return [
+            _verdict(rule, judgement, answers, context)
+            for rule, judgement in zip(rules, judgements, strict=True)
+        ]
 
 
-def _verdicts(context: AnalysisContext, expressions: Expressions) -> list[RuleVerdict]:
-    names = (None, context.endpoint.name)
-    rules = [rule for rule in context.job.rules if rule.endpoint in names]
-    if not rules:
-        return []
-    most = max(rule.runs for rule in rules)
-    answers = values_of(context, context.recent[:most], without=left_out(rules))
-    verdicts: list[RuleVerdict] = []
-    for rule in rules:
-        judgement = judged(rule, answers, expressions)
-        fired_at = context.fired_at.get(rule.id) if rule.id is not None else None
-        rests_until = fired_at + rule.cooldown if fired_at is not None else None
-        is_resting = rests_until is not None and rests_until > context.now
-        verdicts.append(
-            RuleVerdict(
-                rule,
-                judgement.holds,
-                "" if judgement.holds else why_not(judgement, answers),
-                judgement.trouble,
-                fired_at,
-                rests_until if is_resting else None,
-            )
-        )
-    return verdicts
+def _verdict(
+    rule: Rule, judgement: Judged, answers: Sequence[Values], context: AnalysisContext
+) -> RuleVerdict:
+    fired_at = context.fired_at.get(rule.id) if rule.id is not None else None
+    rests_until = fired_at + rule.cooldown if fired_at is not None else None
+    is_resting = rests_until is not None and rests_until > context.now
+    return RuleVerdict(
+        rule,
+        judgement.holds,
+        "" if judgement.holds else why_not(judgement, answers),
+        judgement.trouble,
+        fired_at,
+        rests_until if is_resting else None,
+    )

@@ -153,7 +153,7 @@ def keeping_secrets(wanted: Target, stored: Target | None, path: str = "secret_h
         raise error
     if not isinstance(wanted, HttpTarget) or not wanted.secret_headers:
         return wanted
-    present = secrets_of(stored) if have_same_origin(wanted, stored) else {}
+    present = secrets_of(stored if have_same_origin(wanted, stored) else None)
     secrets = wanted.secret_headers.items()
     written = {name: _to_write(name, secret, present) for name, secret in secrets}
     return replace(wanted, secret_headers=written)

@@ -323,7 +323,7 @@ async def test_a_redirect_changes_the_method_as_browsers_do(
     [
         "file:///etc/passwd", "ftp://127.0.0.1/", "javascript:alert(1)", "gopher://x/",
         "https://user:pw@127.0.0.1/", "http://[::1", "http://127.0.0.1:99999/",
-        "http://127.0.0.1:0/", "x" * 5000, "data:,x",
+        "http://127.0.0.1:0/", "x" * 5000, "data:,x", "http://u@[]@",
     ],
 )  # fmt: skip
 async def test_a_redirect_that_cannot_be_followed_is_an_outcome(location: str) -> None:

@@ -46,8 +46,8 @@ async def show_endpoint(
     bent = await reads.steering.search_steering(
         tenant_id, SteeringSearch(endpoint_id=endpoint_id, limit=LAST_WINDOWS)
     )
-    rules_now = dependencies.rules_now
-    judged = await rules_now.judge(tenant_id, endpoint_id) if job.job.rules else None
+    judge = dependencies.rules_now.judge
+    judged = await judge(tenant_id, endpoint_id) if job.job.rules else None
     rule_names = {rule.id: rule.name for rule in job.job.rules if rule.id is not None}
     return await page(
         request,
