@@ -149,6 +149,7 @@ def test_axe_finds_nothing(sale: World, chromium: Browser, theme: Any) -> None:
     with person_of(sale, chromium, color_scheme=theme) as person:
         person.sign_in()
         score = score_on(person, sale.server.site.ours.ids["jobs"])
+        assert faults_on(score.page) == []
         score.press("Home", "f", "Enter")
         score.page.locator("#score-why h2").wait_for()
         score.page.get_by_role("button", name="Table").click()
