@@ -72,9 +72,11 @@ async def run(plan: Plan) -> Ran:
 
 
 async def harm(here: Stage, plan: "Plan", until: float) -> None:
-    """Every kind before any again."""
+    """Every kind before any again; in a storm in any order."""
     chance = SeededChance(plan.seed)
-    order = sorted(plan.kinds, key=lambda kind: chance.between(0, 1, "order", kind))
+    order = list(plan.kinds)
+    if plan.at_once > 1:
+        order.sort(key=lambda kind: chance.between(0, 1, "order", kind))
     under_way: set[asyncio.Task[None]] = set()
     for number in count():
         kind = order[number % len(order)]
