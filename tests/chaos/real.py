@@ -53,11 +53,12 @@ async def run(plan: Plan) -> Ran:
         await harm(here, plan, began + plan.length - plan.quiet)
         await asyncio.sleep(plan.quiet)
         await end_all([steering])
+        ended_at = await here.database.fetchval("SELECT cadenza_now()")
         for member in here.members:
             member.send(signal.SIGTERM)
         ended = [await member.ended(30) for member in here.members]
         troubles = [trouble for member in here.members for trouble in member.troubles()]
-        history = await here.history(began)
+        history = await here.history(began, ended_at)
     verdict = check(history)
     figures = {
         **verdict.figures,
