@@ -81,7 +81,7 @@ test-ray: $(READY) ## Install Ray, start a cluster of two nodes and run graphs o
 # Simulation goes on beside the real programs; with two cores to itself it comes to a million slots.
 .PHONY: chaos
 chaos: $(READY) ## Five minutes of faults, judged by three witnesses
-	$(BIN)/python -m tests.chaos --seconds 90 --slots 1000000 --simulation-seconds 300 --mutants
+	$(BIN)/python -m tests.chaos --seconds 120 --slots 1000000 --simulation-seconds 300 --mutants
 
 SOAK_SECONDS ?= 3600
 .PHONY: soak

@@ -39,7 +39,17 @@ class Draw:
 
 async def kill(stage: Stage, draw: Draw) -> None:
     """SIGKILL; it comes back a moment later."""
-    member = draw.member(stage, any_kind=True)
+    await _kill(stage, draw, draw.member(stage))
+
+
+async def kill_beside(stage: Stage, draw: Draw) -> None:
+    """The same of a planner or a graph worker."""
+    others = [member for member in stage.members if member not in stage.schedulers]
+    if others:
+        await _kill(stage, draw, others[draw.number % len(others)])
+
+
+async def _kill(stage: Stage, draw: Draw, member: Member) -> None:
     member.send(signal.SIGKILL)
     await member.ended(PATIENCE)
     await asyncio.sleep(draw.between(0.2, LEASE, "away"))
@@ -79,7 +89,7 @@ async def stall(stage: Stage, draw: Draw) -> None:
     """Everything is held back, past the lease, and comes then."""
     proxy = draw.member(stage).proxy
     proxy.hold()
-    await asyncio.sleep(LEASE + draw.between(-2, 3, "stalled"))
+    await asyncio.sleep(LEASE + draw.between(1, 3, "stalled"))
     proxy.let_go()
 
 
@@ -195,24 +205,25 @@ async def steer(stage: Stage, draw: Draw) -> None:
         await asyncio.sleep(0.05)
 
 
-# Those that come first come in every run, however short; seven in a minute.
+# Those that come first come in every run, however short: the first brings out late results.
 FAULTS: dict[str, Step] = {
-    "kill": kill,
-    STOP: stop,
-    "crash_in_commit": crash_in_commit,
-    "lose_commit": lose_commit,
-    "swallow_commit": swallow_commit,
     "stall": stall,
-    "lose_claim": lose_claim,
-    "cut": cut,
-    "terminate": terminate,
-    "drop": drop,
-    "restart_database": restart_database,
-    "swallow_all": swallow_all,
-    "exhaust_connections": exhaust_connections,
-    "hold_row": hold_row,
-    "fill_disk": fill_disk,
+    "kill": kill,
+    "crash_in_commit": crash_in_commit,
+    "kill_beside": kill_beside,
+    STOP: stop,
+    "lose_commit": lose_commit,
     "promote": promote,
+    "swallow_commit": swallow_commit,
+    "lose_claim": lose_claim,
+    "restart_database": restart_database,
+    "cut": cut,
+    "fill_disk": fill_disk,
+    "exhaust_connections": exhaust_connections,
+    "terminate": terminate,
+    "hold_row": hold_row,
+    "drop": drop,
+    "swallow_all": swallow_all,
 }
 ALONE = {"crash_in_commit", "restart_database", "fill_disk", "promote"}
 

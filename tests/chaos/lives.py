@@ -55,7 +55,7 @@ def _counts(verdict: Verdict) -> Counter[str]:
 def live_many(first_seed: int, slots: int, seconds: float, processes: int | None = None) -> Lived:
     """Until so many slots have been due, or the time is over."""
     lived, deadline = Lived(), monotonic() + seconds
-    processes = processes or max(1, (os.cpu_count() or 1) - 1)  # beside real programs
+    processes = processes or os.cpu_count() or 1
     context = get_context("spawn")
     with ProcessPoolExecutor(processes, context, os.nice, (GIVES_WAY,)) as pool:
         width = 2 * processes

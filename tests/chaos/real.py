@@ -53,11 +53,12 @@ async def run(plan: Plan) -> Ran:
         await harm(here, plan, began + plan.length - plan.quiet)
         await asyncio.sleep(plan.quiet)
         await end_all([steering])
+        ended_at = await here.database.fetchval("SELECT cadenza_now()")
         for member in here.members:
             member.send(signal.SIGTERM)
         ended = [await member.ended(30) for member in here.members]
         troubles = [trouble for member in here.members for trouble in member.troubles()]
-        history = await here.history(began)
+        history = await here.history(began, ended_at)
     verdict = check(history)
     figures = {
         **verdict.figures,
@@ -72,9 +73,11 @@ async def run(plan: Plan) -> Ran:
 
 
 async def harm(here: Stage, plan: "Plan", until: float) -> None:
-    """Every kind before any again."""
+    """Every kind before any again; in a storm in any order."""
     chance = SeededChance(plan.seed)
-    order = sorted(plan.kinds, key=lambda kind: chance.between(0, 1, "order", kind))
+    order = list(plan.kinds)
+    if plan.at_once > 1:
+        order.sort(key=lambda kind: chance.between(0, 1, "order", kind))
     under_way: set[asyncio.Task[None]] = set()
     for number in count():
         kind = order[number % len(order)]

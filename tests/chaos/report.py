@@ -95,4 +95,6 @@ def table(figures: Mapping[str, Any]) -> str:
 
 def _cell(figures: Mapping[str, Any], name: str) -> str:
     value = figures.get(name)
-    return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+    if value is None or isinstance(value, bool):
+        return "" if value is None else "yes" if value else "no"
+    return f"{value:,}" if isinstance(value, int) else str(value)

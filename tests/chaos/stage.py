@@ -8,9 +8,8 @@ import tempfile
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from time import time as wall_time  # noqa: TID251 - as its witnesses have it
 from typing import Any
 
 import asyncpg
@@ -168,17 +167,16 @@ class Stage:
             now = await self.database.fetchval("SELECT cadenza_now()")
             await until(all_ran, within=within)
 
-    async def history(self, began: float) -> History:
-        """When all programs have ended."""
+    async def history(self, began: float, ended_at: datetime) -> History:
+        """When all programs have ended; until when they were to work."""
         self.receiver.send_signal(signal.SIGTERM)
         await asyncio.to_thread(self.receiver.wait)
         connection = await asyncpg.connect(self.url)
         try:
-            now = await connection.fetchval("SELECT cadenza_now()")
             history = History(
                 specs=self.furnished.specs,
-                began_at=now - timedelta(seconds=wall_time() - began),
-                ended_at=now,
+                began_at=datetime.fromtimestamp(began, UTC),
+                ended_at=ended_at,
                 lease=seconds(LEASE),
                 bound=seconds(BOUND),
                 longest_run=seconds(LONGEST_RUN),

@@ -96,9 +96,9 @@ def vanished_hints(history: History) -> Iterator[Violation]:
     for version in history.endpoint_versions:
         endpoint, earlier = version.endpoint, before.get(version.endpoint.id)
         before[endpoint.id] = endpoint
-        if earlier is None or not earlier.in_flight or endpoint.in_flight or endpoint.plan is None:
+        if earlier is None or not earlier.in_flight or endpoint.in_flight:
             continue
         hint = earlier.interval_hint
-        if hint and endpoint.interval_hint is None and hint.expires_at > endpoint.plan.inputs.now:
-            text = f"{hint} was gone at {endpoint.plan.inputs.now}"
+        if hint and endpoint.interval_hint is None and hint.expires_at > version.at:
+            text = f"{hint} was gone at {version.at}"
             yield Violation("vanished_hint", endpoint.id, version.at, text)
