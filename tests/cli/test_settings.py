@@ -78,6 +78,8 @@ def test_models_have_limits_where_nobody_set_any() -> None:
     assert limits.session_tokens == 50_000
     assert limits.per_day == Limits(500_000, 2)
     assert limits.per_month == Limits(5_000_000, 20)
+
+
 def test_networks_that_only_up_opens_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CADENZA_ALLOWED_NETWORKS", raising=False)
     rows = {row["variable"]: row for row in json.loads(call("settings", "--json").stdout)}

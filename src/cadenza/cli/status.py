@@ -14,12 +14,11 @@ from cadenza.cli.output import Column, Output
 from cadenza.cli.times import Times
 
 Item = dict[str, Any]
-LOOKED_BACK = 200  # entries of a job's timeline among which the last change is looked for
-MOST_FAILURES = 200
+LOOKED_BACK = 20  # hints and pauses among which those in force are looked for
 CALM = "Nothing fails, is late, paused or bent: everything runs as it was written."
 STATES = {"failing": "fails", "late": "late", "paused": "paused", "hinted": "bent"}
-PAUSES = ("endpoint.pause", "job.pause")
-HINTS = ("endpoint.hint.interval", "endpoint.hint.one-shot")
+PAUSES = ("pause", "job-pause")
+HINTS = ("interval", "once")
 cli = typer.Typer()
 
 
@@ -46,42 +45,38 @@ def status(api: Api, out: Output, job: OfJob = None, limit: Limit = 20) -> None:
 
 def _rows(api: Api, times: Times, job_id: str | None, limit: int) -> Iterator[Item]:
     """The worst first; so many at most."""
-    changes = _Changes(api)
     for state, word in STATES.items():
         query = {"job_id": job_id, "state": state}
         for endpoint in api.pages("/endpoints", limit, query):
-            since, why = _since_and_why(api, times, changes, state, endpoint)
+            since, why = _since_and_why(api, times, state, endpoint)
             yield {"state": word, "endpoint": full_name(endpoint), "since": since, "why": why}
             limit -= 1
             if not limit:
                 return
 
 
-def _since_and_why(
-    api: Api, times: Times, changes: "_Changes", state: str, endpoint: Item
-) -> tuple[str | None, str]:
+def _since_and_why(api: Api, times: Times, state: str, endpoint: Item) -> tuple[str | None, str]:
     if state == "failing":
-        return _failure(api, endpoint)
+        return endpoint["failing_since"], _failure(api, endpoint)
     if state == "late":
         return endpoint["next_run_at"], "no worker has begun it; see: cadenza doctor"
     if state == "paused":
         pauses = [_pause(pause, times) for pause in endpoint["pauses"]]
-        return changes.last(endpoint, PAUSES), "; ".join(pauses)
+        return _in_force_since(api, endpoint, PAUSES), "; ".join(pauses)
     hints = [hint(item, times) for item in endpoint["hints"]]
-    return changes.last(endpoint, HINTS), "; ".join(hints)
+    return _in_force_since(api, endpoint, HINTS), "; ".join(hints)
 
 
-def _failure(api: Api, endpoint: Item) -> tuple[str | None, str]:
-    """The first failure in a row, and what the last one said."""
-    count = min(endpoint["failure_count"], MOST_FAILURES)
+def _failure(api: Api, endpoint: Item) -> str:
+    """How often in a row, and what the last one said."""
+    count = endpoint["failure_count"]
     query = {"endpoint_id": endpoint["id"], "status": ["failure", "timeout"]}
-    failures = list(api.pages("/runs", count, query))
-    if not failures:
-        return None, f"{endpoint['failure_count']} failures in a row, which are no longer kept"
-    last = failures[0]
+    last = next(iter(api.pages("/runs", 1, query)), None)
+    if last is None:
+        return f"{count} failures in a row, which are no longer kept"
     said = (last["status_code"], last["error_kind"], last["error_message"])
     why = " ".join(dict.fromkeys(str(part) for part in said if part)) or last["status"]
-    return failures[-1]["slot_at"], f"{endpoint['failure_count']} in a row: {why}"
+    return f"{count} in a row: {why}"
 
 
 def _pause(pause: Item, times: Times) -> str:
@@ -90,24 +85,8 @@ def _pause(pause: Item, times: Times) -> str:
     return f"{until(pause['until'], times)}, by {whose}{why}"
 
 
-class _Changes:
-    """When endpoints were last steered, from their jobs' timelines, each read once."""
-
-    def __init__(self, api: Api) -> None:
-        self._api = api
-        self._entries: dict[str, list[Item]] = {}
-
-    def last(self, endpoint: Item, actions: tuple[str, ...]) -> str | None:
-        """None: longer ago than is looked back."""
-        job_id = endpoint["job_id"]
-        if job_id not in self._entries:
-            path = f"/jobs/{job_id}/timeline"
-            self._entries[job_id] = list(self._api.pages(path, LOOKED_BACK))
-        ids = (endpoint["id"], job_id)
-        for entry in self._entries[job_id]:
-            act, session = entry["act"], entry["session"]
-            if act and act["action"] in actions and act["subject"] in ids:
-                return entry["at"]
-            if session and session["did"] and session["endpoint_id"] == endpoint["id"]:
-                return entry["at"]
-        return None
+def _in_force_since(api: Api, endpoint: Item, kinds: tuple[str, ...]) -> str | None:
+    """When the oldest of what bends it now was written."""
+    entries = api.pages(f"/endpoints/{endpoint['id']}/steering", LOOKED_BACK)
+    begun = [e["from"] for e in entries if e["kind"] in kinds and e["ended_as"] == "standing"]
+    return min(begun, default=None)
