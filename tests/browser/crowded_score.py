@@ -16,10 +16,11 @@ SOURCES = (Source.BASELINE_INTERVAL, Source.AI_INTERVAL, Source.AI_ONESHOT, Sour
 EVERY = 30  # seconds
 
 
-def crowded_job(world: World, lanes: int, runs: int) -> str:
+def crowded_job(world: World, lanes: int, runs: int, **baseline: Any) -> str:
     """Its id; each lane has so many runs, half a minute apart, the last one just now."""
+    baseline = baseline or {"every": f"{EVERY}s"}
     endpoints = [
-        {"name": f"lane {number:05}", "every": f"{EVERY}s", "url": "https://shop.example/"}
+        {"name": f"lane {number:05}", "url": "https://shop.example/", **baseline}
         for number in range(lanes)
     ]
     world.done(

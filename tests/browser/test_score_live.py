@@ -1,8 +1,6 @@
 """The score while things happen: news without a reload, nothing that moves under a person's hands,
 many lanes, none, and names that mean harm."""
 
-import pytest
-
 from tests.browser.crowded_score import crowded_job
 from tests.browser.scores import ScorePage, score_on
 from tests.browser.watching import Person, World
@@ -62,7 +60,7 @@ def test_paused_means_that_the_score_stands_still(world: World, person: Person) 
 
 def test_before_the_first_run_what_is_planned_stands_alone(world: World, person: Person) -> None:
     endpoint = world.endpoint(every="10m")
-    score = score_on(person, endpoint["job_id"])
+    score = score_on(person, endpoint["job_id"], "?range=1h")
     story = score.page.locator("#score-story").inner_text()
     assert story.startswith("Nothing has run in this range. The next comes in ")
     assert "planned" in score.rows()[0]
@@ -83,19 +81,15 @@ def test_names_and_reasons_that_mean_harm_do_none(world: World, person: Person) 
     assert score.page.evaluate("window.hacked") is None
 
 
-@pytest.mark.parametrize("count", [260])
-def test_of_many_lanes_those_in_sight_are_there(world: World, person: Person, count: int) -> None:
-    job = world.done("POST", "/jobs", {"name": "many"})
-    for number in range(count):
-        fields = {"name": f"lane {number:03}", "on_demand": True, "url": "https://shop.example/"}
-        world.done("POST", f"/jobs/{job['id']}/endpoints", fields)
-    score = score_on(person, job["id"])
+def test_of_many_lanes_those_in_sight_are_there(world: World, person: Person) -> None:
+    count = 260
+    score = score_on(person, crowded_job(world, lanes=count, runs=0, on_demand=True))
     labels = score.page.locator("#score .lane")
     assert labels.count() < 40
     score.page.locator("#score .lanes").evaluate("(lanes) => lanes.scrollTop = lanes.scrollHeight")
-    labels.get_by_text(f"lane {count - 1:03}").wait_for()
+    labels.get_by_text(f"lane {count - 1:05}").wait_for()
     assert labels.count() < 40
-    assert labels.get_by_text("lane 000").count() == 0
+    assert labels.get_by_text("lane 00000").count() == 0
 
 
 def test_too_many_runs_are_columns_and_a_closer_look_tells_them_one_by_one(
@@ -112,3 +106,26 @@ def test_too_many_runs_are_columns_and_a_closer_look_tells_them_one_by_one(
     score.press("0")
     score.page.wait_for_function("() => !location.search.includes('view=')")
     score.row("2,500 runs").first.wait_for(state="attached")
+
+
+def test_a_lane_that_comes_later_shows_up_by_itself(world: World, person: Person) -> None:
+    endpoint = world.endpoint()
+    score = score_on(person, endpoint["job_id"])
+    person.wait_until_live()
+    fields = {"name": "returns", "every": "5m", "url": "https://shop.example/returns"}
+    world.done("POST", f"/jobs/{endpoint['job_id']}/endpoints", fields)
+    score.page.locator("#score .lane").get_by_text("returns").wait_for()
+    assert score.page.locator("#score .lane").count() == 2
+
+
+def test_lanes_that_were_not_in_sight_are_read_again_when_they_are(
+    world: World, person: Person
+) -> None:
+    job_id = crowded_job(world, lanes=40, runs=0, on_demand=True)
+    score = score_on(person, job_id)
+    person.wait_until_live()
+    endpoints = world.done("GET", f"/endpoints?job_id={job_id}&limit=200")["items"]
+    world.run(next(endpoint for endpoint in endpoints if endpoint["name"] == "lane 00039"))
+    score.page.locator("#score .lanes").evaluate("(lanes) => lanes.scrollTop = lanes.scrollHeight")
+    score.page.locator("#score-legend button", has_text="By hand 1").wait_for()
+    assert score.page.locator("#score .lane").count() < 40

@@ -16,6 +16,7 @@ export class ScoreData extends EventTarget {
     Object.assign(this, { address, endpoint, chosen, lanes: [], total: 0, values: [], fields: [] });
     this.details = new Map();
     this.clockAhead = now - Date.now();
+    this.updatedAt = 0;
     this.frozenAt = null; // where live updates are paused, time stands still
   }
 
@@ -28,6 +29,7 @@ export class ScoreData extends EventTarget {
     const score = await this.#ask({ ...range, lanes: FIRST_LANES, fields: true, ...this.#only() });
     this.details.clear();
     this.#keep(score);
+    this.total = score.total;
     this.lanes = score.lanes;
     this.next = score.next;
     this.dispatchEvent(new Event("changed"));
@@ -58,7 +60,7 @@ export class ScoreData extends EventTarget {
     const wide = { from: view.from - (view.to - view.from) / 2, to: view.to + (view.to - view.from) / 2 };
     const coarse = lanes.filter((lane) => lane.buckets && !covers(this.details.get(lane.id), view));
     if (!coarse.length || view.to - view.from > (this.range.to - this.range.from) / 2) return;
-    const score = await this.#ask({ ...wide, endpoint: coarse.map((lane) => lane.id) });
+    const score = await this.#ask({ ...wide, ...these(coarse) });
     for (const lane of score.lanes) this.details.set(lane.id, { lane, ...score.range });
     this.dispatchEvent(new Event("changed"));
   }
@@ -70,16 +72,23 @@ export class ScoreData extends EventTarget {
     return detail && covers(detail, view) ? detail.lane : lane;
   }
 
-  /** What has happened since, in the lanes that are in sight; `range` may have moved on. */
-  async update(range, lanes) {
-    const exact = lanes.filter((lane) => !lane.buckets);
-    const since = Math.max(range.from, openSince(exact, this.answeredAt, MARGIN));
-    const isStale = lanes.length > exact.length && this.now - this.bucketsAt > OF_BUCKETS;
-    if (isStale) return this.load(range);
-    const ids = lanes.map((lane) => lane.id);
-    const score = await this.#ask({ from: since, to: range.to, endpoint: ids, ...(ids.length ? {} : this.#only()) });
-    this.#keep({ ...score, range, values: this.#renewValues(score, since) });
-    this.lanes = this.#renewLanes(score, since, lanes);
+  /** Something has happened since this lane was read: it was not in sight then. */
+  isOutdated(lane) {
+    return lane.freshAt < this.updatedAt;
+  }
+
+  /** What has happened since, in the lanes that are in sight; `range` may have moved on, and what is
+   * older than `from` is forgotten. */
+  async update(range, lanes, from) {
+    const exact = lanes.filter((lane) => !lane.buckets), coarse = lanes.filter((lane) => lane.buckets && this.now - lane.freshAt > OF_BUCKETS);
+    if (coarse.length) this.#replace(await this.#ask({ ...range, ...these(coarse) }));
+    if (exact.length) {
+      const since = Math.max(from, openSince(exact, MARGIN));
+      const score = await this.#ask({ from: since, to: range.to, ...these(exact) });
+      this.#keep({ ...score, range, values: this.#renewValues(score, since) });
+      this.#replace(score, (lane, later) => renewed(lane, later, since, from));
+      this.updatedAt = score.at;
+    }
     this.dispatchEvent(new Event("changed"));
   }
 
@@ -96,17 +105,15 @@ export class ScoreData extends EventTarget {
   }
 
   #keep(score) {
-    Object.assign(this, { job: score.job, total: score.total, range: score.range, answeredAt: score.at });
+    Object.assign(this, { job: score.job, range: score.range });
     this.values = score.values;
     if (score.fields.length) this.fields = score.fields;
     this.clockAhead = score.at - Date.now();
-    if (score.lanes.some((lane) => lane.buckets)) this.bucketsAt = score.at;
   }
 
-  #renewLanes(score, since, asked) {
-    if (!asked.length) return score.lanes;
+  #replace(score, merged = (_, later) => later) {
     const later = new Map(score.lanes.map((lane) => [lane.id, lane]));
-    return this.lanes.map((lane) => (later.has(lane.id) && !lane.buckets ? renewed(lane, later.get(lane.id), since) : lane));
+    this.lanes = this.lanes.map((lane) => (later.has(lane.id) ? merged(lane, later.get(lane.id)) : lane));
   }
 
   /** The same fields as before: what moves most in the last minute may be another one. */
@@ -127,6 +134,7 @@ export class ScoreData extends EventTarget {
   }
 }
 
+const these = (lanes) => ({ endpoint: lanes.slice(0, MORE_LANES).map((lane) => lane.id), lanes: Math.min(MORE_LANES, lanes.length) });
 const covers = (detail, view) => detail && detail.from <= view.from && view.to <= detail.to;
 
 export class ScoreRefused extends Error {

@@ -14,7 +14,7 @@ export function scoreOf(answer) {
     range: { from: Date.parse(answer.from), to: Date.parse(answer.to) },
     total: answer.lanes_total,
     next: answer.next,
-    lanes: answer.lanes.map((lane) => laneOf(lane, answer.bucket_ms)),
+    lanes: answer.lanes.map((lane) => ({ ...laneOf(lane, answer.bucket_ms), freshAt: Date.parse(answer.at) })),
     values: answer.values.map(valueOf),
     fields: answer.fields,
   };
@@ -105,13 +105,13 @@ const instant = (text) => (text ? Date.parse(text) : null);
 
 // --- What comes later ------------------------------------------------------------------------------
 
-/** A lane with what is newer than `since` taken from a later answer. */
-export function renewed(lane, later, since) {
-  const old = lane.runs.filter((run) => run.at < since);
+/** A lane with what is newer than `since` taken from a later answer, and nothing from before `from`. */
+export function renewed(lane, later, since, from) {
+  const old = lane.runs.filter((run) => run.at < since && run.at >= from);
   return {
     ...later,
     ...runsOf([...old, ...later.runs.filter((run) => run.at >= since)]),
-    windows: [...lane.windows.filter((window) => window.to < since), ...later.windows].sort((a, b) => a.from - b.from),
+    windows: [...lane.windows.filter((window) => window.to < since && window.to >= from), ...later.windows].sort((a, b) => a.from - b.from),
     flags: [...lane.flags.filter((flag) => flag.at < since), ...later.flags.filter((flag) => flag.at >= since)],
     knownFrom: lane.knownFrom,
     runCount: old.length + later.runs.filter((run) => run.at >= since).length,
@@ -123,9 +123,9 @@ export function renewedValue(value, later, since) {
   return { ...later, points };
 }
 
-/** The earliest moment that may still change: runs that are under way, and a little before now. */
-export function openSince(lanes, now, margin) {
-  let since = now - margin;
+/** The earliest moment that may have changed since: runs that were under way, and a little more. */
+export function openSince(lanes, margin) {
+  let since = Math.min(...lanes.map((lane) => lane.freshAt)) - margin;
   for (const lane of lanes) {
     for (let i = lane.runs.length - 1; i >= 0 && i >= lane.runs.length - 20; i--) {
       if (lane.runs[i].status === "running") since = Math.min(since, lane.at[i]);

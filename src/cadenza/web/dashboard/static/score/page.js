@@ -8,6 +8,7 @@ import { RunTable } from "./table.js";
 import { Why } from "./why.js";
 
 const SETTLED_MS = 250; // after a zoom or a scroll, before anything is asked for
+const OF_LANES = /^(endpoint\.(create|change|archive|delete|restore)|manifest\.)/;
 const part = (name) => document.getElementById(`score-${name}`);
 
 export async function startScore(section) {
@@ -63,6 +64,7 @@ class ScorePage {
     });
     addEventListener("popstate", () => this.comeBack());
     document.body.addEventListener("cadenza:changed", () => this.update());
+    document.body.addEventListener("cadenza:news", ({ detail }) => { this.hasOtherLanes ||= Object.keys(detail.kinds).some((kind) => OF_LANES.test(kind)); });
     document.body.addEventListener("cadenza:theme", () => this.score.takeColours());
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.score.takeColours());
     setInterval(() => this.tick(), 1000);
@@ -98,9 +100,25 @@ class ScorePage {
   async update() {
     if (this.isAsking || this.data.frozenAt !== null) return;
     this.isAsking = true;
-    const [first, last] = this.score.sight;
-    await this.tryTo(() => this.data.update(this.moving, this.data.lanes.slice(first, last)));
+    await this.tryTo(() => (this.hasOtherLanes ? this.loadLanes() : this.data.update(this.moving, this.lanesInSight, this.oldest)));
     this.isAsking = false;
+  }
+
+  /** Endpoints have come or gone. */
+  async loadLanes() {
+    this.hasOtherLanes = false;
+    await this.data.load(this.moving);
+    await this.data.reach(this.score.sight[1]);
+  }
+
+  get lanesInSight() {
+    const [first, last] = this.score.sight;
+    return this.data.lanes.slice(first, last);
+  }
+
+  /** Before this, nobody looks. */
+  get oldest() {
+    return Math.min(this.moving.from, this.score.view.from);
   }
 
   /** Time goes on, unless live updates are paused. */
@@ -127,11 +145,11 @@ class ScorePage {
     clearTimeout(this.settling);
     this.tryTo(() => this.data.reach(this.score.sight[1]));
     this.settling = setTimeout(async () => {
-      const [first, last] = this.score.sight;
       this.keep(!this.isComingBack);
       this.isComingBack = false;
       this.tell();
-      await this.tryTo(() => this.data.look(this.score.view, this.data.lanes.slice(first, last)));
+      await this.tryTo(() => this.data.look(this.score.view, this.lanesInSight));
+      if (this.lanesInSight.some((lane) => this.data.isOutdated(lane))) await this.update();
     }, SETTLED_MS);
   }
 
