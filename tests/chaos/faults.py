@@ -53,7 +53,14 @@ async def _kill(stage: Stage, draw: Draw, member: Member) -> None:
     member.send(signal.SIGKILL)
     await member.ended(PATIENCE)
     await asyncio.sleep(draw.between(0.2, LEASE, "away"))
+    await _back(stage, member)
+
+
+async def _back(stage: Stage, member: Member) -> None:
+    """A busy machine takes its time to start a program: until then the fault lasts."""
+    before = member.starts
     member.start(stage.mutant)
+    await until(lambda: member.starts > before, within=4 * PATIENCE)
 
 
 async def stop(stage: Stage, draw: Draw) -> None:
@@ -69,7 +76,7 @@ async def terminate(stage: Stage, draw: Draw) -> None:
     member = draw.member(stage, any_kind=True)
     member.send(signal.SIGTERM)
     await member.ended(PATIENCE)
-    member.start(stage.mutant)
+    await _back(stage, member)
 
 
 async def cut(stage: Stage, draw: Draw) -> None:

@@ -121,6 +121,7 @@ class History:
     charges: list[Charge] = field(default_factory=list[Charge])
     faults: list[Fault] = field(default_factory=list[Fault])
     locked: set[UUID] = field(default_factory=set[UUID])  # endpoints whose rows somebody held
+    slack: float = 0.0  # seconds by which a sender may see an end later than its receiver
     stalled: float = 0.0  # seconds that the machine itself stood still, at the longest
 
     def runs_of(self, endpoint_id: UUID) -> list[Run]:

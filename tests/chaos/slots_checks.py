@@ -129,7 +129,7 @@ def _was_answered_late(history: History, run: Run) -> bool:
     limit = spec.every.total_seconds() * 0.9
     # Who stood still, or whose clock was set, saw another length than the receiver did.
     unaware = during(history.faults, seen.began, seen.ended + limit, STOP, CLOCK)
-    return unaware or seen.ended - seen.began + late >= limit
+    return unaware or seen.ended - seen.began + late + history.slack >= limit
 
 
 def early_starts(history: History) -> Iterator[Violation]:
