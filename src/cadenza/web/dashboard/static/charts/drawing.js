@@ -24,7 +24,7 @@ export function optionsOf({ series, times }, width, element) {
     height: HEIGHT,
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
-    scales: { x: { range: (_, low, high) => [low, high === low ? low + 60 : high] }, y: { range: fromZero }, own: { range: fromZero } },
+    scales: { x: { range: (chart) => wholeRange(chart.data[0]) }, y: { range: fromZero }, own: { range: fromZero } },
     axes: [
       { ...axis, size: 30, grid: { show: false }, values: (_, ticks) => ticks.map((at) => timeWords(at * 1000, days, ticks)) },
       { ...axis, size: 62, values: (_, ticks) => ticks.map((value) => figureWords(value, series[0]?.unit)) },
@@ -36,6 +36,9 @@ export function optionsOf({ series, times }, width, element) {
 
 const hasOwnScale = ({ own }) => own !== undefined;
 const fromZero = (_, low, high) => [0, (high || 1) * 1.08];
+
+/** From the first to the last; a time that stands alone in the middle of two minutes. */
+const wholeRange = (times) => (times.length > 1 ? [times[0], times.at(-1)] : [times[0] - 60, times[0] + 60]);
 
 function timeWords(at, days, ticks) {
   if (days || ticks.at(-1) - ticks[0] > (3 * DAY) / 1000) return day(at);
