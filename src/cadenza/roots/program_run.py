@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from cadenza.adapters.system.worker_program import stop_on_signals
 from cadenza.program.declarations import Declarations
 from cadenza.roots.functions import running_program
-from cadenza.roots.program import database_url, run_program, set_up_logs
+from cadenza.roots.program import collect_less_often, database_url, run_program, set_up_logs
 from cadenza.roots.settings import Settings, read_settings
 
 Overrides = Mapping[str, Any]
@@ -22,6 +22,7 @@ def run_until_stopped(
 ) -> None:
     settings = _settings(overrides)
     set_up_logs(as_json=settings.log_json)
+    collect_less_often()
 
     async def work(url: str) -> None:
         async with running_program(declarations, settings, url, tenant, threads) as program:
