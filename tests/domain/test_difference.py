@@ -12,6 +12,7 @@ from cadenza.domain.definition import EndpointDefinition, JobDefinition
 from cadenza.domain.difference import Change, ChangeKind, difference
 from cadenza.domain.endpoint import Every
 from cadenza.domain.errors import InvalidFields, InvalidInput
+from cadenza.domain.graph_target import GraphTarget
 from cadenza.domain.target import HttpTarget, Secret, ShellTarget, keeping_secrets, masking_secrets
 from tests.manifest.drawn import jobs
 
