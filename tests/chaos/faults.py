@@ -50,33 +50,41 @@ async def kill_beside(stage: Stage, draw: Draw) -> None:
 
 
 async def _kill(stage: Stage, draw: Draw, member: Member) -> None:
-    member.send(signal.SIGKILL)
-    await member.ended(PATIENCE)
-    await asyncio.sleep(draw.between(0.2, LEASE, "away"))
-    await _back(stage, member)
+    async with member.hands_off:
+        member.send(signal.SIGKILL)
+        await member.ended(PATIENCE)
+        await asyncio.sleep(draw.between(0.2, LEASE, "away"))
+        await _back(stage, member)
 
 
 async def _back(stage: Stage, member: Member) -> None:
-    """A busy machine takes its time to start a program: until then the fault lasts."""
+    """As a process manager does it, again where it ended at its start: for want of a connection,
+    say. A busy machine takes its time for it; until then the fault lasts."""
     before = member.starts
     member.start(stage.mutant)
-    await until(lambda: member.starts > before, within=4 * PATIENCE)
+    async with asyncio.timeout(4 * PATIENCE):
+        while member.starts <= before:
+            await asyncio.sleep(0.1)
+            if not member.alive:
+                member.start(stage.mutant)
 
 
 async def stop(stage: Stage, draw: Draw) -> None:
     """SIGSTOP, past the lease: it goes on as if nothing had been."""
     member = draw.member(stage)
-    member.send(signal.SIGSTOP)
-    await asyncio.sleep(LEASE + draw.between(0.5, 2, "stopped"))
-    member.send(signal.SIGCONT)
+    async with member.hands_off:
+        member.send(signal.SIGSTOP)
+        await asyncio.sleep(LEASE + draw.between(0.5, 2, "stopped"))
+        member.send(signal.SIGCONT)
 
 
 async def terminate(stage: Stage, draw: Draw) -> None:
     """SIGTERM, as a deployment does."""
     member = draw.member(stage, any_kind=True)
-    member.send(signal.SIGTERM)
-    await member.ended(PATIENCE)
-    await _back(stage, member)
+    async with member.hands_off:
+        member.send(signal.SIGTERM)
+        await member.ended(PATIENCE)
+        await _back(stage, member)
 
 
 async def cut(stage: Stage, draw: Draw) -> None:

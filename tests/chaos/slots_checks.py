@@ -35,7 +35,7 @@ def lost_slots(history: History) -> Iterator[Violation]:
 
 def _lost_at_the_edges(history: History, spec: Spec, runs: list[Run]) -> Iterator[Violation]:
     """Before the first run, and after the last one that it left time for."""
-    by_then = history.ended_at - history.bound - _period(spec)
+    by_then = history.ended_at - history.bound - history.longest_run - _period(spec)
     if not runs:
         if spec.since < by_then and _first_due(spec) < by_then:
             yield Violation("lost", spec.endpoint_id, spec.since, "it never ran")

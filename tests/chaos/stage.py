@@ -74,6 +74,7 @@ class Member:
     proxy: Proxy
     log: Path
     process: subprocess.Popen[bytes] | None = None
+    hands_off: asyncio.Lock = field(default_factory=asyncio.Lock)  # one signal after the other
 
     def start(self, mutant: str | None = None) -> None:
         role = self.role

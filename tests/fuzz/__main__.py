@@ -5,7 +5,6 @@ What it finds is written to `.fuzz/`; `--replay` reads such a file again.
 
 import subprocess
 import sys
-import tempfile
 from argparse import ArgumentParser
 from pathlib import Path
 
@@ -20,15 +19,14 @@ FOUND = Path(".fuzz")
 
 def _fuzz(name: str, seconds: int) -> None:
     """Never comes back: libFuzzer ends the process."""
-    reader = READERS[name]
-    with tempfile.TemporaryDirectory(prefix="cadenza-fuzz-") as folder:
-        for number, sample in enumerate(reader.samples):
-            (Path(folder) / str(number)).write_bytes(sample)
-        FOUND.mkdir(exist_ok=True)
-        limits = [f"-max_total_time={seconds}", f"-max_len={LONGEST}", "-timeout=5"]
-        options = [*limits, "-verbosity=0", f"-artifact_prefix={FOUND}/{name}-"]
-        atheris.Setup([sys.argv[0], *options, "-print_final_stats=1", folder], reader.read)
-        atheris.Fuzz()
+    reader, corpus = READERS[name], FOUND / "corpus" / name  # kept for the next time
+    corpus.mkdir(parents=True, exist_ok=True)
+    for number, sample in enumerate(reader.samples):
+        (corpus / f"sample-{number}").write_bytes(sample)
+    limits = [f"-max_total_time={seconds}", f"-max_len={LONGEST}", "-timeout=5"]
+    options = [*limits, "-verbosity=0", f"-artifact_prefix={FOUND}/{name}-"]
+    atheris.Setup([sys.argv[0], *options, "-print_final_stats=1", str(corpus)], reader.read)
+    atheris.Fuzz()
 
 
 def main() -> int:
