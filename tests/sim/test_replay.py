@@ -82,7 +82,7 @@ def test_a_person_sees_a_table_a_timeline_and_what_cannot_be_known(
     assert done.exit_code == 0, done.stderr
     assert "1 sooner, 0 later" in done.stdout
     assert "▲" in done.stdout
-    tables = [line for line in done.stdout.splitlines() if "▲" in line or "sooner" in line]
+    tables = [line for line in done.stdout.splitlines() if "▲" in line or " sooner, " in line]
     assert max(map(len, tables)) <= 80
     assert "Rule long: wait" in done.stdout
     assert "between two probes the state is that of the earlier one" in done.stdout
