@@ -248,8 +248,8 @@ async def _connect(pool: "asyncpg.Pool[asyncpg.Record]", where: str, connections
     except ValueError as error:
         # Not what it says: it may quote a password that was taken for something else.
         raise _unreadable() from error
-    except asyncpg.TooManyConnectionsError as error:
-        raise InstallationError(
+    except asyncpg.TooManyConnectionsError as error:  # others may leave: who can wait, waits
+        raise StoreUnavailable(
             f"The database at {where} has no connection left for this program, which wants "
             f"{connections}. Raise max_connections there, or lower CADENZA_CONNECTIONS."
         ) from error
