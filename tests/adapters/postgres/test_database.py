@@ -145,11 +145,12 @@ async def test_a_pooler_shares_out_connections_by_itself() -> None:
         assert await ask(database) == 1
 
 
-async def test_no_connection_left_is_told_with_what_to_do() -> None:
+async def test_no_connection_left_passes_and_is_told_with_what_to_do() -> None:
     async with limited_role(0) as url:
-        message = await refusal(url)
-    assert "has no connection left for this program, which wants 2" in message
-    assert "CADENZA_CONNECTIONS" in message
+        with pytest.raises(StoreUnavailable) as refused:
+            await open_database(url, connections=2)
+    assert "has no connection left for this program, which wants 2" in str(refused.value)
+    assert "CADENZA_CONNECTIONS" in str(refused.value)
 
 
 @asynccontextmanager
