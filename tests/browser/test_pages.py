@@ -1,5 +1,6 @@
 """Every page in a real browser: no message, no violation of the policy, and usable by everybody."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from tests.browser.watching import PHONE, Person, World, person_of
+from tests.factories import FAILED
 
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
 EMPTY = (
@@ -78,6 +80,32 @@ def test_no_page_is_wider_than_a_phone(world: World, chromium: Browser) -> None:
         for path in _pages(ids):
             width = person.go(path).evaluate("document.documentElement.scrollWidth")
             assert width <= PHONE["width"], path
+
+
+def test_pages_of_what_is_archived_are_for_everybody(world: World, person: Person) -> None:
+    endpoint = world.endpoint()
+    world.done("POST", f"/jobs/{endpoint['job_id']}/archive")
+    job, path = f"/jobs/{endpoint['job_id']}", f"/endpoints/{endpoint['id']}"
+    for page in ("/jobs?archived=yes", job, f"{job}/delete", path, f"{path}/delete"):
+        assert faults_on(person.go(page)) == []
+
+
+@pytest.mark.parametrize("width", [1280, 1000, 700, PHONE["width"]])
+def test_what_a_run_answered_ends_within_its_cell(
+    world: World, chromium: Browser, width: int
+) -> None:
+    message = "no connection to shop.example:443: connection refused by the other side"
+    world.run(world.endpoint(), replace(FAILED, status_code=None, error_message=message))
+    with person_of(world, chromium, viewport={"width": width, "height": 900}) as person:
+        person.sign_in()
+        region = person.page.get_by_role("region", name="The last runs")
+        cell = region.get_by_title(message)
+        outer, inner = region.bounding_box(), cell.bounding_box()
+        assert outer is not None
+        assert inner is not None
+        assert inner["x"] + inner["width"] <= outer["x"] + outer["width"]
+        assert inner["width"] >= 90
+        assert cell.evaluate("cell => getComputedStyle(cell).textOverflow") == "ellipsis"
 
 
 def test_the_theme_follows_the_system_until_somebody_chooses(

@@ -48,6 +48,15 @@ def test_apply_shows_the_difference_and_makes_what_is_missing(person: Person, sh
     assert len(person.cadenza("endpoints", "list").lines) == 2
 
 
+def test_the_file_is_an_argument_or_an_option_and_not_both(person: Person, shop: Path) -> None:
+    done = person.cadenza("apply", shop, "--yes")
+    assert (done.code, "Applied: 3 created." in done.out) == (0, True), done.err
+    assert "3 unchanged" in person.cadenza("apply", "--file", shop).out
+    both = person.cadenza("apply", shop, "-f", "other.yaml")
+    assert both.code == 2
+    assert "Give one of them" in both.err
+
+
 def test_a_second_apply_changes_nothing_and_says_so(person: Person, shop: Path) -> None:
     person.cadenza("apply", "-f", shop, "--yes")
     before = [endpoint["revision"] for endpoint in person.cadenza("endpoints", "list").lines]

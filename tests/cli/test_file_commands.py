@@ -12,6 +12,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner, Result
 
+from cadenza.cli.errors import CommandError, ExitCode
 from cadenza.domain.errors import CadenzaError
 from cadenza.manifest.models import manifest_schema
 from cadenza.roots.main import app
@@ -53,6 +54,14 @@ def test_a_folder_is_validated_and_the_file_has_a_usual_name(
     assert cadenza("validate", "-f", str(file.parent)).exit_code == 0
     monkeypatch.chdir(file.parent)
     assert cadenza("validate").exit_code == 0
+
+
+def test_the_file_is_an_argument_or_an_option_and_not_both(file: Path) -> None:
+    assert cadenza("validate", str(file)).stdout == "Valid: 1 job, 1 endpoint.\n"
+    both = cadenza("validate", str(file), "-f", "other.yaml")
+    assert isinstance(both.exception, CommandError)
+    assert both.exception.exit_code is ExitCode.USAGE
+    assert "Give one of them" in str(both.exception)
 
 
 def test_a_bad_file_ends_with_1_and_says_where(file: Path) -> None:

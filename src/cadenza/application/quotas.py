@@ -1,6 +1,6 @@
 """What may be spent on analysis: set aside before a session, settled after it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -106,9 +106,19 @@ class QuotaReads:
 
     async def of_job(self, tenant_id: UUID, job_id: UUID) -> tuple[str, Allowance]:
         """The day, and what may be spent in it; NotFound where there is no such job."""
-        policy = (await self.jobs.get_job(tenant_id, job_id)).job.planner
-        day, allowance = await self.usage.quota_of_job(tenant_id, job_id)
-        return day, allowance.within(per_day_of(policy, self.limits.per_day))
+        job = (await self.jobs.get_job(tenant_id, job_id)).job
+        return (await self.of_jobs(tenant_id, [job]))[job_id]
+
+    async def of_jobs(
+        self, tenant_id: UUID, jobs: Sequence[Job]
+    ) -> Mapping[UUID, tuple[str, Allowance]]:
+        """The day, and what each of them may spend in it."""
+        quotas = await self.usage.quotas_of_jobs(tenant_id, [job.id for job in jobs])
+        limits = {job.id: per_day_of(job.planner, self.limits.per_day) for job in jobs}
+        return {
+            job_id: (day, allowance.within(limits[job_id]))
+            for job_id, (day, allowance) in quotas.items()
+        }
 
 
 def per_day_of(policy: PlannerPolicy, otherwise: Limits) -> Limits:

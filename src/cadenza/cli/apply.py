@@ -9,7 +9,7 @@ import typer
 
 from cadenza.cli.client import Api
 from cadenza.cli.commands import command
-from cadenza.cli.complete import Force, ManifestFile, OutputFile
+from cadenza.cli.complete import FileOption, Force, NamedFile, OutputFile, manifest_file
 from cadenza.cli.context import CliContext
 from cadenza.cli.difference_view import show_difference, summary
 from cadenza.cli.errors import ApiError, CommandError
@@ -27,7 +27,8 @@ def apply(
     api: Api,
     out: Output,
     context: CliContext,
-    file: ManifestFile = Path("cadenza.yaml"),
+    named: NamedFile = None,
+    file: FileOption = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only show what would change.")
     ] = False,
@@ -38,9 +39,9 @@ def apply(
 ) -> None:
     """Apply a file of schedules: show the difference, ask, change everything in one transaction.
 
-    Example: cadenza apply -f schedules/ --prune
+    Example: cadenza apply schedules/ --prune
     """
-    wanted = _read(out, context, file)
+    wanted = _read(out, context, manifest_file(named, file))
     with out.working("Comparing …"):
         planned = _put(api, wanted, dry_run=True, prune=prune)
     if not out.as_json:

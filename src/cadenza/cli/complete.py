@@ -8,11 +8,13 @@ import typer
 
 from cadenza.cli.client import Api
 from cadenza.cli.context import CliContext
+from cadenza.cli.errors import usage
 from cadenza.cli.lookup import find_job, full_name
 from cadenza.domain.errors import CadenzaError
 
 PATIENCE = 1.0  # seconds that a person waits at the Tab key
 OFFERED = 200
+USUAL_FILE = Path("cadenza.yaml")
 
 
 def job_names(ctx: typer.Context, incomplete: str) -> list[str]:
@@ -69,13 +71,27 @@ OfEndpoint = Annotated[
 Since = Annotated[str | None, typer.Option("--since", help="An instant, or like 2h ago.")]
 Until = Annotated[str | None, typer.Option(help="An instant, or like 2h from now.")]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=100_000, help="How many at most.")]
-ManifestFile = Annotated[
-    Path,
-    typer.Option(
-        "--file", "-f", readable=False, help="A file, a folder of *.yaml and *.yml, or - (stdin)."
+NamedFile = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="FILE",
+        readable=False,
+        show_default=str(USUAL_FILE),
+        help="A file, a folder of *.yaml and *.yml, or - (stdin).",
     ),
+]
+FileOption = Annotated[
+    Path | None,
+    typer.Option("--file", "-f", readable=False, help="The same, as an option."),
 ]
 OutputFile = Annotated[
     Path | None, typer.Option("--output", "-o", help="Write here instead of to stdout.")
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite the output.")]
+
+
+def manifest_file(named: Path | None, option: Path | None) -> Path:
+    """The file that a command was given, in one of the two ways of giving it."""
+    if named is not None and option is not None:
+        raise usage(f"Two files are given, {named} and --file {option}. Give one of them.")
+    return named or option or USUAL_FILE

@@ -2,14 +2,13 @@
 
 import json
 import sys
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from cadenza.cli.complete import ManifestFile
+from cadenza.cli.complete import FileOption, NamedFile, manifest_file
 from cadenza.cli.context import CliContext
 from cadenza.manifest.files import Manifest, read_manifest
 from cadenza.manifest.models import manifest_schema
@@ -31,7 +30,8 @@ def schema() -> None:
 @cli.command()
 def validate(
     ctx: typer.Context,
-    file: ManifestFile = Path("cadenza.yaml"),
+    named: NamedFile = None,
+    file: FileOption = None,
     secrets: Annotated[
         bool,
         typer.Option("--secrets", help="Also see that every ${NAME} of a secret is set."),
@@ -40,11 +40,11 @@ def validate(
 ) -> None:
     """Check a file or a folder of schedules with no server; ends with 1 where one is wrong.
 
-    Example: cadenza validate -f schedules/
+    Example: cadenza validate schedules/
     """
     context: CliContext = ctx.obj
     environment = context.environment if secrets else None
-    manifest = read_manifest(file, context.checks(), environment)
+    manifest = read_manifest(manifest_file(named, file), context.checks(), environment)
     if as_json:
         typer.echo(json.dumps(_record(manifest), ensure_ascii=False))
     else:

@@ -1,7 +1,7 @@
 """What a tenant uses, and what it may use."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
@@ -45,10 +45,12 @@ class MemoryUsage(OverTables):
         period = Period(tenant_id, month_of(self._tables.clock.now()))
         return period.name, self._tables.allowances.get(key_of(period), Allowance(None))
 
-    async def quota_of_job(self, tenant_id: UUID, job_id: UUID) -> tuple[str, Allowance]:
-        self._tables.job(tenant_id, job_id)
-        period = Period(tenant_id, day_of(self._tables.clock.now()), job_id)
-        return period.name, self._tables.allowances.get(key_of(period), Allowance(None))
+    async def quotas_of_jobs(
+        self, tenant_id: UUID, job_ids: Collection[UUID]
+    ) -> Mapping[UUID, tuple[str, Allowance]]:
+        day, allowances = day_of(self._tables.clock.now()), self._tables.allowances
+        keys = {job_id: key_of(Period(tenant_id, day, job_id)) for job_id in job_ids}
+        return {job_id: (day, allowances.get(key, Allowance(None))) for job_id, key in keys.items()}
 
 
 class MemoryReadiness:

@@ -2,12 +2,12 @@
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from uuid import UUID
 
 from cadenza.adapters.postgres.database import Database, OverDatabase
 from cadenza.adapters.postgres.migrate import status
-from cadenza.adapters.postgres.queries import one_row, query
+from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.rows import Row
 from cadenza.adapters.postgres.workers import PostgresWorkers
 from cadenza.application.ports.usage import RunCounts, Usage
@@ -36,9 +36,11 @@ class PostgresUsage(OverDatabase):
         month, *allowance = row
         return month, Allowance(*allowance)
 
-    async def quota_of_job(self, tenant_id: UUID, job_id: UUID) -> tuple[str, Allowance]:
-        day, *allowance = await one_row(self._database, "quota_of_job", "job", tenant_id, job_id)
-        return day, Allowance(*allowance)
+    async def quotas_of_jobs(
+        self, tenant_id: UUID, job_ids: Collection[UUID]
+    ) -> Mapping[UUID, tuple[str, Allowance]]:
+        rows = await self._database.fetch(query("quotas_of_jobs"), tenant_id, list(job_ids))
+        return {job_id: (day, Allowance(*allowance)) for job_id, day, *allowance in rows}
 
 
 def _counts(row: Row, since: str, column: int) -> RunCounts:

@@ -1,6 +1,6 @@
 """What a tenant uses, and what it may use."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -33,8 +33,10 @@ class UsageReads(Protocol):
         """The month, and what may be spent in it."""
         ...
 
-    async def quota_of_job(self, tenant_id: UUID, job_id: UUID) -> tuple[str, Allowance]:
-        """The day, and what may be spent in it; NotFound where there is no such job."""
+    async def quotas_of_jobs(
+        self, tenant_id: UUID, job_ids: Collection[UUID]
+    ) -> Mapping[UUID, tuple[str, Allowance]]:
+        """The day, and what each may spend in it; nothing is spent by a job that is not there."""
         ...
 
 

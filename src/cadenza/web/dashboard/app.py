@@ -12,6 +12,7 @@ from cadenza.web.api.problems import kind_of_problem
 from cadenza.web.dashboard import assets
 from cadenza.web.dashboard.pages import (
     activity,
+    archive,
     drafts,
     endpoint_lists,
     endpoints,
@@ -38,7 +39,7 @@ from cadenza.web.dashboard.visitor import SignInNeeded, local_path
 
 ENTRIES = (  # a fixed address before those with an id in its place
     assets, overview, manifest, endpoint_lists, jobs, scores, rules, endpoints, steering, pauses,
-    drafts, runs, planner, graphs, money, activity, settings, search, events, sign_in,
+    archive, drafts, runs, planner, graphs, money, activity, settings, search, events, sign_in,
 )  # fmt: skip
 OF_API = ("/api/", "/healthz", "/readyz", "/metrics")
 

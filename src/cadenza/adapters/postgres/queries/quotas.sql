@@ -24,16 +24,16 @@ SET token_limit = $3, used = $4, reserved = $5, cost_limit = $6, cost_used = $7,
     cost_reserved = $8, refused_at = $9
 WHERE tenant_id = $1 AND month = $2
 
--- name: quota_of_job
--- What a job may spend on analysis today, and what is left of it.
-SELECT to_char(cadenza_now() AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day,
+-- name: quotas_of_jobs
+-- What each of these jobs may spend on analysis today, and what is left of it.
+SELECT asked.job_id, to_char(cadenza_now() AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day,
        q.token_limit, coalesce(q.used, 0) AS used, coalesce(q.reserved, 0) AS reserved,
        q.cost_limit, coalesce(q.cost_used, 0) AS cost_used,
        coalesce(q.cost_reserved, 0) AS cost_reserved, q.refused_at
-FROM jobs AS j
+FROM unnest($2::uuid[]) AS asked (job_id)
 LEFT JOIN job_quotas AS q
-    ON q.job_id = j.id AND q.day = to_char(cadenza_now() AT TIME ZONE 'UTC', 'YYYY-MM-DD')
-WHERE j.tenant_id = $1 AND j.id = $2
+    ON q.tenant_id = $1 AND q.job_id = asked.job_id
+        AND q.day = to_char(cadenza_now() AT TIME ZONE 'UTC', 'YYYY-MM-DD')
 
 -- name: lock_job_allowance
 -- What a job may spend in a day, for a change of it; made where nothing was used yet.

@@ -14,6 +14,7 @@ from cadenza.application.ports.catalogue import (
     StoredJob,
 )
 from cadenza.domain.definition import declared
+from cadenza.domain.endpoint import EndpointState
 from cadenza.manifest.models import JobFields
 from cadenza.manifest.planner import MODES, planner_document
 from cadenza.manifest.reading import read_job_fields
@@ -90,7 +91,8 @@ async def show_job(
     tenant_id, reads = visitor.caller.tenant_id, dependencies.reads
     stored, order = await reads.jobs.get_job(tenant_id, job_id), EndpointOrder.NAME
     after = read_endpoint_cursor(word_or_none(request, "cursor"), order)
-    search = EndpointSearch(job_id, order=order, after=after, limit=PAGE + 1)
+    state = EndpointState.ARCHIVED if stored.job.archived_at else None
+    search = EndpointSearch(job_id, state=state, order=order, after=after, limit=PAGE + 1)
     endpoints = await reads.endpoints.list_endpoints(tenant_id, search)
     return await page(
         request,
@@ -157,7 +159,7 @@ async def archive_job(
     await dependencies.jobs.archive(visitor.caller, job_id)
     return done(
         back_or(form, f"/jobs/{job_id}"),
-        "The job is archived, with its endpoints. Their history stays.",
+        "The job is archived, with its endpoints. Their history stays, and Restore undoes it.",
     )
 
 

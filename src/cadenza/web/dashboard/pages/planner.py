@@ -1,6 +1,7 @@
 """What the planner did, wants and costs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -10,11 +11,14 @@ from starlette.responses import Response
 from cadenza.application.accounts import TenantChange
 from cadenza.application.planner_switch import is_stopped
 from cadenza.application.ports.activity import DayOfSessions
+from cadenza.application.ports.catalogue import JobSearch
 from cadenza.application.ports.records import SessionSearch
+from cadenza.domain.endpoint import Job
 from cadenza.domain.errors import InvalidInput
-from cadenza.domain.rule import Mode
+from cadenza.domain.quota import Allowance
+from cadenza.domain.rule import Mode, Modes
 from cadenza.web.api.dependencies import Dependencies
-from cadenza.web.api.parsing.cursors import read_time_cursor
+from cadenza.web.api.parsing.cursors import read_cursor, read_time_cursor, write_cursor
 from cadenza.web.dashboard.forms import Form
 from cadenza.web.dashboard.pages.jobs import word_or_none
 from cadenza.web.dashboard.pages.lists import endpoint_names, rows_by_time
@@ -33,6 +37,7 @@ routes = APIRouter()
 ENTRY = "/planner"
 SUGGESTIONS, RUNS = 50, 50
 DAYS = 30  # of which the cost is shown
+JOBS = 10  # whose day is shown at once
 MODES = ("rules_mode", "detectors_mode", "llm_mode")  # of the tenant
 
 
@@ -68,10 +73,34 @@ async def show_planner(
         month=month,
         allowance=allowance,
         idle_looks=await reads.activity.idle_looks(tenant_id),
+        today=await _today(request, dependencies, visitor, tenant.modes),
         days=await _each_day(dependencies, visitor, now),
         tenant=tenant,
         is_stopped=is_stopped(tenant.modes),
         modes=list(Mode),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Today:
+    """What jobs have used of what they may use in this day."""
+
+    jobs: Sequence[tuple[Job, Modes, Allowance]]
+    next: str | None  # the cursor of those that follow by name
+
+
+async def _today(
+    request: Request, dependencies: Dependencies, visitor: Visitor, modes: Modes
+) -> Today:
+    tenant_id = visitor.caller.tenant_id
+    search = JobSearch(after=read_cursor(word_or_none(request, "jobs")), limit=JOBS + 1)
+    stored = await dependencies.reads.jobs.list_jobs(tenant_id, search)
+    jobs = [row.job for row in stored[:JOBS]]
+    quotas = await dependencies.quotas.of_jobs(tenant_id, jobs)
+    is_more = len(stored) > JOBS
+    return Today(
+        [(job, job.planner.modes(modes), quotas[job.id][1]) for job in jobs],
+        write_cursor(jobs[-1].name, jobs[-1].id) if is_more else None,
     )
 
 

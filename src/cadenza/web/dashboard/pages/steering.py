@@ -70,9 +70,8 @@ async def archive_endpoint(
     endpoint_id: UUID, _form: Sent, visitor: Operator, dependencies: PageDependencies
 ) -> Response:
     await dependencies.endpoints.archive(visitor.caller, endpoint_id)
-    return done(
-        f"/endpoints/{endpoint_id}", "It is archived and never runs again. Its history stays."
-    )
+    message = "It is archived and runs no more. Its history stays, and Restore undoes it."
+    return done(f"/endpoints/{endpoint_id}", message)
 
 
 @routes.post("/endpoints/{endpoint_id}/test")
