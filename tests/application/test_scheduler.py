@@ -58,6 +58,24 @@ async def test_a_claim_held_in_its_timer_waits_again_when_the_clock_steps_back()
 
 
 @simulated
+async def test_a_claim_held_in_its_timer_is_given_back_when_the_clock_steps_far_back() -> None:
+    bench = Bench()
+    await bench.add(created_at=NOON + seconds(10))
+    async with bench.worker() as worker:
+        await bench.sleep(9.9)
+        assert bench.row().endpoint.in_flight
+        bench.clock.step(seconds(-90))
+        await bench.sleep(1)
+        assert not bench.row().endpoint.in_flight
+        assert worker.targets.requests == []
+        assert bench.runs() == []
+        assert bench.row().endpoint.next_run_at == NOON + seconds(10)
+        await bench.sleep(95)
+    (run,) = bench.runs()
+    assert run.started_at == run.slot_at == NOON + seconds(10)
+
+
+@simulated
 async def test_a_forward_step_of_the_clock_starts_what_is_due_once_and_declares_the_rest() -> None:
     bench = Bench()
     await bench.add(baseline=Every(minutes(1)))

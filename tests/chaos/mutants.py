@@ -79,9 +79,10 @@ def _no_renewal(patch: Patch) -> None:
 
 
 def _no_timer(patch: Patch) -> None:
-    async def at_once(_worker: Any, _slot_at: Any) -> None: ...
+    async def at_once(_worker: Any, _claim: Any) -> bool:
+        return True
 
-    patch.put(Worker, "_until", at_once)
+    patch.put(Worker, "_comes", at_once)
 
 
 def _local_key(patch: Patch) -> None:

@@ -17,7 +17,7 @@ from cadenza.adapters.postgres.claims import PostgresClaims
 from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.grants import PostgresGrants
 from cadenza.adapters.postgres.planner_rows import PostgresSuggestions
-from cadenza.adapters.postgres.records import PostgresRecords
+from cadenza.adapters.postgres.records import PostgresEventLog, PostgresRecords
 from cadenza.adapters.postgres.run_reads import PostgresRunReads
 from cadenza.adapters.postgres.schedules import PostgresScheduleReads
 from cadenza.adapters.postgres.sessions import session_of
@@ -139,6 +139,7 @@ def memory_store() -> Store:
         workers=memory.workers,
         steering=memory.steering,
         records=memory.records,
+        events=memory.event_log,
     )
 
 
@@ -165,6 +166,7 @@ async def postgres_store() -> AsyncIterator[Store]:
             workers=PostgresWorkers(database),
             steering=PostgresSteeringReads(database),
             records=PostgresRecords(database),
+            events=PostgresEventLog(database),
         )
 
 

@@ -11,6 +11,7 @@ from cadenza.application.ports.analysis_queue import AnalysisQueue
 from cadenza.application.ports.billing import BillingReads, MeansReads
 from cadenza.application.ports.catalogue import EndpointReads
 from cadenza.application.ports.claims import ClaimBatch, ClaimRequest, RunQueue
+from cadenza.application.ports.event_log import EventLog
 from cadenza.application.ports.grants import GrantReads
 from cadenza.application.ports.planning import Quota
 from cadenza.application.ports.records import Records
@@ -94,6 +95,7 @@ class Store:
     workers: KnownWorkers
     steering: SteeringReads
     records: Records
+    events: EventLog
 
     def transaction(self) -> AbstractAsyncContextManager[Transaction]:
         return self.port.transaction()

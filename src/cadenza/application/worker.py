@@ -26,6 +26,7 @@ from cadenza.application.ports.events import Event, Events
 from cadenza.application.results import Results, SchedulerOptions
 from cadenza.application.sanitizing import error_text
 from cadenza.application.waiting import end_all, until_set
+from cadenza.domain.clock_steps import CLOCK_STEP
 from cadenza.domain.errors import StoreUnavailable
 
 STANDS_STILL_AFTER = 10.0  # seconds, beyond a few ticks
@@ -219,7 +220,9 @@ class Worker(Generic[C, F]):
     async def _execute(self, execution: Execution[C]) -> None:
         claim = execution.claim
         try:
-            await self._until(claim.slot_at)
+            if not await self._comes(claim):
+                await self._give_back([claim])
+                return
             if self._stopping.is_set():
                 return  # not sent: it is given back
             if asyncio.get_running_loop().time() >= execution.lease_ends:
@@ -240,10 +243,14 @@ class Worker(Generic[C, F]):
             execution.release()
             self._load.remove(claim)
 
-    async def _until(self, slot_at: datetime) -> None:
-        """Never early: the clock is asked again after every sleep."""
-        while (left := slot_at - self._clock.now()) > timedelta(0):
+    async def _comes(self, claim: Leased) -> bool:
+        """Never early: the clock is asked again after every sleep. Where it stepped back, only what
+        was sent at its slot before does not wait for that to come again."""
+        while (left := claim.slot_at - self._clock.now()) > timedelta(0):
+            if left > CLOCK_STEP:
+                return claim.attempt > 1
             await self._clock.sleep(left)
+        return True
 
     async def _perform(self, claim: C, started_at: datetime) -> F:
         try:
@@ -260,9 +267,7 @@ class Worker(Generic[C, F]):
 
     def _forget(self, claim: Leased) -> None:
         execution = self._executions.get(claim.run_id)
-        if (
-            execution is not None and execution.claim.epoch == claim.epoch
-        ):  # not one that came after it
+        if execution is not None and execution.claim.epoch == claim.epoch:  # none that came after
             del self._executions[claim.run_id]
 
     # --- Store ----------------------------------------------------------------------------
@@ -352,7 +357,10 @@ class Worker(Generic[C, F]):
         await end_all(execution.task for execution in waiting if execution.task)
         unsent = [execution.claim for execution in waiting if not execution.started_at]
         if unsent:
-            await self._retry(lambda: self._queue.give_back(unsent))
+            await self._give_back(unsent)
+
+    async def _give_back(self, unsent: list[C]) -> None:
+        await self._retry(lambda: self._queue.give_back(unsent))
         for claim in unsent:
             self._drop(claim, "run.given_back")
 

@@ -15,6 +15,7 @@ from cadenza.domain.authority import (
     may_overwrite,
 )
 from cadenza.domain.bounds import MAX_CHANGES_PER_HOUR
+from cadenza.domain.clock_steps import CLOCK_STEP
 from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import Baseline, Endpoint, Every, fresh_hints
 from cadenza.domain.errors import AlreadyRunning, LeftAlone, Refused, TooManyChanges
@@ -178,6 +179,8 @@ def request_run_now(endpoint: Endpoint, now: datetime) -> Endpoint:
     if endpoint.in_flight or endpoint.manual_slot_at is not None:
         raise AlreadyRunning("a run of it is in flight; try again when that has finished")
     slot_at = max(now, after_last_slot(endpoint) or now)
+    if slot_at - now > CLOCK_STEP:
+        slot_at = now  # the clock stepped back, and nobody waits until it has caught up
     if slot_at == endpoint.next_run_at:
         slot_at += TICK
     return replace(endpoint, manual_slot_at=slot_at)

@@ -21,6 +21,7 @@ from cadenza.application.ports.dispatcher import Dispatcher
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.application.repeat import repeat
 from cadenza.application.scheduler import Scheduler, SchedulerOptions
+from cadenza.roots.clock_steps import follow_clock_steps
 from cadenza.roots.dispatch import dispatcher
 from cadenza.roots.expressions import expression_limits
 from cadenza.roots.program import collect_less_often, opened_database, run_program, start_program
@@ -65,11 +66,12 @@ async def run_scheduler(settings: Settings, url: str) -> None:
             endable_expressions(expression_limits(settings)) as expressions,
             dispatcher(settings, signing_keys, clock, expressions) as calls,
         ):
-            logged = LoggingDispatcher(calls)
+            logged, options = LoggingDispatcher(calls), scheduler_options(settings)
             worker = make_scheduler(settings, database, box, clock, logged, load)
             beside = [
                 Listener(url, {"cadenza_due": worker.wake}).run(),
                 repeat(housekeeping, clock, MAINTENANCE_EVERY, log_trouble),
+                follow_clock_steps(database, box, clock, worker, options.lease),
             ]
             name, at_once = worker_name(settings), settings.in_flight
             await run_worker(

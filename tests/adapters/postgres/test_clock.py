@@ -80,6 +80,7 @@ def test_a_step_of_the_databases_clock_is_followed_at_once(
     monotonic.moment += 1
     clock.hear(NOON + seconds(step))
     assert clock.now() == NOON + seconds(step)
+    assert clock.stepped_back.is_set() == (step < -5)
 
 
 async def test_it_is_never_ahead_of_the_database_and_hardly_behind(world: World) -> None:

@@ -9,6 +9,7 @@ from cadenza.adapters.memory.rows import EndpointRow
 from cadenza.adapters.memory.tables import OverTables
 from cadenza.application.ports.claims import ClaimBatch, ClaimRequest
 from cadenza.domain.claiming import Candidate, fair_shares, slot_to_claim
+from cadenza.domain.instants import TICK
 from cadenza.domain.plan import Source
 from cadenza.domain.run import Claim, LostAttempt, Run, RunStatus
 
@@ -113,7 +114,9 @@ class MemoryClaims(OverTables):
             is_manual=is_manual,
         )
         run_ids = self._tables.runs_of[endpoint.id]
-        assert slot_at not in run_ids, f"slot {slot_at} of {endpoint.id} has a run already"
+        while slot_at in run_ids:  # of before the clock stepped back
+            slot_at += TICK
+        run = replace(run, slot_at=slot_at)
         run_ids[slot_at] = run.id
         self._tables.runs[run.id] = run
         return run

@@ -5,6 +5,7 @@ from contextlib import AbstractAsyncContextManager
 from cadenza.adapters.memory.accounts import MemoryAccountRows
 from cadenza.adapters.memory.billing_rows import MemoryBillingRows
 from cadenza.adapters.memory.catalogue_rows import MemoryCatalogueRows
+from cadenza.adapters.memory.clock_rows import MemoryClockRows
 from cadenza.adapters.memory.grants import MemoryGrantRows
 from cadenza.adapters.memory.planner_rows import MemoryPlannerRows
 from cadenza.adapters.memory.records import MemoryRecordRows
@@ -22,6 +23,7 @@ class MemoryTransaction(
     MemoryCatalogueRows,
     MemoryRemovalRows,
     MemoryRunRows,
+    MemoryClockRows,
     MemoryPlannerRows,
     MemoryAccountRows,
     MemorySlotRows,

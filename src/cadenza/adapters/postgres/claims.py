@@ -1,11 +1,14 @@
 """Claims and leases, each one statement over as many rows as there are."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from time import monotonic
 from typing import Any
 from uuid import UUID
+
+import asyncpg
 
 from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.queries import query
@@ -21,6 +24,7 @@ from cadenza.domain.target import HttpTarget, Target
 
 FIRST_TENANT = UUID(int=0)
 TENANTS_AT_ONCE = 500
+MOVES = 5  # of a slot that is taken, until it is free
 SPARE_SECONDS = 1.0  # that an id may wait for its run: ids sort by the time they were made
 
 
@@ -65,9 +69,13 @@ class PostgresClaims:
     ) -> Sequence[Row]:
         walk = self._backlog, self._last_tenant_id, TENANTS_AT_ONCE
         values = _values(request, ids)
-        return await self._database.fetch(
-            query("claim_due"), *values, *walk, is_sweep, request.runs_on, _owners(request)
-        )
+        values = (*values, *walk, is_sweep, request.runs_on, _owners(request))
+        for _ in range(MOVES):
+            with suppress(asyncpg.UniqueViolationError):
+                return await self._database.fetch(query("claim_due"), *values)
+            # A slot that has a run already, as after a clock that stepped back and forth.
+            await self._database.execute(query("move_taken_slots"), request.ahead)
+        return await self._database.fetch(query("claim_due"), *values)
 
     async def renew(self, claims: Sequence[Claim], lease: timedelta) -> frozenset[UUID]:
         rows = await self._database.fetch(query("renew"), *claim_keys(claims), lease)

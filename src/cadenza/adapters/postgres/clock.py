@@ -12,6 +12,7 @@ from time import monotonic
 
 from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.queries import query
+from cadenza.domain.clock_steps import CLOCK_STEP
 
 DRIFT = 0.001  # of the time since an answer: two clocks of 500 ppm, one fast and one slow
 STEP = timedelta(seconds=1)
@@ -21,6 +22,7 @@ class DatabaseClock:
     def __init__(self) -> None:
         self._heard_at: datetime | None = None
         self._heard = 0.0
+        self.stepped_back = asyncio.Event()  # or an answer was on its way for as long
 
     async def ask(self, database: Database) -> datetime:
         self.hear(await database.fetchval(query("database_time")))
@@ -29,8 +31,12 @@ class DatabaseClock:
     def hear(self, at: datetime) -> None:
         """An answer of the database arrived just now, and said this time."""
         moment = monotonic()
-        if self._heard_at is not None and -STEP < at - self._at(moment) <= timedelta(0):
-            return  # it was longer on its way than the one that we count from
+        if self._heard_at is not None:
+            behind = self._at(moment) - at
+            if timedelta(0) <= behind < STEP:
+                return  # it was longer on its way than the one that we count from
+            if behind > CLOCK_STEP:
+                self.stepped_back.set()
         self._heard_at, self._heard = at, moment
 
     def now(self) -> datetime:

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from cadenza.adapters.postgres.accounts import PostgresAccountRows
 from cadenza.adapters.postgres.billing_rows import PostgresBillingRows
+from cadenza.adapters.postgres.clock_rows import PostgresClockRows
 from cadenza.adapters.postgres.database import Connection, Database
 from cadenza.adapters.postgres.endpoint_rows import PostgresEndpointRows
 from cadenza.adapters.postgres.grant_rows import PostgresGrantRows
@@ -27,6 +28,7 @@ class PostgresTransaction(
     PostgresEndpointRows,
     PostgresRemovalRows,
     PostgresRunRows,
+    PostgresClockRows,
     PostgresPlannerRows,
     PostgresAccountRows,
     PostgresSlotRows,

@@ -9,7 +9,7 @@ the end may mean that it was stored or not.
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Protocol
 from uuid import UUID
@@ -203,12 +203,29 @@ class RunRows(Protocol):
         ...
 
 
+class ClockRows(Protocol):
+    """For a clock that stepped back: what lies more than a second in its future."""
+
+    async def lock_ahead_of_clock(self, limit: int) -> Sequence[StoredEndpoint]:
+        """Endpoints that count from there and have no run in flight, but none that others lock."""
+        ...
+
+    async def count_ahead_of_clock(self) -> int:
+        """The same, with those in flight and those that others lock."""
+        ...
+
+    async def shorten_leases(self, lease: timedelta) -> None:
+        """Leases of claims that were made there end as if they were made now."""
+        ...
+
+
 class Transaction(
     Records,
     JobRows,
     EndpointRows,
     RemovalRows,
     RunRows,
+    ClockRows,
     PlannerRows,
     AccountRows,
     ScheduleRows,
