@@ -10,9 +10,11 @@ from typing import Any
 from uuid import UUID
 
 from cadenza.adapters.expressions.cel import CelExpressions
+from cadenza.adapters.expressions.pool import endable_expressions
 from cadenza.adapters.http.addresses import AddressPolicy, parse_networks
 from cadenza.adapters.http.dispatcher import HttpDispatcher
 from cadenza.adapters.http.look_up import LookUp
+from cadenza.application.ports.expressions import Expressions
 from cadenza.domain.run import Outcome
 from cadenza.domain.target import HttpTarget
 from tests.factories import NOON, make_claim, make_endpoint, seconds
@@ -162,10 +164,12 @@ class Caller:
         look_up: LookUp | None = None,
         signer: FakeSigner | None = None,
         closed_ports: frozenset[int] = frozenset(),
+        expressions: Expressions | None = None,
     ) -> None:
         policy = AddressPolicy(parse_networks(allowed), closed_ports)
+        expressions = expressions or CelExpressions()
         self.dispatcher = HttpDispatcher(
-            policy, signer or FakeSigner(), FixedClock(), CelExpressions(), look_up
+            policy, signer or FakeSigner(), FixedClock(), expressions, look_up
         )
 
     async def call(self, url: str, within: float = 5, **target: Any) -> Outcome:
@@ -176,11 +180,12 @@ class Caller:
 
 @asynccontextmanager
 async def calling(**options: Any) -> AsyncIterator[Caller]:
-    caller = Caller(**options)
-    try:
-        yield caller
-    finally:
-        await caller.dispatcher.close()
+    async with endable_expressions(at_once=False) as expressions:
+        caller = Caller(**{"expressions": expressions, **options})
+        try:
+            yield caller
+        finally:
+            await caller.dispatcher.close()
 
 
 @asynccontextmanager

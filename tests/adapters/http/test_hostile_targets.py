@@ -421,13 +421,11 @@ async def test_horrors_do_not_break_an_assertion() -> None:
         outcome = await ended(answering(raw), success_when="body == 'x' || status == 200")
         assert outcome.error_kind in (None, "assertion")
     numbers = json.dumps(list(range(10_000)))
-    begun = time.perf_counter()
     outcome = await ended(
         answering(numbers), success_when="body.map(x, body.map(y, x + y)).size() > 0"
     )
-    assert time.perf_counter() - begun < 2
     assert outcome.error_kind == "assertion"
-    assert "too long" in (outcome.error_message or "")
+    assert "50 ms of processor time" in (outcome.error_message or "")
 
 
 async def test_old_western_text_is_read_as_its_header_says() -> None:
