@@ -150,7 +150,6 @@ class EndpointDocument(Document):
         description="Failures in a row double an interval, up to 32 times: `none` switches that "
         "off; `doubling` where it is left out.",
     )
-
     url: Annotated[str, Field(min_length=1, max_length=most.MAX_URL)] | None = None
     method: Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] | None = None
     headers: Headers | None = None
