@@ -37,7 +37,7 @@ def test_the_tenant_is_told_what_it_uses(person: Person) -> None:
     person.queue()
     assert person.gets("usage")["endpoints"] == 1
     assert "no runs" in person.says("usage") or "success" in person.says("usage")
-    assert "none" in person.says("quota")
+    assert "5,000,000" in person.says("quota")
     assert person.tenant in person.says("whoami")
 
 

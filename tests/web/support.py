@@ -195,7 +195,8 @@ def listening_over(
         tasks = asyncio.all_tasks(loop)  # what a library leaves behind, as for its event streams
         for task in tasks:
             task.cancel()
-        loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+        if tasks:
+            loop.run_until_complete(asyncio.wait(tasks))
 
     thread = Thread(target=run, daemon=True)
     thread.start()

@@ -16,7 +16,7 @@ async def three(site: Site) -> list[str]:
 
 async def act(site: Site, action: str, ids: list[str], **fields: Any) -> dict[str, Any]:
     body = {"action": action, "endpoint_ids": ids, **fields}
-    return await site.ours.done("POST", "/endpoints/actions", body)
+    return await site.ours.done("POST", "/endpoint-actions", body)
 
 
 async def test_many_are_paused_and_resumed_and_each_says_what_became_of_it(site: Site) -> None:
@@ -59,7 +59,7 @@ async def test_each_that_changed_has_an_audit_entry_of_its_own(site: Site) -> No
 async def test_endpoints_of_another_tenant_are_not_found(site: Site) -> None:
     ids = await three(site)
     body = {"action": "pause", "endpoint_ids": ids}
-    answer = await site.theirs.done("POST", "/endpoints/actions", body)
+    answer = await site.theirs.done("POST", "/endpoint-actions", body)
     assert {item["result"] for item in answer["items"]} == {"not-found"}
     assert (await site.ours.done("GET", "/endpoints?state=paused"))["items"] == []
 
@@ -74,4 +74,4 @@ async def test_endpoints_of_another_tenant_are_not_found(site: Site) -> None:
     ],
 )
 async def test_what_is_no_action_on_endpoints_is_refused(site: Site, body: dict[str, Any]) -> None:
-    assert (await site.ours.ask("POST", "/endpoints/actions", json=body)).status_code == 422
+    assert (await site.ours.ask("POST", "/endpoint-actions", json=body)).status_code == 422

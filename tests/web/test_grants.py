@@ -19,7 +19,7 @@ SCOPES = ["graph:execute:langgraph:poet"]
 # What holds or shows a grant, and what runs under it.
 SEALED = {"endpoints.secret_headers", "signing_keys.secret", "virtual_keys.sealed"}
 NO_CREDENTIALS = {  # by their names they might be
-    *("endpoints.hint_interval_author", "endpoints.hint_run_author"),
+    *("endpoints.hint_interval_author", "endpoints.hint_run_author", "steering_history.author"),
     *("idempotency_keys.key", "sign_ins.key_id", "sign_in_links.key_id"),
 }
 COUNTED = re.compile(r"tokens$|token_limit$")

@@ -11,6 +11,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from cadenza.application.ports.claims import ClaimBatch, ClaimRequest, FinishReport, RunQueue
+from cadenza.domain.claiming import TenantHost
 from cadenza.domain.run import Claim, FinishedRun
 
 
@@ -20,7 +21,7 @@ class ProgramRuns:
     def __init__(self, queue: RunQueue[Claim, FinishedRun], hosts: Collection[str]) -> None:
         self._queue = queue
         self._hosts = hosts
-        self._foreign: dict[str, int] = {}
+        self._foreign: dict[TenantHost, int] = {}
 
     async def claim_due(self, request: ClaimRequest) -> ClaimBatch[Claim]:
         batch = await self._queue.claim_due(self._passing_over(request))
@@ -49,6 +50,6 @@ class ProgramRuns:
         foreign = [claim for claim in claims if claim.host not in self._hosts]
         if not foreign:
             return claims
-        self._foreign |= {claim.host: full for claim in foreign}
+        self._foreign |= {(claim.tenant_id, claim.host): full for claim in foreign}
         await self._queue.give_back(foreign)
         return [claim for claim in claims if claim.host in self._hosts]

@@ -30,6 +30,10 @@ class AsyncOperations:
         """Do what was suggested, within the planner's bounds; 409 where it was accepted before."""
         return await self._call(operations.ACCEPT, (session_id,), fields)
 
+    async def act_on_many(self, **fields: Unpack[types.BulkBody]) -> types.BulkResponse:
+        """Pause, resume, clear the hints or reset the failures of up to 1,000 endpoints: all that can be done, in one transaction, and what became of each."""
+        return await self._call(operations.ACT_ON_MANY, (), fields)
+
     async def add_credits(
         self, account: str, /, **fields: Unpack[types.CreditsBody]
     ) -> types.LedgerEntryResponse:
@@ -153,6 +157,18 @@ class AsyncOperations:
         """How the account reaches a provider."""
         return await self._call(operations.CREATE_VIRTUAL_KEY, (account,), fields)
 
+    async def delete_endpoint(
+        self, endpoint: str, /, **fields: Unpack[types.DeleteEndpointFields]
+    ) -> types.RemovalResponse:
+        """For good, with its runs and sessions; only what is archived."""
+        return await self._call(operations.DELETE_ENDPOINT, (endpoint,), fields)
+
+    async def delete_job(
+        self, job: str, /, **fields: Unpack[types.DeleteJobFields]
+    ) -> types.RemovalResponse:
+        """For good, with its endpoints, their runs and sessions; only what is archived."""
+        return await self._call(operations.DELETE_JOB, (job,), fields)
+
     async def delete_schedule(
         self, schedule: str, /, **fields: Unpack[types.DeleteScheduleFields]
     ) -> None:
@@ -168,6 +184,12 @@ class AsyncOperations:
     async def delete_user(self, tenant_id: str, user_id: str, /) -> types.DeletedResponse:
         """With their keys."""
         return await self._call(operations.DELETE_USER, (tenant_id, user_id), {})
+
+    async def dismiss(
+        self, session_id: str, /, **fields: Unpack[types.AcceptBody]
+    ) -> types.DismissedSuggestionResponse:
+        """It is not wanted: it leaves the list, and nearly the same is not suggested again while it would have been open."""
+        return await self._call(operations.DISMISS, (session_id,), fields)
 
     async def explain_next_run(self, endpoint: str, /) -> types.ExplanationResponse:
         """Why it runs next when it does, what was considered, and what would change it."""
@@ -186,6 +208,12 @@ class AsyncOperations:
         """Calls, tokens and credits: days in their order, other groups by what they cost."""
         return await self._call(operations.GET_ACCOUNT_USAGE, (account,), fields)
 
+    async def get_activity(
+        self, **fields: Unpack[types.GetActivityFields]
+    ) -> types.ActivityResponse:
+        """Runs by family and outcome, and how late and how long they were; the last hour where nothing else is asked for."""
+        return await self._call(operations.GET_ACTIVITY, (), fields)
+
     async def get_endpoint(self, endpoint: str, /) -> types.EndpointDetailResponse:
         return await self._call(operations.GET_ENDPOINT, (endpoint,), {})
 
@@ -200,8 +228,20 @@ class AsyncOperations:
     async def get_job(self, job: str, /) -> types.JobResponse:
         return await self._call(operations.GET_JOB, (job,), {})
 
+    async def get_job_strips(
+        self, **fields: Unpack[types.GetJobStripsFields]
+    ) -> types.JobStripsResponse:
+        """Of each of these jobs the last hour by minute, and its endpoints by state."""
+        return await self._call(operations.GET_JOB_STRIPS, (), fields)
+
     async def get_own_tenant(self) -> types.TenantResponse:
         return await self._call(operations.GET_OWN_TENANT, (), {})
+
+    async def get_planner_days(
+        self, **fields: Unpack[types.GetPlannerDaysFields]
+    ) -> types.PlannerDaysResponse:
+        """Sessions, tokens and cost by day in UTC, and how often planners looked and did nothing."""
+        return await self._call(operations.GET_PLANNER_DAYS, (), fields)
 
     async def get_quota(self) -> types.QuotaResponse:
         """Tokens and money for analysis this month, and since when there is not enough."""
@@ -224,8 +264,20 @@ class AsyncOperations:
         """With its first events."""
         return await self._call(operations.GET_SCHEDULE_RUN, (schedule, schedule_run_id), {})
 
+    async def get_score(
+        self, job: str, /, **fields: Unpack[types.GetScoreFields]
+    ) -> types.ScoreResponse:
+        """Runs with what bent them: hints and pauses with author and reason, flags, what is planned and what the baseline alone would do, and two values of the answers."""
+        return await self._call(operations.GET_SCORE, (job,), fields)
+
     async def get_session(self, session_id: str, /) -> types.SessionDetailResponse:
         return await self._call(operations.GET_SESSION, (session_id,), {})
+
+    async def get_states(
+        self, **fields: Unpack[types.GetStatesFields]
+    ) -> types.StateCountsResponse:
+        """How many endpoints are in which state."""
+        return await self._call(operations.GET_STATES, (), fields)
 
     async def get_tenant(self, tenant_id: str, /) -> types.TenantResponse:
         return await self._call(operations.GET_TENANT, (tenant_id,), {})
@@ -239,6 +291,12 @@ class AsyncOperations:
     async def get_usage(self) -> types.UsageResponse:
         """Runs by how they ended, and what there is."""
         return await self._call(operations.GET_USAGE, (), {})
+
+    async def get_values(
+        self, endpoint: str, /, **fields: Unpack[types.GetValuesFields]
+    ) -> types.ValuesResponse:
+        """A number of its answers over time, and which numbers there are: those that rules read first, then those that move most."""
+        return await self._call(operations.GET_VALUES, (endpoint,), fields)
 
     async def healthz(self) -> types.AliveResponse:
         """The process answers."""
@@ -255,6 +313,10 @@ class AsyncOperations:
     ) -> types.EndpointResponse:
         """Run once at an instant, if the baseline does not come first."""
         return await self._call(operations.HINT_ONE_SHOT, (endpoint,), fields)
+
+    async def judge_rules(self, endpoint: str, /) -> types.RulesNowResponse:
+        """The declared rules that read it, judged now on its latest answer; nothing comes of it."""
+        return await self._call(operations.JUDGE_RULES, (endpoint,), {})
 
     def list_accounts(
         self, **fields: Unpack[types.ListAccountsFields]
@@ -289,6 +351,10 @@ class AsyncOperations:
         """By id, with the workers that know them; they belong to the installation."""
         return self._pages(operations.LIST_GRAPHS, (), fields)
 
+    async def list_ids(self, **fields: Unpack[types.ListIdsFields]) -> types.IdsResponse:
+        """The ids of one kind that begin so, a few at most."""
+        return await self._call(operations.LIST_IDS, (), fields)
+
     def list_jobs(self, **fields: Unpack[types.ListJobsFields]) -> AsyncIterator[types.JobResponse]:
         return self._pages(operations.LIST_JOBS, (), fields)
 
@@ -301,8 +367,10 @@ class AsyncOperations:
         """Newest first, each with the balance after it."""
         return self._pages(operations.LIST_LEDGER, (account,), fields)
 
-    def list_runs(self, **fields: Unpack[types.ListRunsFields]) -> AsyncIterator[types.RunResponse]:
-        """Newest slot first, without what they answered."""
+    def list_runs(
+        self, **fields: Unpack[types.ListRunsFields]
+    ) -> AsyncIterator[types.ListedRunResponse]:
+        """Newest slot first, without what they answered; `error` is a piece of kind or message."""
         return self._pages(operations.LIST_RUNS, (), fields)
 
     async def list_schedule_run_events(
@@ -337,6 +405,12 @@ class AsyncOperations:
     async def list_signing_keys(self) -> types.SigningKeysResponse:
         return await self._call(operations.LIST_SIGNING_KEYS, (), {})
 
+    def list_steering(
+        self, endpoint: str, /, **fields: Unpack[types.ListSteeringFields]
+    ) -> AsyncIterator[types.SteeringEntryResponse]:
+        """Its hints and pauses, those of the past too, newest first: who, why, and how each ended."""
+        return self._pages(operations.LIST_STEERING, (endpoint,), fields)
+
     async def list_suggestions(
         self, **fields: Unpack[types.ListSuggestionsFields]
     ) -> types.SuggestionsResponse:
@@ -357,6 +431,12 @@ class AsyncOperations:
     async def list_virtual_keys(self, account: str, /) -> types.VirtualKeysResponse:
         """The oldest first, revoked ones among them."""
         return await self._call(operations.LIST_VIRTUAL_KEYS, (account,), {})
+
+    async def list_workers(
+        self, **fields: Unpack[types.ListWorkersFields]
+    ) -> types.WorkersResponse:
+        """Schedulers, planners and graph workers, those that live first."""
+        return await self._call(operations.LIST_WORKERS, (), fields)
 
     async def me(self) -> types.MeResponse:
         """Who you are, by your key."""
@@ -391,6 +471,20 @@ class AsyncOperations:
     async def reset_failures(self, endpoint: str, /) -> types.EndpointResponse:
         """Forget the failures, and with them the back-off."""
         return await self._call(operations.RESET_FAILURES, (endpoint,), {})
+
+    async def restore(
+        self, session_id: str, /, **fields: Unpack[types.AcceptBody]
+    ) -> types.DismissedSuggestionResponse:
+        """Undo a dismissal; 409 where there is none."""
+        return await self._call(operations.RESTORE, (session_id,), fields)
+
+    async def restore_endpoint(self, endpoint: str, /) -> types.EndpointDetailResponse:
+        """Undo its end."""
+        return await self._call(operations.RESTORE_ENDPOINT, (endpoint,), {})
+
+    async def restore_job(self, job: str, /) -> types.JobResponse:
+        """Undo the end of a job, and of the endpoints that ended with it."""
+        return await self._call(operations.RESTORE_JOB, (job,), {})
 
     async def resume(self, endpoint: str, /) -> types.EndpointResponse:
         """Lift a person's pause and a planner's; that of the job stays."""
@@ -432,6 +526,10 @@ class AsyncOperations:
     ) -> types.SessionRunsResponse:
         """The runs whose slots its hints and pauses chose, the oldest first."""
         return await self._call(operations.RUNS_OF_SESSION, (session_id,), fields)
+
+    async def search(self, **fields: Unpack[types.SearchFields]) -> types.FoundResponse:
+        """Jobs, endpoints, runs by their error or status code, and sessions by their reasoning: of runs and sessions those of the last seven days."""
+        return await self._call(operations.SEARCH, (), fields)
 
     async def set_default_key(
         self, account: str, virtual_key_id: str, /

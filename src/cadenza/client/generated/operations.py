@@ -8,6 +8,7 @@ from cadenza.client.core import Operation
 ACCEPT = Operation(
     "POST", "/sessions/{session_id}/accept", parameters=("session_id",), has_body=True
 )
+ACT_ON_MANY = Operation("POST", "/endpoint-actions", has_body=True)
 ADD_CREDITS = Operation(
     "POST", "/accounts/{account_id}/credits", parameters=("account_id",), has_body=True
 )
@@ -60,12 +61,19 @@ CREATE_USER = Operation(
 CREATE_VIRTUAL_KEY = Operation(
     "POST", "/accounts/{account_id}/keys", parameters=("account_id",), has_body=True, takes_key=True
 )
+DELETE_ENDPOINT = Operation(
+    "DELETE", "/endpoints/{endpoint_id}", parameters=("endpoint_id",), query=("dry_run",)
+)
+DELETE_JOB = Operation("DELETE", "/jobs/{job_id}", parameters=("job_id",), query=("dry_run",))
 DELETE_SCHEDULE = Operation("DELETE", "/schedules/{schedule_id}", parameters=("schedule_id",))
 DELETE_TENANT = Operation(
     "DELETE", "/tenants/{tenant_id}", parameters=("tenant_id",), query=("confirm",)
 )
 DELETE_USER = Operation(
     "DELETE", "/tenants/{tenant_id}/users/{user_id}", parameters=("tenant_id", "user_id")
+)
+DISMISS = Operation(
+    "POST", "/sessions/{session_id}/dismiss", parameters=("session_id",), has_body=True
 )
 EXPLAIN_NEXT_RUN = Operation("GET", "/endpoints/{endpoint_id}/explain", parameters=("endpoint_id",))
 EXPORT_MANIFEST = Operation("GET", "/manifest")
@@ -76,11 +84,16 @@ GET_ACCOUNT_USAGE = Operation(
     parameters=("account_id",),
     query=("group_by", "from", "to"),
 )
+GET_ACTIVITY = Operation(
+    "GET", "/activity", query=("from", "to", "buckets", "job_id", "endpoint_id")
+)
 GET_ENDPOINT = Operation("GET", "/endpoints/{endpoint_id}", parameters=("endpoint_id",))
 GET_GRANT = Operation("GET", "/grants/{grant_id}", parameters=("grant_id",))
 GET_HEALTH = Operation("GET", "/endpoints/{endpoint_id}/health", parameters=("endpoint_id",))
 GET_JOB = Operation("GET", "/jobs/{job_id}", parameters=("job_id",))
+GET_JOB_STRIPS = Operation("GET", "/activity/jobs", query=("job_id",))
 GET_OWN_TENANT = Operation("GET", "/tenant")
+GET_PLANNER_DAYS = Operation("GET", "/activity/planner", query=("days",))
 GET_QUOTA = Operation("GET", "/tenant/quota")
 GET_QUOTA_OF_JOB = Operation("GET", "/jobs/{job_id}/quota", parameters=("job_id",))
 GET_RUN = Operation("GET", "/runs/{run_id}", parameters=("run_id",))
@@ -90,7 +103,14 @@ GET_SCHEDULE_RUN = Operation(
     "/schedules/{schedule_id}/runs/{schedule_run_id}",
     parameters=("schedule_id", "schedule_run_id"),
 )
+GET_SCORE = Operation(
+    "GET",
+    "/jobs/{job_id}/score",
+    parameters=("job_id",),
+    query=("from", "to", "lanes", "endpoint", "runs", "cursor", "value", "fields"),
+)
 GET_SESSION = Operation("GET", "/sessions/{session_id}", parameters=("session_id",))
+GET_STATES = Operation("GET", "/activity/states", query=("job_id",))
 GET_TENANT = Operation("GET", "/tenants/{tenant_id}", parameters=("tenant_id",))
 GET_TIMELINE = Operation(
     "GET",
@@ -99,6 +119,12 @@ GET_TIMELINE = Operation(
     query=("from", "to", "limit", "cursor"),
 )
 GET_USAGE = Operation("GET", "/tenant/usage")
+GET_VALUES = Operation(
+    "GET",
+    "/endpoints/{endpoint_id}/values",
+    parameters=("endpoint_id",),
+    query=("field", "from", "to"),
+)
 HEALTHZ = Operation("GET", "//healthz")
 HINT_INTERVAL = Operation(
     "POST", "/endpoints/{endpoint_id}/hints/interval", parameters=("endpoint_id",), has_body=True
@@ -106,6 +132,7 @@ HINT_INTERVAL = Operation(
 HINT_ONE_SHOT = Operation(
     "POST", "/endpoints/{endpoint_id}/hints/one-shot", parameters=("endpoint_id",), has_body=True
 )
+JUDGE_RULES = Operation("GET", "/endpoints/{endpoint_id}/rules", parameters=("endpoint_id",))
 LIST_ACCOUNTS = Operation("GET", "/accounts", query=("name", "limit", "cursor"))
 LIST_ANALYSES = Operation("GET", "/endpoints/{endpoint_id}/analyses", parameters=("endpoint_id",))
 LIST_AUDIT = Operation(
@@ -116,6 +143,7 @@ LIST_ENDPOINTS = Operation(
 )
 LIST_GRANTS = Operation("GET", "/grants", query=("limit", "cursor"))
 LIST_GRAPHS = Operation("GET", "/graphs", query=("graph_id", "limit", "cursor"))
+LIST_IDS = Operation("GET", "/ids", query=("kind", "begins"))
 LIST_JOBS = Operation("GET", "/jobs", query=("name", "search", "archived", "limit", "cursor"))
 LIST_KEYS = Operation("GET", "/keys")
 LIST_LEDGER = Operation(
@@ -130,6 +158,8 @@ LIST_RUNS = Operation(
         "status",
         "source",
         "is_manual",
+        "error",
+        "status_code",
         "from",
         "to",
         "limit",
@@ -152,11 +182,18 @@ LIST_SESSIONS = Operation(
     query=("endpoint_id", "job_id", "brain", "search", "from", "to", "limit", "cursor"),
 )
 LIST_SIGNING_KEYS = Operation("GET", "/signing-keys")
+LIST_STEERING = Operation(
+    "GET",
+    "/endpoints/{endpoint_id}/steering",
+    parameters=("endpoint_id",),
+    query=("from", "to", "limit", "cursor"),
+)
 LIST_SUGGESTIONS = Operation("GET", "/suggestions", query=("limit",))
 LIST_TENANTS = Operation("GET", "/tenants", query=("limit", "cursor"))
 LIST_USERS = Operation("GET", "/users")
 LIST_USERS_OF_TENANT = Operation("GET", "/tenants/{tenant_id}/users", parameters=("tenant_id",))
 LIST_VIRTUAL_KEYS = Operation("GET", "/accounts/{account_id}/keys", parameters=("account_id",))
+LIST_WORKERS = Operation("GET", "/workers", query=("limit",))
 ME = Operation("GET", "/me")
 PAUSE = Operation(
     "POST", "/endpoints/{endpoint_id}/pause", parameters=("endpoint_id",), has_body=True
@@ -170,6 +207,13 @@ READYZ = Operation("GET", "//readyz")
 RESET_FAILURES = Operation(
     "POST", "/endpoints/{endpoint_id}/reset-failures", parameters=("endpoint_id",)
 )
+RESTORE = Operation(
+    "POST", "/sessions/{session_id}/restore", parameters=("session_id",), has_body=True
+)
+RESTORE_ENDPOINT = Operation(
+    "POST", "/endpoints/{endpoint_id}/restore", parameters=("endpoint_id",)
+)
+RESTORE_JOB = Operation("POST", "/jobs/{job_id}/restore", parameters=("job_id",))
 RESUME = Operation("POST", "/endpoints/{endpoint_id}/resume", parameters=("endpoint_id",))
 RESUME_JOB = Operation("POST", "/jobs/{job_id}/resume", parameters=("job_id",))
 REVOKE_GRANT = Operation("POST", "/grants/{grant_id}/revoke", parameters=("grant_id",))
@@ -185,6 +229,7 @@ RUN_SCHEDULE = Operation("POST", "/schedules/{schedule_id}/run", parameters=("sc
 RUNS_OF_SESSION = Operation(
     "GET", "/sessions/{session_id}/runs", parameters=("session_id",), query=("limit",)
 )
+SEARCH = Operation("GET", "/search", query=("q", "limit"))
 SET_DEFAULT_KEY = Operation(
     "POST",
     "/accounts/{account_id}/keys/{virtual_key_id}/default",

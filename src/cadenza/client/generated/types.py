@@ -10,6 +10,15 @@ from typing import Any, Literal, NotRequired, Union
 from typing_extensions import TypedDict
 
 Instant = Union[str, datetime]
+Author = Literal["person", "planner"]
+
+
+BulkAction = Literal["pause", "resume", "clear-hints", "reset-failures"]
+
+
+BulkResult = Literal["done", "unchanged", "archived", "not-found"]
+
+
 Concurrency = Literal["forbid", "allow", "replace"]
 
 
@@ -32,6 +41,9 @@ ErrorCode = Literal[
 ]
 
 
+Family = Literal["baseline", "tightened", "relaxed", "once", "manual", "held"]
+
+
 GrantRefusal = Literal["grant_missing", "grant_revoked", "grant_expired", "grant_scope"]
 
 
@@ -39,6 +51,11 @@ GrantState = Literal["active", "expired", "revoked"]
 
 
 GraphState = Literal["ready", "broken", "away"]
+
+
+IdKind = Literal[
+    "job", "endpoint", "run", "session", "schedule", "schedule-run", "grant", "account"
+]
 
 
 LookReason = Literal[
@@ -86,6 +103,9 @@ Source = Literal[
 ]
 
 
+SteeredBy = Literal["person", "rule", "model", "detector"]
+
+
 UsageGroup = Literal["day", "schedule", "endpoint", "graph", "job", "model", "account"]
 
 
@@ -115,6 +135,31 @@ class AccountUsageResponse(TypedDict):
     items: list["UsageRowResponse"]
 
 
+ActivityBucketResponse = TypedDict(
+    "ActivityBucketResponse",
+    {
+        "from": str,
+        "counts": dict[str, int],
+        "failed": int,
+        "timed_out": int,
+        "lateness_ms": "PercentilesResponse",
+        "duration_ms": "PercentilesResponse",
+    },
+)
+
+
+ActivityResponse = TypedDict(
+    "ActivityResponse",
+    {
+        "from": str,
+        "to": str,
+        "bucket_ms": int,
+        "known_from": Union[str, None],
+        "buckets": list["ActivityBucketResponse"],
+    },
+)
+
+
 class AliveResponse(TypedDict):
     alive: Literal[True]
 
@@ -133,6 +178,12 @@ class AnalysisResponse(TypedDict):
 
 class AnswerBody(TypedDict):
     answer: Any
+
+
+class AnswerFieldResponse(TypedDict):
+    field: str
+    path: list[str]
+    limits: list["LimitResponse"]
 
 
 class AppliedManifestResponse(TypedDict):
@@ -156,6 +207,23 @@ class BaselineResponse(TypedDict):
     cron: Union[str, None]
     timezone: Union[str, None]
     on_demand: bool
+
+
+class BulkBody(TypedDict):
+    action: "BulkAction"
+    endpoint_ids: list[str]
+    until: NotRequired[Union[Instant, None]]
+    reason: NotRequired[str]
+
+
+class BulkResponse(TypedDict):
+    done: int
+    items: list["BulkResultResponse"]
+
+
+class BulkResultResponse(TypedDict):
+    endpoint_id: str
+    result: "BulkResult"
 
 
 class ChangeResponse(TypedDict):
@@ -210,6 +278,11 @@ class DeletedResponse(TypedDict):
     id: str
 
 
+class DismissedSuggestionResponse(TypedDict):
+    session_id: str
+    call: int
+
+
 class DraftBody(TypedDict):
     """The schedule of an endpoint that is not saved: one of every, cron, on_demand; guardrails"""
 
@@ -238,12 +311,14 @@ class EndpointDetailResponse(TypedDict):
     baseline: "BaselineResponse"
     min_interval_ms: Union[int, None]
     max_interval_ms: Union[int, None]
+    backoff: str
     target: "TargetResponse"
     next_run_at: Union[str, None]
     next_source: Union[str, None]
     last_run_at: Union[str, None]
     running: bool
     failure_count: int
+    failing_since: Union[str, None]
     not_before_at: Union[str, None]
     hints: list["HintResponse"]
     pauses: list["PauseResponse"]
@@ -264,6 +339,7 @@ class EndpointDocument(TypedDict):
     min_interval_ms: NotRequired[Union[int, None]]
     max_interval: NotRequired[Union[Union[int, str], None]]
     max_interval_ms: NotRequired[Union[int, None]]
+    backoff: NotRequired[Union[Literal["doubling", "none"], None]]
     url: NotRequired[Union[str, None]]
     method: NotRequired[
         Union[Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"], None]
@@ -297,12 +373,14 @@ class EndpointResponse(TypedDict):
     baseline: "BaselineResponse"
     min_interval_ms: Union[int, None]
     max_interval_ms: Union[int, None]
+    backoff: str
     target: "TargetResponse"
     next_run_at: Union[str, None]
     next_source: Union[str, None]
     last_run_at: Union[str, None]
     running: bool
     failure_count: int
+    failing_since: Union[str, None]
     not_before_at: Union[str, None]
     hints: list["HintResponse"]
     pauses: list["PauseResponse"]
@@ -325,9 +403,24 @@ class FieldChangeResponse(TypedDict):
     after: Any
 
 
+class FieldResponse(TypedDict):
+    endpoint_id: str
+    endpoint: str
+    field: str
+    path: list[str]
+
+
 class FirstKeyBody(TypedDict):
     name: NotRequired[str]
     scopes: NotRequired[list["Scope"]]
+
+
+class FoundResponse(TypedDict):
+    jobs: list["JobResponse"]
+    endpoints: list["EndpointResponse"]
+    runs: list["ListedRunResponse"]
+    sessions: list["SessionResponse"]
+    since: str
 
 
 class GrantBody(TypedDict):
@@ -411,6 +504,11 @@ class HintResponse(TypedDict):
     reason: str
 
 
+class IdsResponse(TypedDict):
+    items: list[str]
+    more: bool
+
+
 class IntervalHintBody(TypedDict):
     interval: Union[int, str]
     ttl: NotRequired[Union[int, str]]
@@ -461,6 +559,18 @@ class JobResponse(TypedDict):
     planner: "PlannerResponse"
 
 
+class JobStripResponse(TypedDict):
+    job_id: str
+    states: "StateCountsResponse"
+    known_from: Union[str, None]
+    buckets: list["StripBucketResponse"]
+
+
+JobStripsResponse = TypedDict(
+    "JobStripsResponse", {"from": str, "bucket_ms": int, "items": list["JobStripResponse"]}
+)
+
+
 class KeyBody(TypedDict):
     name: str
     scopes: list["Scope"]
@@ -487,6 +597,36 @@ class KeysResponse(TypedDict):
     items: list["KeyResponse"]
 
 
+class LaneEndpointResponse(TypedDict):
+    id: str
+    name: str
+    baseline: str
+    interval_ms: Union[int, None]
+    cron: Union[str, None]
+    timezone: Union[str, None]
+    min_interval_ms: Union[int, None]
+    max_interval_ms: Union[int, None]
+    state: "EndpointState"
+    failure_count: int
+    paused_until: Union[str, None]
+    only_reads: bool
+    running: bool
+    next_run_at: Union[str, None]
+    next_source: Union["Source", None]
+
+
+class LaneResponse(TypedDict):
+    endpoint: "LaneEndpointResponse"
+    run_count: int
+    known_from: Union[str, None]
+    runs: list["ScoreRunResponse"]
+    buckets: Union[list["ScoreBucketResponse"], None]
+    windows: list["ScoreWindowResponse"]
+    flags: list["ScoreFlagResponse"]
+    planned: list["PlannedRunResponse"]
+    baseline: list["PlannedRunResponse"]
+
+
 class LateResultResponse(TypedDict):
     status: "RunStatus"
     received_at: str
@@ -509,6 +649,12 @@ class LedgerEntryResponse(TypedDict):
     balance: int
     reason: str
     reference: str
+
+
+class LimitResponse(TypedDict):
+    op: str
+    value: float
+    rule: str
 
 
 class LimitsDocument(TypedDict):
@@ -537,6 +683,27 @@ class LimitsResponse(TypedDict):
     gpus: Union[float, None]
 
 
+class ListedRunResponse(TypedDict):
+    id: str
+    endpoint_id: str
+    slot_at: str
+    source: "Source"
+    status: "RunStatus"
+    attempt: int
+    is_manual: bool
+    started_at: Union[str, None]
+    finished_at: Union[str, None]
+    duration_ms: Union[int, None]
+    status_code: Union[int, None]
+    error_kind: Union[str, None]
+    error_message: Union[str, None]
+    skipped_slots: int
+    skipped_reason: Union[str, None]
+    endpoint: str
+    job_id: str
+    job: str
+
+
 class LostAttemptResponse(TypedDict):
     attempt: int
     noted_at: str
@@ -559,6 +726,12 @@ class MeResponse(TypedDict):
     scopes: list["Scope"]
 
 
+class NeighbourResponse(TypedDict):
+    id: str
+    slot_at: str
+    status: "RunStatus"
+
+
 OneShotHintBody = TypedDict(
     "OneShotHintBody",
     {
@@ -579,6 +752,29 @@ class PauseResponse(TypedDict):
     by: str
     until: Union[str, None]
     reason: str
+
+
+class PercentilesResponse(TypedDict):
+    p50: Union[float, None]
+    p95: Union[float, None]
+
+
+class PlannedRunResponse(TypedDict):
+    at: str
+    source: "Source"
+    family: "Family"
+
+
+class PlannerDayResponse(TypedDict):
+    day: str
+    sessions: int
+    tokens: int
+    cost: float
+
+
+class PlannerDaysResponse(TypedDict):
+    items: list["PlannerDayResponse"]
+    idle_looks: int
 
 
 PlannerDocument = Union[Literal["off", "advise", "act"], dict[str, Any]]
@@ -627,6 +823,12 @@ class ReadyResponse(TypedDict):
     parts: dict[str, str]
 
 
+class RemovalResponse(TypedDict):
+    endpoints: int
+    history: int
+    done: bool
+
+
 class RequestedAnalysisResponse(TypedDict):
     endpoint_id: str
 
@@ -649,6 +851,23 @@ RuleDocument = TypedDict(
         "reason": NotRequired[str],
     },
 )
+
+
+class RuleVerdictResponse(TypedDict):
+    id: Union[str, None]
+    name: str
+    when: str
+    holds: bool
+    why: str
+    is_trouble: bool
+    fired_at: Union[str, None]
+    rests_until: Union[str, None]
+
+
+class RulesNowResponse(TypedDict):
+    at: str
+    answered_at: Union[str, None]
+    items: list["RuleVerdictResponse"]
 
 
 class RunCountsResponse(TypedDict):
@@ -676,6 +895,12 @@ class RunDetailResponse(TypedDict):
     error_message: Union[str, None]
     skipped_slots: int
     skipped_reason: Union[str, None]
+    endpoint: str
+    job_id: str
+    job: str
+    sent: "SentRequestResponse"
+    before: Union["NeighbourResponse", None]
+    after: Union["NeighbourResponse", None]
     claimed_at: str
     body: Any
     plan: Union[dict[str, Any], None]
@@ -831,10 +1056,107 @@ class ScheduleRunResponse(TypedDict):
     credits: int
 
 
+ScoreBucketResponse = TypedDict(
+    "ScoreBucketResponse", {"from": str, "counts": dict[str, int], "failed": int, "timed_out": int}
+)
+
+
+class ScoreFlagResponse(TypedDict):
+    at: str
+    by: "Author"
+    name: Union[str, None]
+    kind: str
+    text: str
+    session_id: Union[str, None]
+    rule: Union[str, None]
+
+
+class ScoreJobResponse(TypedDict):
+    id: str
+    name: str
+    paused_until: Union[str, None]
+
+
+ScoreResponse = TypedDict(
+    "ScoreResponse",
+    {
+        "job": "ScoreJobResponse",
+        "at": str,
+        "from": str,
+        "to": str,
+        "bucket_ms": int,
+        "lanes_total": int,
+        "lanes": list["LaneResponse"],
+        "next": Union[str, None],
+        "values": list["SeriesResponse"],
+        "fields": list["FieldResponse"],
+    },
+)
+
+
+class ScoreRunResponse(TypedDict):
+    id: str
+    slot_at: str
+    source: "Source"
+    family: "Family"
+    status: "RunStatus"
+    attempt: int
+    started_at: Union[str, None]
+    duration_ms: Union[int, None]
+    status_code: Union[int, None]
+    error: Union[str, None]
+    skipped_slots: int
+    reason: Union[str, None]
+    session_id: Union[str, None]
+
+
+ScoreWindowResponse = TypedDict(
+    "ScoreWindowResponse",
+    {
+        "kind": str,
+        "bends": Union[str, None],
+        "from": str,
+        "to": Union[str, None],
+        "ended_as": str,
+        "interval_ms": Union[int, None],
+        "renewals": int,
+        "author": "WindowAuthorResponse",
+        "reason": str,
+        "session_id": Union[str, None],
+    },
+)
+
+
+class SentRequestResponse(TypedDict):
+    """Put together again from the target; secrets are masked, the signature is left out"""
+
+    kind: str
+    is_exact: bool
+    changed_at: Union[str, None]
+    method: Union[str, None]
+    url: Union[str, None]
+    headers: Union[dict[str, str], None]
+    body: Any
+    command: list[str]
+    graph_id: Union[str, None]
+    function: Union[str, None]
+
+
+class SeriesResponse(TypedDict):
+    endpoint_id: str
+    endpoint: str
+    field: str
+    path: list[str]
+    points: list[list[Any]]
+    limits: list["LimitResponse"]
+
+
 class SessionDetailResponse(TypedDict):
     id: str
     job_id: str
+    job: Union[str, None]
     endpoint_id: str
+    endpoint: Union[str, None]
     brain: str
     started_at: str
     duration_ms: int
@@ -864,7 +1186,9 @@ class SessionDetailResponse(TypedDict):
 class SessionResponse(TypedDict):
     id: str
     job_id: str
+    job: Union[str, None]
     endpoint_id: str
+    endpoint: Union[str, None]
     brain: str
     started_at: str
     duration_ms: int
@@ -926,6 +1250,44 @@ class SlotResponse(TypedDict):
     schedule_id: str
     slot_at: str
     status: "SlotStatus"
+
+
+class StateCountsResponse(TypedDict):
+    """Of endpoints that are not archived; one that fails may be paused, too"""
+
+    total: int
+    ok: int
+    failing: int
+    late: int
+    paused: int
+    hinted: int
+
+
+SteeringEntryResponse = TypedDict(
+    "SteeringEntryResponse",
+    {
+        "id": int,
+        "kind": str,
+        "bends": Union[str, None],
+        "from": str,
+        "to": Union[str, None],
+        "planned_to": Union[str, None],
+        "ended_as": str,
+        "ended_by": Union["Author", None],
+        "ended_by_name": Union[str, None],
+        "interval_ms": Union[int, None],
+        "run_at": Union[str, None],
+        "renewals": int,
+        "author": "WindowAuthorResponse",
+        "reason": str,
+        "session_id": Union[str, None],
+    },
+)
+
+
+StripBucketResponse = TypedDict(
+    "StripBucketResponse", {"from": str, "counts": dict[str, int], "failed": int, "timed_out": int}
+)
 
 
 class SuggestionResponse(TypedDict):
@@ -1031,6 +1393,7 @@ class ToolCallResponse(TypedDict):
     suggested: bool
     open_until: Union[str, None]
     accepted_by: Union[str, None]
+    dismissed_by: Union[str, None]
     refusal: Union[str, None]
 
 
@@ -1073,6 +1436,11 @@ class UsersResponse(TypedDict):
     items: list["UserResponse"]
 
 
+class ValuesResponse(TypedDict):
+    fields: list["AnswerFieldResponse"]
+    series: Union["SeriesResponse", None]
+
+
 class VirtualKeyBody(TypedDict):
     name: str
     api: "ModelApi"
@@ -1100,6 +1468,27 @@ class VirtualKeysResponse(TypedDict):
 class WarningResponse(TypedDict):
     field: str
     text: str
+
+
+class WindowAuthorResponse(TypedDict):
+    kind: "SteeredBy"
+    name: Union[str, None]
+
+
+class WorkerResponse(TypedDict):
+    name: str
+    kind: str
+    started_at: str
+    seen_at: str
+    is_alive: bool
+    version: str
+    in_flight: Union[int, None]
+    capacity: Union[int, None]
+    labels: list[str]
+
+
+class WorkersResponse(TypedDict):
+    items: list["WorkerResponse"]
 
 
 class FieldProblem(TypedDict):
@@ -1150,6 +1539,7 @@ class ChangeEndpointBody(TypedDict):
     min_interval_ms: NotRequired[Union[int, None]]
     max_interval: NotRequired[Union[Union[int, str], None]]
     max_interval_ms: NotRequired[Union[int, None]]
+    backoff: NotRequired[Union[Literal["doubling", "none"], None]]
     url: NotRequired[Union[str, None]]
     method: NotRequired[
         Union[Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"], None]
@@ -1237,6 +1627,14 @@ class CreateVirtualKeyFields(VirtualKeyBody):
     idempotency_key: NotRequired[str]
 
 
+class DeleteEndpointFields(TypedDict):
+    dry_run: NotRequired[bool]
+
+
+class DeleteJobFields(TypedDict):
+    dry_run: NotRequired[bool]
+
+
 class DeleteScheduleFields(TypedDict):
     if_match: NotRequired[Union[int, str]]
 
@@ -1251,10 +1649,46 @@ class GetAccountUsageFields(TypedDict):
     to: NotRequired[Union[Instant, None]]
 
 
+class GetActivityFields(TypedDict):
+    from_: NotRequired[Union[Instant, None]]
+    to: NotRequired[Union[Instant, None]]
+    buckets: NotRequired[int]
+    job: NotRequired[Union[str, None]]
+    endpoint: NotRequired[Union[str, None]]
+
+
+class GetJobStripsFields(TypedDict):
+    job: NotRequired[Union[list[str], None]]
+
+
+class GetPlannerDaysFields(TypedDict):
+    days: NotRequired[int]
+
+
+class GetScoreFields(TypedDict):
+    from_: NotRequired[Union[Instant, None]]
+    to: NotRequired[Union[Instant, None]]
+    lanes: NotRequired[int]
+    endpoint: NotRequired[Union[list[str], None]]
+    runs: NotRequired[int]
+    value: NotRequired[Union[list[str], None]]
+    fields: NotRequired[bool]
+
+
+class GetStatesFields(TypedDict):
+    job: NotRequired[Union[str, None]]
+
+
 class GetTimelineFields(TypedDict):
     from_: NotRequired[Union[Instant, None]]
     to: NotRequired[Union[Instant, None]]
     limit: NotRequired[int]
+
+
+class GetValuesFields(TypedDict):
+    field: NotRequired[Union[str, None]]
+    from_: NotRequired[Union[Instant, None]]
+    to: NotRequired[Union[Instant, None]]
 
 
 class ListAccountsFields(TypedDict):
@@ -1289,6 +1723,11 @@ class ListGraphsFields(TypedDict):
     limit: NotRequired[int]
 
 
+class ListIdsFields(TypedDict):
+    kind: "IdKind"
+    begins: str
+
+
 class ListJobsFields(TypedDict):
     name: NotRequired[Union[str, None]]
     search: NotRequired[Union[str, None]]
@@ -1306,6 +1745,8 @@ class ListRunsFields(TypedDict):
     status: NotRequired[Union[list["RunStatus"], None]]
     source: NotRequired[Union[list["Source"], None]]
     is_manual: NotRequired[Union[bool, None]]
+    error: NotRequired[Union[str, None]]
+    status_code: NotRequired[Union[int, None]]
     from_: NotRequired[Union[Instant, None]]
     to: NotRequired[Union[Instant, None]]
     limit: NotRequired[int]
@@ -1335,11 +1776,21 @@ class ListSessionsFields(TypedDict):
     limit: NotRequired[int]
 
 
+class ListSteeringFields(TypedDict):
+    from_: NotRequired[Union[Instant, None]]
+    to: NotRequired[Union[Instant, None]]
+    limit: NotRequired[int]
+
+
 class ListSuggestionsFields(TypedDict):
     limit: NotRequired[int]
 
 
 class ListTenantsFields(TypedDict):
+    limit: NotRequired[int]
+
+
+class ListWorkersFields(TypedDict):
     limit: NotRequired[int]
 
 
@@ -1352,4 +1803,9 @@ class PreviewDraftFields(DraftBody):
 
 
 class RunsOfSessionFields(TypedDict):
+    limit: NotRequired[int]
+
+
+class SearchFields(TypedDict):
+    q: str
     limit: NotRequired[int]

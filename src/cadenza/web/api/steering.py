@@ -15,7 +15,7 @@ from cadenza.web.api.schemas.endpoints import (
 )
 
 routes = router("Steering", "/endpoints/{endpoint_id}")
-bulk_routes = router("Steering", "/endpoints/actions")
+bulk_routes = router("Steering", "/endpoint-actions")
 
 
 @bulk_routes.post("")

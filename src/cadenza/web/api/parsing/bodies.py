@@ -22,8 +22,8 @@ from cadenza.manifest.durations import format_duration, parse_duration
 from cadenza.manifest.models import Document, Duration, EndpointDocument, JobFields, Name
 from cadenza.manifest.planner import patched_planner
 from cadenza.manifest.reading import (
-    NO_SUCH_FIELD,
     errors_of,
+    field_errors,
     merged,
     read_endpoint,
     read_job_fields,
@@ -101,7 +101,9 @@ EndpointPatch = Annotated[
 def _check_known(patch: dict[str, Any], document: type[Document]) -> None:
     """Null takes a field away, and a field that is none is refused with null as with any value."""
     if unknown := [name for name in patch if name not in document.model_fields]:
-        raise InvalidFields([InvalidInput(name, patch[name], NO_SUCH_FIELD) for name in unknown])
+        forbidden = {"type": "extra_forbidden", "msg": ""}
+        errors = ({**forbidden, "loc": (name,), "input": patch[name]} for name in unknown)
+        raise InvalidFields(field_errors(errors))
 
 
 @dataclass(frozen=True, slots=True)
