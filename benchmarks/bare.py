@@ -62,7 +62,7 @@ async def _claim(pool: "asyncpg.Pool[asyncpg.Record]", room: int) -> list[asyncp
         query("claim_due"),
         room, LEASE, timedelta(0), "bare", [new_id() for _ in range(room)],
         [], [], [], [], [], [], [10**6, 10**6],
-        False, UUID(int=0), 1, False, "",
+        False, UUID(int=0), 1, False, "", [],
     )  # fmt: skip
     return [row for row in rows if row["run_id"] is not None]
 
