@@ -1,1 +1,1 @@
-"""What the README's performance table is made from: `make bench`, or one of them with --json."""
+"""What the tables of figures are made from: `make bench`, or one of them with --json."""

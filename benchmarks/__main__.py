@@ -1,10 +1,10 @@
-"""Every benchmark, one after the other, and the README's table of them: `make bench`."""
+"""Every benchmark, one after the other, and the table of the performance page: `make bench`."""
 
 import json
 
 import uvloop
 
-from benchmarks import graphs, growth, lateness, planner, reads, throughput, wake
+from benchmarks import graphs, growth, lateness, observability, planner, reads, throughput, wake
 from benchmarks.stage import arguments
 
 ROWS = (
@@ -35,6 +35,10 @@ ROWS = (
     ("slot to first event of a graph, p99 ms", "graphs", "p99_ms"),
     ("tokens in the ledger", "graphs", "ledger_tokens"),
     ("tokens that the provider counted", "graphs", "server_tokens"),
+    ("share of runs a second that metrics cost", "observability", "metrics_cost"),
+    ("the same in processor time", "observability", "metrics_cpu_cost"),
+    ("share of runs a second that traces of 1 % cost", "observability", "tracing_cost"),
+    ("the same in processor time", "observability", "tracing_cpu_cost"),
 )
 
 
@@ -48,6 +52,7 @@ def main() -> None:
         "reads": reads,
         "planner": planner,
         "graphs": graphs,
+        "observability": observability,
     }
     results = {
         name: uvloop.run(module.main(quick=options.quick)) for name, module in modules.items()

@@ -1,72 +1,68 @@
 """How many functions a second in one program, beside one worker of HTTP targets: all due at once.
 
-The program is as a user has it, with its planner in the same process; turns alternate.
+The program is as a user has it, with its planner in the same process; the worker of HTTP targets is
+`cadenza scheduler` with its guard, and what it calls answers from a process of its own. Both take
+turns, first the one and then the other, and the medians are compared.
 """
 
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from datetime import timedelta
+from statistics import median
 from typing import Any
 
 import uvloop
 
 from benchmarks.machine import load_now
-from benchmarks.stage import DUE, Stage, arguments, connected, measured, report, stage, workers
+from benchmarks.stage import Stage, arguments, connected, measured, report, stage, workers
+from benchmarks.turns import LATER, Turn, take_turn
 
-LATER = "cadenza_now() + interval '1 hour'"
+# Long enough that the planner beside the functions has its looks: it is part of the program.
+RUNS_A_TURN = 10_000
+TURNS = ("http", "function", "function", "http") * 3
 FUNCTION = """UPDATE endpoints SET host = 'function:bench:noop', runs_on = 'program:bench',
     target = '{"kind": "function", "function": "bench:noop", "timeout_ms": 600000}'"""
-SPEED = """SELECT json_build_object(
-    'seconds', extract(epoch FROM max(finished_at) - min(claimed_at)),
-    'ok', count(*) FILTER (WHERE status = 'success'),
-    'doubled', count(*) - count(DISTINCT (endpoint_id, slot_at)),
-    'repeated', count(*) FILTER (WHERE attempt > 1))::text FROM runs"""
 
 
 async def main(*, quick: bool) -> dict[str, Any]:
-    count = 2_000 if quick else 20_000
+    count = 2_000 if quick else RUNS_A_TURN
     began = load_now()
     async with stage() as here:
-        turns = [(kind, await _turn(here, count, kind)) for kind in ("http", "function") * 3]
+        turns = [(kind, await _turn(here, count, kind)) for kind in TURNS[: 4 if quick else None]]
     functions = [turn for kind, turn in turns if kind == "function"]
     calls = [turn for kind, turn in turns if kind == "http"]
-    best, best_http = (max(turn["runs_per_s"] for turn in group) for group in (functions, calls))
     result = {
-        "runs_per_s": round(best),
-        "http_runs_per_s": round(best_http),
-        "ratio": round(best / best_http, 2),
-        "ratio_of_means": round(_mean(functions) / _mean(calls), 2),
-        "lost": sum(turn["lost"] for turn in functions),
-        "doubled": sum(turn["doubled"] for turn in functions),
-        "repeated": sum(turn["repeated"] for turn in functions),
-        "functions": count,
+        **_compared("runs_per_s", functions, calls, lambda turn: turn.runs_per_s),
+        **_compared("worker_us", functions, calls, lambda turn: turn.worker_us),
+        **_compared("database_us", functions, calls, lambda turn: turn.database_us),
+        "lost": sum(turn.lost for _, turn in turns),
+        "doubled": sum(turn.doubled for _, turn in turns),
+        "repeated": sum(turn.repeated for _, turn in turns),
+        "turns": [round(turn.runs_per_s) for _, turn in turns],
+        "functions": count * len(functions),
     }
     return measured(result, began)
 
 
-def _mean(turns: list[dict[str, Any]]) -> float:
-    return sum(turn["runs_per_s"] for turn in turns) / len(turns)
+def _compared(
+    name: str, functions: Sequence[Turn], calls: Sequence[Turn], value: Callable[[Turn], float]
+) -> dict[str, float]:
+    ours, theirs = (median(map(value, turns)) for turns in (functions, calls))
+    ratio = "ratio" if name == "runs_per_s" else f"{name}_ratio"
+    return {name: round(ours), f"http_{name}": round(theirs), ratio: round(ours / theirs, 2)}
 
 
-async def _turn(here: Stage, count: int, kind: str) -> dict[str, Any]:
-    """Start the program on a quiet table, make everything due at once, and time the runs."""
+async def _turn(here: Stage, count: int, kind: str) -> Turn:
+    """Start the program on a quiet table, then make everything due at once."""
     await here.empty()
-    with _program(here.url, kind):
+    with _program(here.url, kind) as (program,):
         await connected(here, 1)
         await here.execute("TRUNCATE tenants CASCADE")
         await here.add_endpoints(count, interval=timedelta(days=1), first_at=LATER)
         if kind == "function":
             await here.execute(FUNCTION)
-        await here.execute(f"UPDATE endpoints SET next_run_at = {DUE}")
-        await here.execute("VACUUM ANALYZE endpoints")
-        await here.execute("SELECT pg_notify('cadenza_due', '')")
-        await here.finished(count, within=180)
-    ended = await here.json(SPEED)
-    return {
-        "runs_per_s": ended["ok"] / ended["seconds"],
-        "lost": count - ended["ok"],
-        "doubled": ended["doubled"],
-        "repeated": ended["repeated"],
-    }
+            await here.execute("VACUUM ANALYZE endpoints")
+        return await take_turn(here, count, program.pid)
 
 
 def _program(url: str, kind: str) -> AbstractContextManager[Any]:

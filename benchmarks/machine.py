@@ -38,7 +38,15 @@ def cpu_seconds(pid: int) -> float:
 
 
 def _ours() -> int:
-    """Ticks of this process and everything that descends from it, the ended ones included."""
+    return _tree_ticks(os.getpid())
+
+
+def tree_cpu_seconds(pid: int) -> float:
+    """The same of a process and everything that descends from it, the ended ones included."""
+    return _tree_ticks(pid) / os.sysconf("SC_CLK_TCK")
+
+
+def _tree_ticks(root: int) -> int:
     children: dict[int, list[int]] = {}
     ticks: dict[int, int] = {}
     for entry in Path("/proc").iterdir():
@@ -51,7 +59,7 @@ def _ours() -> int:
         pid = int(entry.name)
         children.setdefault(int(fields[1]), []).append(pid)
         ticks[pid] = sum(int(field) for field in fields[11:15])
-    total, todo = 0, [os.getpid()]
+    total, todo = 0, [root]
     while todo:
         pid = todo.pop()
         total += ticks.get(pid, 0)

@@ -46,13 +46,19 @@ class Stage:
     async def json(self, statement: str, *values: Any) -> dict[str, Any]:
         return json.loads(await self.value(statement, *values))
 
-    async def finished(self, count: int, *, within: float) -> bool:
-        """Wait until so many runs have ended."""
+    async def finished(self, count: int, *, within: float, every: float = 0.02) -> bool:
+        """Wait until so many runs have ended. To count thousands is work, too: not too often."""
 
         async def enough() -> bool:
             return await self.value("SELECT count(*) FROM runs WHERE status <> 'running'") >= count
 
-        return await until(enough, within=within, every=0.02)
+        return await until(enough, within=within, every=every)
+
+    async def postmaster(self) -> int:
+        """The process id of the server; its backends descend from it."""
+        return await self.value(
+            r"SELECT split_part(pg_read_file('postmaster.pid'), E'\n', 1)::integer"
+        )
 
     async def empty(self) -> None:
         await self.execute("TRUNCATE tenants CASCADE")

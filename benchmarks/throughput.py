@@ -1,6 +1,7 @@
 """How many full runs a second: 20,000 due endpoints, real HTTP, everything on."""
 
 from datetime import timedelta
+from statistics import median
 from typing import Any
 
 import uvloop
@@ -8,15 +9,14 @@ import uvloop
 from benchmarks.bare import bare_runs_per_s
 from benchmarks.machine import load_now
 from benchmarks.stage import DUE, Stage, arguments, connected, measured, report, stage, workers
-
-LATER = "cadenza_now() + interval '1 hour'"
+from benchmarks.turns import LATER, Turn, take_turn
 
 
 async def main(*, quick: bool) -> dict[str, Any]:
     count = 2_000 if quick else 20_000
     began = load_now()
     async with stage() as here:
-        await _prepare(here, count, DUE)
+        await prepare(here, count, DUE)
         bare = await bare_runs_per_s(here, count)
         # With and without the guard in turn, and mean against mean: one run differs from the next
         # by as much as the guard costs.
@@ -24,19 +24,21 @@ async def main(*, quick: bool) -> dict[str, Any]:
             (guarded, await _with_workers(here, count, 1, guarded=guarded))
             for guarded in (True, False, True, False, True)
         ]
-        with_guard = [turn for guarded, turn in turns if guarded]
-        without = [turn for guarded, turn in turns if not guarded]
-        best = max(turn["runs_per_s"] for turn in with_guard)
-        two = await _with_workers(here, count, 2)
-        await _prepare(here, count, DUE)
+        with_guard = [turn for guarded, (turn, _) in turns if guarded]
+        without = [turn for guarded, (turn, _) in turns if not guarded]
+        best = max(turn.runs_per_s for turn in with_guard)
+        two, two_twice = await _with_workers(here, count, 2)
+        await prepare(here, count, DUE)
         bare = max(bare, await bare_runs_per_s(here, count))
     result = {
         "runs_per_s": round(best),
         "bare_runs_per_s": round(bare),
         "ratio": round(best / bare, 2),
-        "duplicates": sum(turn["duplicates"] for turn in (*with_guard, two)),
-        "lost": sum(turn["lost"] for turn in (*with_guard, two)),
-        "two_workers_runs_per_s": round(two["runs_per_s"]),
+        "worker_us": round(median(turn.worker_us for turn in with_guard)),
+        "database_us": round(median(turn.database_us for turn in with_guard)),
+        "duplicates": sum(twice for guarded, (_, twice) in turns if guarded) + two_twice,
+        "lost": sum(turn.lost for turn in (*with_guard, two)),
+        "two_workers_runs_per_s": round(two.runs_per_s),
         "guarded_mean": round(_mean(with_guard)),
         "unguarded_mean": round(_mean(without)),
         "guard_cost": round(1 - _mean(with_guard) / _mean(without), 2),
@@ -45,37 +47,25 @@ async def main(*, quick: bool) -> dict[str, Any]:
     return measured(result, began)
 
 
-def _mean(turns: list[dict[str, Any]]) -> float:
-    return sum(turn["runs_per_s"] for turn in turns) / len(turns)
+def _mean(turns: list[Turn]) -> float:
+    return sum(turn.runs_per_s for turn in turns) / len(turns)
 
 
-async def _prepare(here: Stage, count: int, first_at: str) -> None:
+async def prepare(here: Stage, count: int, first_at: str) -> None:
     await here.empty()
     await here.add_endpoints(count, interval=timedelta(days=1), first_at=first_at)
 
 
 async def _with_workers(
     here: Stage, count: int, number: int, *, guarded: bool = True
-) -> dict[str, Any]:
-    """Start the workers on a quiet table, make everything due at once, and time the runs."""
-    await _prepare(here, count, LATER)
-    with workers(here.url, number, guarded=guarded):
+) -> tuple[Turn, int]:
+    """Start the workers on a quiet table, make everything due at once, and time the runs; with how
+    many requests came twice. Processor time is that of the first worker."""
+    await prepare(here, count, LATER)
+    with workers(here.url, number, guarded=guarded) as started:
         await connected(here, number)
-        await here.execute(f"UPDATE endpoints SET next_run_at = {DUE}")
-        await here.execute("VACUUM endpoints")
-        await here.execute("SELECT pg_notify('cadenza_due', '')")
-
-        await here.finished(count, within=180)
-    ended = await here.json(
-        "SELECT json_build_object("
-        " 'seconds', extract(epoch FROM max(finished_at) - min(claimed_at)),"
-        " 'ok', count(*) FILTER (WHERE status = 'success'))::text FROM runs"
-    )
-    return {
-        "runs_per_s": ended["ok"] / ended["seconds"],
-        "lost": count - ended["ok"],
-        "duplicates": here.target.duplicates,
-    }
+        turn = await take_turn(here, count, started[0].pid)
+    return turn, here.target.duplicates
 
 
 if __name__ == "__main__":

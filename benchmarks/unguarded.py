@@ -13,8 +13,8 @@ from cadenza.roots import dispatch, scheduler
 
 
 class UnguardedDispatcher(HttpDispatcher):
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
+    def __init__(self, *arguments: Any, **more: Any) -> None:
+        super().__init__(*arguments, **more)
         self._guarded_connector = self._session.connector
         self._session._connector = aiohttp.TCPConnector(limit=0)  # noqa: SLF001
 

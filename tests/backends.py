@@ -39,9 +39,10 @@ from cadenza.domain.run import FinishedRun, Outcome, Run
 from cadenza.domain.session import Session
 from cadenza.roots.api import app_over, served_app
 from cadenza.roots.dispatch import dispatcher
+from cadenza.roots.memory_stores import memory_stores
 from cadenza.roots.scheduler import make_scheduler
 from cadenza.roots.settings import Settings
-from cadenza.roots.stores import api_stores, memory_stores
+from cadenza.roots.stores import api_stores
 from cadenza.web.api.dependencies import Stores
 from tests.direct import Direct
 from tests.factories import CRON, OK, seconds
@@ -49,6 +50,9 @@ from tests.postgres import BOX, migrated_database_url, run_queue
 
 MEMORY, POSTGRES = "memory", "postgres"
 SQL_NAMES = {
+    "channels": "notification_channels",
+    "routes": "notification_routes",
+    "subscriptions": "event_subscriptions",
     "audit": "audit_log",
     "grants": "execution_grants",
     "lost_attempts": "run_attempts",
@@ -197,7 +201,8 @@ class MemoryBackend(Backend):
         return {
             SQL_NAMES.get(name, name): sorted(f"{key!r}: {row!r}" for key, row in table.items())
             for name, table in tables.items()
-            if name not in ("known_health", "workers")  # read from the runs; of the installation
+            # From the runs; a column of the keys; of the installation.
+            if name not in ("known_health", "expiring_keys_notified", "workers", "feed")
         }
 
     async def insert_run(self, run: Run) -> None:
@@ -265,7 +270,8 @@ class PostgresBackend(Backend):
         tables = await self.rows(
             "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition"
             " AND relnamespace = 'public'::regnamespace"
-            " AND relname NOT IN ('schema_migrations', 'stopped_clock', 'workers', 'worker_graphs')"
+            " AND relname NOT IN ('schema_migrations', 'stopped_clock', 'workers', 'worker_graphs',"
+            " 'notifier_position')"
             " ORDER BY 1"
         )
         contents: Contents = {}

@@ -6,24 +6,39 @@ Those of web, cli and contracts run on both stores; their conftest.py leaves Pos
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# On a busy machine any example takes a while: that is no failure.
+settings.register_profile("cadenza", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("cadenza")
 
 TESTS = Path(__file__).parent
 # Each is fine by itself; together they take minutes: real programs, walks over every route.
 SLOW = (
     "adapters/brains/llm",
+    "adapters/brains/test_baseline_promise.py",
     "adapters/gateway",
     "adapters/graphs",
     "adapters/http/test_hostile_targets.py",
+    "adapters/messaging",
     "adapters/postgres",
     "adapters/test_embedded_postgres.py",
+    "adapters/test_endable_expressions.py",
     "adapters/test_shell.py",
     "benchmarks",
     "cli/test_replay_with_a_model.py",
+    "cli/test_screens.py",
+    "deploy",
     "documents",
     "graphs",
+    "observability/test_graphs_and_up.py",
+    "observability/test_logs.py",
+    "observability/test_programs.py",
+    "observability/test_traces.py",
     "packaging",
     "program/test_running.py",
     "program/test_calling.py",
+    "sim/test_command.py",
     "sim/test_demo.py",
     "web/test_schema.py",
 )

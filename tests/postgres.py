@@ -13,6 +13,7 @@ from uuid import UUID, uuid4
 import asyncpg
 
 from cadenza.adapters.postgres.claims import PostgresClaims
+from cadenza.adapters.postgres.clock import Asking
 from cadenza.adapters.postgres.database import Database, open_database
 from cadenza.adapters.postgres.embedded import EmbeddedPostgres
 from cadenza.adapters.postgres.migrate import migrate
@@ -46,10 +47,10 @@ def run_queue(
     new_id: Callable[[], UUID] = uuid4,
     box: SecretBox = BOX,
     spread: timedelta = MAX_SPREAD,
-    on_time: Callable[[datetime], None] = lambda _: None,
+    asking: Asking = lambda: lambda _: None,
 ) -> ClaimedRuns:
     """What a scheduler works off."""
-    claims = PostgresClaims(database, new_id, box, on_time)
+    claims = PostgresClaims(database, new_id, box, asking)
     return ClaimedRuns(claims, PostgresStore(database, box, spread), CRON)
 
 

@@ -156,6 +156,20 @@ SELECT EXISTS (
 )
 $$;
 
+CREATE FUNCTION public.is_in_state(state text, paused_until timestamp with time zone, failure_count integer, next_run_at timestamp with time zone, running_slot_at timestamp with time zone, hinted_until timestamp with time zone) RETURNS boolean
+    LANGUAGE sql PARALLEL RESTRICTED
+    AS $$
+SELECT CASE state
+    WHEN 'paused' THEN paused_until > cadenza_now()
+    WHEN 'active' THEN (paused_until > cadenza_now()) IS NOT TRUE
+    WHEN 'failing' THEN failure_count > 0
+    WHEN 'late' THEN next_run_at < cadenza_now() - interval '10 seconds'
+        AND running_slot_at IS NULL
+    WHEN 'hinted' THEN hinted_until > cadenza_now()
+    ELSE true
+END
+$$;
+
 CREATE FUNCTION public.is_open_suggestion(call jsonb, now timestamp with time zone) RETURNS boolean
     LANGUAGE sql STABLE PARALLEL SAFE
     AS $$
@@ -261,6 +275,19 @@ CREATE TABLE public.analysis_sessions (
     CONSTRAINT analysis_sessions_repeats_check CHECK ((repeats >= 0))
 );
 
+CREATE TABLE public.announcements (
+    route_id uuid NOT NULL,
+    kind text NOT NULL,
+    subject text NOT NULL,
+    tenant_id uuid NOT NULL,
+    incident_id uuid NOT NULL,
+    told jsonb DEFAULT '{}'::jsonb NOT NULL,
+    told_state text,
+    due_at timestamp with time zone,
+    not_before_at timestamp with time zone,
+    changed_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL
+);
+
 CREATE TABLE public.api_keys (
     id uuid NOT NULL,
     tenant_id uuid NOT NULL,
@@ -272,8 +299,18 @@ CREATE TABLE public.api_keys (
     expires_at timestamp with time zone,
     revoked_at timestamp with time zone,
     last_used_at timestamp with time zone,
+    job_ids uuid[],
+    expiry_notice_at timestamp with time zone,
+    expiry_told_at timestamp with time zone,
     CONSTRAINT a_key_is_hashed CHECK ((octet_length(hash) = 32)),
     CONSTRAINT a_key_may_do_something CHECK (((cardinality(scopes) > 0) AND (scopes <@ ARRAY['read'::text, 'operate'::text, 'admin'::text])))
+);
+
+CREATE TABLE public.asked_runs (
+    tenant_id uuid NOT NULL,
+    endpoint_id uuid NOT NULL,
+    slot_at timestamp with time zone NOT NULL,
+    user_id uuid NOT NULL
 );
 
 CREATE TABLE public.audit_log (
@@ -293,6 +330,22 @@ ALTER TABLE public.audit_log ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MINVALUE
     NO MAXVALUE
     CACHE 1
+);
+
+CREATE TABLE public.awaited_results (
+    run_id uuid NOT NULL,
+    attempt integer NOT NULL,
+    tenant_id uuid NOT NULL,
+    endpoint_id uuid NOT NULL,
+    token_hash bytea NOT NULL,
+    created_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    closed_at timestamp with time zone,
+    reported_at timestamp with time zone,
+    status text,
+    message text,
+    body json,
+    CONSTRAINT a_report_says_how_it_went CHECK (((reported_at IS NULL) = (status IS NULL))),
+    CONSTRAINT awaited_results_status_check CHECK ((status = ANY (ARRAY['success'::text, 'failure'::text])))
 );
 
 CREATE TABLE public.charges (
@@ -318,6 +371,29 @@ CREATE TABLE public.charges (
     CONSTRAINT charges_credits_check CHECK ((credits >= 0)),
     CONSTRAINT charges_input_tokens_check CHECK ((input_tokens >= 0)),
     CONSTRAINT charges_output_tokens_check CHECK ((output_tokens >= 0))
+);
+
+CREATE TABLE public.deliveries (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    kind text NOT NULL,
+    channel_id uuid,
+    subscription_id uuid,
+    title text NOT NULL,
+    payload json NOT NULL,
+    status text DEFAULT 'waiting'::text NOT NULL,
+    created_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    due_at timestamp with time zone NOT NULL,
+    attempt integer DEFAULT 0 NOT NULL,
+    epoch bigint DEFAULT 0 NOT NULL,
+    lease_until timestamp with time zone,
+    leased_by text,
+    error text,
+    status_code integer,
+    finished_at timestamp with time zone,
+    CONSTRAINT deliveries_kind_check CHECK ((kind = ANY (ARRAY['notification'::text, 'event'::text, 'test'::text]))),
+    CONSTRAINT deliveries_status_check CHECK ((status = ANY (ARRAY['waiting'::text, 'delivered'::text, 'failed'::text]))),
+    CONSTRAINT it_goes_to_one CHECK ((num_nonnulls(channel_id, subscription_id) = 1))
 );
 
 CREATE TABLE public.jobs (
@@ -401,6 +477,22 @@ CREATE VIEW public.endpoint_states AS
         END AS failing_since
    FROM public.endpoints e;
 
+CREATE TABLE public.event_subscriptions (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    name text NOT NULL,
+    url text NOT NULL,
+    kinds text[] NOT NULL,
+    job_id uuid,
+    enabled boolean DEFAULT true NOT NULL,
+    disabled_reason text,
+    failing_since timestamp with time zone,
+    last_error text,
+    last_sent_at timestamp with time zone,
+    created_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    CONSTRAINT event_subscriptions_kinds_check CHECK ((cardinality(kinds) > 0))
+);
+
 CREATE TABLE public.events (
     id bigint NOT NULL,
     tenant_id uuid NOT NULL,
@@ -465,6 +557,227 @@ CREATE TABLE public.idempotency_keys (
     at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL
 );
 
+CREATE TABLE public.notification_channels (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    name text NOT NULL,
+    service text NOT NULL,
+    shown text NOT NULL,
+    sealed text NOT NULL,
+    enabled boolean DEFAULT true NOT NULL,
+    created_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    failing_since timestamp with time zone,
+    failures integer DEFAULT 0 NOT NULL,
+    last_error text,
+    last_sent_at timestamp with time zone
+);
+
+CREATE TABLE public.tenants (
+    id uuid NOT NULL,
+    name text NOT NULL,
+    retention_days integer,
+    created_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    watched_until timestamp with time zone,
+    rules_mode text DEFAULT 'act'::text NOT NULL,
+    llm_mode text DEFAULT 'advise'::text NOT NULL,
+    detectors_mode text DEFAULT 'act'::text NOT NULL,
+    planner_account_id uuid,
+    CONSTRAINT tenants_detectors_mode_check CHECK ((detectors_mode = ANY (ARRAY['off'::text, 'advise'::text, 'act'::text]))),
+    CONSTRAINT tenants_llm_mode_check CHECK ((llm_mode = ANY (ARRAY['off'::text, 'advise'::text, 'act'::text]))),
+    CONSTRAINT tenants_retention_days_check CHECK (((retention_days >= 1) AND (retention_days <= 3650))),
+    CONSTRAINT tenants_rules_mode_check CHECK ((rules_mode = ANY (ARRAY['off'::text, 'advise'::text, 'act'::text])))
+);
+
+CREATE TABLE public.workers (
+    name text NOT NULL,
+    kind text NOT NULL,
+    started_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    seen_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    labels text[] DEFAULT '{}'::text[] NOT NULL,
+    version text DEFAULT ''::text NOT NULL,
+    in_flight integer,
+    capacity integer
+);
+
+CREATE VIEW public.incident_conditions AS
+ SELECT e.tenant_id,
+    'failing'::text AS kind,
+    (e.id)::text AS subject,
+    e.job_id,
+    e.id AS endpoint_id,
+    ((( SELECT job.name
+           FROM public.jobs job
+          WHERE (job.id = e.job_id)) || '/'::text) || e.name) AS name,
+    COALESCE(e.streak_changed_at, e.last_failed_at, e.created_at) AS since,
+    e.failure_count AS measure,
+    ''::text AS detail
+   FROM public.endpoints e
+  WHERE ((e.failure_count > 0) AND (e.archived_at IS NULL))
+UNION ALL
+ SELECT e.tenant_id,
+    'late'::text AS kind,
+    (e.id)::text AS subject,
+    e.job_id,
+    e.id AS endpoint_id,
+    ((( SELECT job.name
+           FROM public.jobs job
+          WHERE (job.id = e.job_id)) || '/'::text) || e.name) AS name,
+    e.next_run_at AS since,
+    1 AS measure,
+    ''::text AS detail
+   FROM (public.tenants t
+     JOIN public.endpoints e ON ((e.tenant_id = t.id)))
+  WHERE ((e.next_run_at < (( SELECT public.cadenza_now() AS cadenza_now) - '00:01:00'::interval)) AND (e.running_slot_at IS NULL) AND (e.archived_at IS NULL))
+UNION ALL
+ SELECT e.tenant_id,
+    'planner-pause'::text AS kind,
+    (e.id)::text AS subject,
+    e.job_id,
+    e.id AS endpoint_id,
+    ((( SELECT job.name
+           FROM public.jobs job
+          WHERE (job.id = e.job_id)) || '/'::text) || e.name) AS name,
+    COALESCE(e.steered_at, e.created_at) AS since,
+    1 AS measure,
+    COALESCE(e.planner_pause_reason, ''::text) AS detail
+   FROM public.endpoints e
+  WHERE ((e.planner_paused_until IS NOT NULL) AND (e.planner_paused_until > ( SELECT public.cadenza_now() AS cadenza_now)) AND (e.archived_at IS NULL))
+UNION ALL
+ SELECT e.tenant_id,
+    'suggestion'::text AS kind,
+    (e.id)::text AS subject,
+    e.job_id,
+    e.id AS endpoint_id,
+    ((( SELECT job.name
+           FROM public.jobs job
+          WHERE (job.id = e.job_id)) || '/'::text) || e.name) AS name,
+    waiting.since,
+    1 AS measure,
+    ''::text AS detail
+   FROM (( SELECT s.endpoint_id,
+            min(s.started_at) AS since
+           FROM public.analysis_sessions s
+          WHERE ((s.suggests_until > ( SELECT public.cadenza_now() AS cadenza_now)) AND (EXISTS ( SELECT
+                   FROM jsonb_array_elements(s.tool_calls) call(value)
+                  WHERE public.can_be_accepted(call.value, ( SELECT public.cadenza_now() AS cadenza_now)))))
+          GROUP BY s.endpoint_id) waiting
+     JOIN public.endpoints e ON ((e.id = waiting.endpoint_id)))
+  WHERE (e.archived_at IS NULL)
+UNION ALL
+ SELECT g.tenant_id,
+    'grant-expiring'::text AS kind,
+    (g.id)::text AS subject,
+    NULL::uuid AS job_id,
+    g.endpoint_id,
+    array_to_string(g.scopes, ', '::text) AS name,
+    g.expiry_notice_at AS since,
+        CASE
+            WHEN (g.expires_at <= ( SELECT public.cadenza_now() AS cadenza_now)) THEN 2
+            ELSE 1
+        END AS measure,
+    ''::text AS detail
+   FROM public.execution_grants g
+  WHERE ((g.expiry_notice_at <= ( SELECT public.cadenza_now() AS cadenza_now)) AND (g.revoked_at IS NULL) AND (g.expires_at > (( SELECT public.cadenza_now() AS cadenza_now) - '7 days'::interval)))
+UNION ALL
+ SELECT ( SELECT t.id
+           FROM public.tenants t
+          ORDER BY t.created_at, t.id
+         LIMIT 1) AS tenant_id,
+    'worker-lost'::text AS kind,
+    w.name AS subject,
+    NULL::uuid AS job_id,
+    NULL::uuid AS endpoint_id,
+    ((w.kind || ' '::text) || w.name) AS name,
+    w.seen_at AS since,
+    1 AS measure,
+    ''::text AS detail
+   FROM public.workers w
+  WHERE ((w.seen_at < (( SELECT public.cadenza_now() AS cadenza_now) - '00:00:30'::interval)) AND (EXISTS ( SELECT
+           FROM public.tenants)) AND (NOT (EXISTS ( SELECT
+           FROM public.workers other
+          WHERE ((other.kind = w.kind) AND (other.started_at > w.seen_at) AND (other.seen_at > (( SELECT public.cadenza_now() AS cadenza_now) - '00:00:15'::interval)))))))
+UNION ALL
+ SELECT c.tenant_id,
+    'channel-failing'::text AS kind,
+    (c.id)::text AS subject,
+    NULL::uuid AS job_id,
+    NULL::uuid AS endpoint_id,
+    c.name,
+    c.failing_since AS since,
+    1 AS measure,
+    COALESCE(c.last_error, ''::text) AS detail
+   FROM public.notification_channels c
+  WHERE ((c.failing_since < (( SELECT public.cadenza_now() AS cadenza_now) - '00:05:00'::interval)) AND c.enabled)
+UNION ALL
+ SELECT s.tenant_id,
+    'webhook-disabled'::text AS kind,
+    (s.id)::text AS subject,
+    NULL::uuid AS job_id,
+    NULL::uuid AS endpoint_id,
+    s.name,
+    COALESCE(s.failing_since, s.created_at) AS since,
+    1 AS measure,
+    s.disabled_reason AS detail
+   FROM public.event_subscriptions s
+  WHERE (s.disabled_reason IS NOT NULL)
+UNION ALL
+ SELECT k.tenant_id,
+    'key-expiring'::text AS kind,
+    (k.id)::text AS subject,
+    NULL::uuid AS job_id,
+    NULL::uuid AS endpoint_id,
+    k.name,
+    k.expiry_notice_at AS since,
+        CASE
+            WHEN (k.expires_at <= ( SELECT public.cadenza_now() AS cadenza_now)) THEN 2
+            ELSE 1
+        END AS measure,
+    ''::text AS detail
+   FROM public.api_keys k
+  WHERE ((k.expires_at > (( SELECT public.cadenza_now() AS cadenza_now) - '7 days'::interval)) AND (k.expires_at <= (( SELECT public.cadenza_now() AS cadenza_now) + '7 days'::interval)) AND (k.expiry_notice_at <= ( SELECT public.cadenza_now() AS cadenza_now)) AND (k.revoked_at IS NULL) AND (NOT (EXISTS ( SELECT
+           FROM public.api_keys other
+          WHERE ((other.tenant_id = k.tenant_id) AND (other.user_id = k.user_id) AND (other.name = k.name) AND (other.created_at > k.created_at) AND (other.revoked_at IS NULL) AND ((other.expires_at IS NULL) OR (other.expires_at > k.expires_at)))))));
+
+CREATE TABLE public.incidents (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    kind text NOT NULL,
+    subject text NOT NULL,
+    name text NOT NULL,
+    job_id uuid,
+    endpoint_id uuid,
+    level integer NOT NULL,
+    severity text NOT NULL,
+    measure integer NOT NULL,
+    detail text DEFAULT ''::text NOT NULL,
+    times integer DEFAULT 1 NOT NULL,
+    opened_at timestamp with time zone NOT NULL,
+    updated_at timestamp with time zone NOT NULL,
+    ends_at timestamp with time zone,
+    acknowledged_at timestamp with time zone,
+    acknowledged_by text,
+    resolved_at timestamp with time zone,
+    resolved_by text,
+    CONSTRAINT incidents_level_check CHECK ((level > 0)),
+    CONSTRAINT incidents_severity_check CHECK ((severity = ANY (ARRAY['info'::text, 'warning'::text, 'error'::text, 'critical'::text]))),
+    CONSTRAINT who_resolved_it_is_known CHECK (((resolved_at IS NULL) = (resolved_by IS NULL)))
+);
+
+CREATE TABLE public.invitations (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    email text NOT NULL,
+    role text,
+    job_roles jsonb DEFAULT '{}'::jsonb NOT NULL,
+    hash bytea NOT NULL,
+    invited_by text NOT NULL,
+    created_at timestamp with time zone NOT NULL,
+    expires_at timestamp with time zone NOT NULL,
+    accepted_at timestamp with time zone,
+    revoked_at timestamp with time zone,
+    CONSTRAINT invitations_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'operator'::text, 'owner'::text])))
+);
+
 CREATE TABLE public.job_quotas (
     tenant_id uuid NOT NULL,
     job_id uuid NOT NULL,
@@ -482,6 +795,14 @@ CREATE TABLE public.job_quotas (
     CONSTRAINT job_quotas_day_check CHECK ((day ~ '^[0-9]{4}-[0-9]{2}-[0-9]{2}$'::text)),
     CONSTRAINT job_quotas_reserved_check CHECK ((reserved >= 0)),
     CONSTRAINT job_quotas_used_check CHECK ((used >= 0))
+);
+
+CREATE TABLE public.job_roles (
+    tenant_id uuid NOT NULL,
+    user_id uuid NOT NULL,
+    job_id uuid NOT NULL,
+    role text NOT NULL,
+    CONSTRAINT job_roles_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'operator'::text, 'owner'::text])))
 );
 
 CREATE TABLE public.late_results (
@@ -683,6 +1004,41 @@ CREATE TABLE public.looks (
 )
 WITH (fillfactor='60', autovacuum_vacuum_scale_factor='0.05');
 
+CREATE TABLE public.notification_routes (
+    id uuid NOT NULL,
+    tenant_id uuid NOT NULL,
+    channel_id uuid NOT NULL,
+    job_id uuid,
+    kinds text[] DEFAULT '{}'::text[] NOT NULL,
+    min_severity text NOT NULL,
+    quiet_from time without time zone,
+    quiet_to time without time zone,
+    quiet_timezone text,
+    critical_passes boolean DEFAULT false NOT NULL,
+    group_ms bigint NOT NULL,
+    cooldown_ms bigint NOT NULL,
+    tells_recovery boolean DEFAULT true NOT NULL,
+    enabled boolean DEFAULT true NOT NULL,
+    created_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    CONSTRAINT quiet_hours_are_whole CHECK ((num_nulls(quiet_from, quiet_to, quiet_timezone) = ANY (ARRAY[0, 3])))
+);
+
+CREATE TABLE public.notifier_position (
+    one boolean DEFAULT true NOT NULL,
+    xact xid8 NOT NULL,
+    id bigint NOT NULL,
+    CONSTRAINT notifier_position_one_check CHECK (one)
+);
+
+CREATE TABLE public.planner_stops (
+    tenant_id uuid NOT NULL,
+    stopped_at timestamp with time zone NOT NULL,
+    stopped_by uuid,
+    reason text DEFAULT ''::text NOT NULL,
+    modes json NOT NULL,
+    jobs json NOT NULL
+);
+
 CREATE TABLE public.quota_reservations (
     id uuid NOT NULL,
     tenant_id uuid NOT NULL,
@@ -813,7 +1169,7 @@ CREATE TABLE public.sign_ins (
     hash bytea NOT NULL,
     tenant_id uuid NOT NULL,
     user_id uuid NOT NULL,
-    key_id uuid NOT NULL,
+    key_id uuid,
     created_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     last_seen_at timestamp with time zone NOT NULL
@@ -916,27 +1272,16 @@ CREATE VIEW public.stored_slots AS
     answered_at
    FROM public.schedule_runs;
 
-CREATE TABLE public.tenants (
-    id uuid NOT NULL,
-    name text NOT NULL,
-    retention_days integer,
-    created_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
-    watched_until timestamp with time zone,
-    rules_mode text DEFAULT 'act'::text NOT NULL,
-    llm_mode text DEFAULT 'advise'::text NOT NULL,
-    detectors_mode text DEFAULT 'act'::text NOT NULL,
-    planner_account_id uuid,
-    CONSTRAINT tenants_detectors_mode_check CHECK ((detectors_mode = ANY (ARRAY['off'::text, 'advise'::text, 'act'::text]))),
-    CONSTRAINT tenants_llm_mode_check CHECK ((llm_mode = ANY (ARRAY['off'::text, 'advise'::text, 'act'::text]))),
-    CONSTRAINT tenants_retention_days_check CHECK (((retention_days >= 1) AND (retention_days <= 3650))),
-    CONSTRAINT tenants_rules_mode_check CHECK ((rules_mode = ANY (ARRAY['off'::text, 'advise'::text, 'act'::text])))
-);
-
 CREATE TABLE public.users (
     id uuid NOT NULL,
     tenant_id uuid NOT NULL,
     name text NOT NULL,
-    created_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL
+    created_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
+    role text DEFAULT 'owner'::text,
+    email text,
+    identity_issuer text,
+    identity_subject text,
+    CONSTRAINT users_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'operator'::text, 'owner'::text])))
 );
 
 CREATE TABLE public.virtual_keys (
@@ -963,17 +1308,6 @@ CREATE TABLE public.worker_graphs (
     input_schema jsonb
 );
 
-CREATE TABLE public.workers (
-    name text NOT NULL,
-    kind text NOT NULL,
-    started_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
-    seen_at timestamp with time zone DEFAULT public.cadenza_now() NOT NULL,
-    labels text[] DEFAULT '{}'::text[] NOT NULL,
-    version text DEFAULT ''::text NOT NULL,
-    in_flight integer,
-    capacity integer
-);
-
 ALTER TABLE ONLY public.runs ATTACH PARTITION public.runs_default DEFAULT;
 
 ALTER TABLE ONLY public.accounts
@@ -985,17 +1319,35 @@ ALTER TABLE ONLY public.accounts
 ALTER TABLE ONLY public.analysis_sessions
     ADD CONSTRAINT analysis_sessions_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.announcements
+    ADD CONSTRAINT announcements_pkey PRIMARY KEY (route_id, kind, subject);
+
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.asked_runs
+    ADD CONSTRAINT asked_runs_pkey PRIMARY KEY (endpoint_id, slot_at);
 
 ALTER TABLE ONLY public.audit_log
     ADD CONSTRAINT audit_log_pkey PRIMARY KEY (id);
 
+ALTER TABLE ONLY public.awaited_results
+    ADD CONSTRAINT awaited_results_pkey PRIMARY KEY (run_id, attempt);
+
 ALTER TABLE ONLY public.charges
     ADD CONSTRAINT charges_pkey PRIMARY KEY (reference);
 
+ALTER TABLE ONLY public.deliveries
+    ADD CONSTRAINT deliveries_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.endpoints
     ADD CONSTRAINT endpoints_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.event_subscriptions
+    ADD CONSTRAINT event_subscriptions_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.event_subscriptions
+    ADD CONSTRAINT event_subscriptions_tenant_id_id_key UNIQUE (tenant_id, id);
 
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_pkey PRIMARY KEY (id);
@@ -1012,8 +1364,20 @@ ALTER TABLE ONLY public.grant_uses
 ALTER TABLE ONLY public.idempotency_keys
     ADD CONSTRAINT idempotency_keys_pkey PRIMARY KEY (tenant_id, key);
 
+ALTER TABLE ONLY public.incidents
+    ADD CONSTRAINT incidents_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.invitations
+    ADD CONSTRAINT invitations_hash_key UNIQUE (hash);
+
+ALTER TABLE ONLY public.invitations
+    ADD CONSTRAINT invitations_pkey PRIMARY KEY (id);
+
 ALTER TABLE ONLY public.job_quotas
     ADD CONSTRAINT job_quotas_pkey PRIMARY KEY (job_id, day);
+
+ALTER TABLE ONLY public.job_roles
+    ADD CONSTRAINT job_roles_pkey PRIMARY KEY (user_id, job_id);
 
 ALTER TABLE ONLY public.jobs
     ADD CONSTRAINT jobs_of_one_tenant UNIQUE (tenant_id, id);
@@ -1032,6 +1396,21 @@ ALTER TABLE ONLY public.ledger
 
 ALTER TABLE ONLY public.looks
     ADD CONSTRAINT looks_pkey PRIMARY KEY (endpoint_id, brain);
+
+ALTER TABLE ONLY public.notification_channels
+    ADD CONSTRAINT notification_channels_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.notification_channels
+    ADD CONSTRAINT notification_channels_tenant_id_id_key UNIQUE (tenant_id, id);
+
+ALTER TABLE ONLY public.notification_routes
+    ADD CONSTRAINT notification_routes_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY public.notifier_position
+    ADD CONSTRAINT notifier_position_pkey PRIMARY KEY (one);
+
+ALTER TABLE ONLY public.planner_stops
+    ADD CONSTRAINT planner_stops_pkey PRIMARY KEY (tenant_id);
 
 ALTER TABLE ONLY public.quota_reservations
     ADD CONSTRAINT quota_reservations_pkey PRIMARY KEY (id);
@@ -1099,9 +1478,21 @@ ALTER TABLE ONLY public.worker_graphs
 ALTER TABLE ONLY public.workers
     ADD CONSTRAINT workers_pkey PRIMARY KEY (name);
 
+CREATE INDEX announcements_by_age ON public.announcements USING btree (changed_at);
+
+CREATE INDEX announcements_due ON public.announcements USING btree (due_at) WHERE (due_at IS NOT NULL);
+
+CREATE INDEX announcements_of_incident ON public.announcements USING btree (incident_id);
+
+CREATE INDEX api_keys_by_end ON public.api_keys USING btree (expires_at) WHERE ((expires_at IS NOT NULL) AND (revoked_at IS NULL));
+
 CREATE INDEX api_keys_of_tenant ON public.api_keys USING btree (tenant_id, created_at);
 
 CREATE INDEX api_keys_of_user ON public.api_keys USING btree (tenant_id, user_id);
+
+CREATE INDEX api_keys_that_expire ON public.api_keys USING btree (expiry_notice_at) WHERE ((expiry_notice_at IS NOT NULL) AND (revoked_at IS NULL) AND (expiry_told_at IS NULL));
+
+CREATE INDEX asked_runs_by_age ON public.asked_runs USING btree (slot_at);
 
 CREATE INDEX audit_by_age ON public.audit_log USING btree (at);
 
@@ -1109,9 +1500,29 @@ CREATE INDEX audit_of_subject ON public.audit_log USING btree (tenant_id, subjec
 
 CREATE INDEX audit_of_tenant ON public.audit_log USING btree (tenant_id, at);
 
+CREATE INDEX awaited_results_by_age ON public.awaited_results USING btree (created_at);
+
+CREATE INDEX awaited_results_of_tenant ON public.awaited_results USING btree (tenant_id);
+
+CREATE INDEX channels_that_fail ON public.notification_channels USING btree (failing_since) WHERE (failing_since IS NOT NULL);
+
 CREATE INDEX charges_of_account ON public.charges USING btree (account_id, at);
 
 CREATE INDEX charges_of_run ON public.charges USING btree (run_id);
+
+CREATE INDEX deliveries_by_age ON public.deliveries USING btree (created_at);
+
+CREATE INDEX deliveries_by_receiver ON public.deliveries USING btree (COALESCE(channel_id, subscription_id), due_at) WHERE (status = 'waiting'::text);
+
+CREATE INDEX deliveries_due ON public.deliveries USING btree (due_at) WHERE (status = 'waiting'::text);
+
+CREATE INDEX deliveries_failed ON public.deliveries USING btree (tenant_id, created_at, id) WHERE (status = 'failed'::text);
+
+CREATE INDEX deliveries_of_channel ON public.deliveries USING btree (channel_id, created_at) WHERE (channel_id IS NOT NULL);
+
+CREATE INDEX deliveries_of_subscription ON public.deliveries USING btree (subscription_id, created_at) WHERE (subscription_id IS NOT NULL);
+
+CREATE INDEX deliveries_of_tenant ON public.deliveries USING btree (tenant_id, created_at, id);
 
 CREATE INDEX endpoints_asked ON public.endpoints USING btree (asked_at) WHERE (asked_at IS NOT NULL);
 
@@ -1121,7 +1532,11 @@ CREATE INDEX endpoints_due ON public.endpoints USING btree (runs_on, next_run_at
 
 CREATE INDEX endpoints_due_by_tenant ON public.endpoints USING btree (tenant_id, next_run_at) WHERE (next_run_at IS NOT NULL);
 
+CREATE INDEX endpoints_failing ON public.endpoints USING btree (id) WHERE (failure_count > 0);
+
 CREATE INDEX endpoints_finished ON public.endpoints USING btree (last_finished_at);
+
+CREATE INDEX endpoints_held_by_planner ON public.endpoints USING btree (id) WHERE (planner_paused_until IS NOT NULL);
 
 CREATE INDEX endpoints_of_job ON public.endpoints USING btree (job_id, name);
 
@@ -1130,6 +1545,8 @@ CREATE INDEX endpoints_of_tenant ON public.endpoints USING btree (tenant_id, cre
 CREATE INDEX endpoints_running_by_hand ON public.endpoints USING btree (id) WHERE running_is_manual;
 
 CREATE INDEX events_by_age ON public.events USING btree (at);
+
+CREATE INDEX events_in_order ON public.events USING btree (xact, id);
 
 CREATE INDEX events_of_tenant ON public.events USING btree (tenant_id, xact, id);
 
@@ -1151,7 +1568,17 @@ CREATE INDEX grants_that_expire ON public.execution_grants USING btree (expiry_n
 
 CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (at);
 
+CREATE INDEX incidents_by_age ON public.incidents USING btree (resolved_at);
+
+CREATE INDEX incidents_of_subject ON public.incidents USING btree (tenant_id, kind, subject, resolved_at);
+
+CREATE INDEX incidents_of_tenant ON public.incidents USING btree (tenant_id, opened_at, id);
+
+CREATE INDEX invitations_of_tenant ON public.invitations USING btree (tenant_id, created_at);
+
 CREATE INDEX job_quotas_by_age ON public.job_quotas USING btree (begun_at);
+
+CREATE INDEX job_roles_of_job ON public.job_roles USING btree (job_id);
 
 CREATE INDEX jobs_of_tenant ON public.jobs USING btree (tenant_id);
 
@@ -1163,7 +1590,11 @@ CREATE INDEX ledger_of_account ON public.ledger USING btree (account_id, id);
 
 CREATE UNIQUE INDEX one_account_has_a_name ON public.accounts USING btree (tenant_id, name);
 
+CREATE UNIQUE INDEX one_channel_has_a_name ON public.notification_channels USING btree (tenant_id, name);
+
 CREATE UNIQUE INDEX one_endpoint_has_a_name ON public.endpoints USING btree (job_id, name) WHERE (archived_at IS NULL);
+
+CREATE UNIQUE INDEX one_incident_is_open ON public.incidents USING btree (tenant_id, kind, subject) WHERE (resolved_at IS NULL);
 
 CREATE UNIQUE INDEX one_job_has_a_name ON public.jobs USING btree (tenant_id, name) WHERE (archived_at IS NULL);
 
@@ -1179,11 +1610,23 @@ CREATE UNIQUE INDEX one_tenant_has_a_name ON public.tenants USING btree (name);
 
 CREATE UNIQUE INDEX one_user_has_a_name ON public.users USING btree (tenant_id, name);
 
+CREATE UNIQUE INDEX one_user_has_an_email ON public.users USING btree (tenant_id, email) WHERE (email IS NOT NULL);
+
+CREATE UNIQUE INDEX one_user_has_an_identity ON public.users USING btree (identity_issuer, identity_subject, tenant_id) WHERE (identity_subject IS NOT NULL);
+
 CREATE UNIQUE INDEX one_virtual_key_is_default ON public.virtual_keys USING btree (account_id, api) WHERE (is_default AND (revoked_at IS NULL));
+
+CREATE UNIQUE INDEX one_webhook_has_a_name ON public.event_subscriptions USING btree (tenant_id, name);
 
 CREATE INDEX quota_reservations_of_tenant ON public.quota_reservations USING btree (tenant_id, reserved_at);
 
 CREATE INDEX refusals_of_endpoint ON public.analysis_sessions USING btree (endpoint_id, started_at) WHERE (refusal IS NOT NULL);
+
+CREATE INDEX routes_of_channel ON public.notification_routes USING btree (channel_id);
+
+CREATE INDEX routes_of_job ON public.notification_routes USING btree (job_id) WHERE (job_id IS NOT NULL);
+
+CREATE INDEX routes_of_tenant ON public.notification_routes USING btree (tenant_id, created_at);
 
 CREATE INDEX run_attempts_by_age ON public.run_attempts USING btree (noted_at);
 
@@ -1241,7 +1684,13 @@ CREATE INDEX suggestions_of_endpoint ON public.analysis_sessions USING btree (en
 
 CREATE INDEX tenants_watched ON public.tenants USING btree (watched_until) WHERE (watched_until IS NOT NULL);
 
+CREATE INDEX users_by_email ON public.users USING btree (email) WHERE (email IS NOT NULL);
+
 CREATE INDEX virtual_keys_of_account ON public.virtual_keys USING btree (account_id);
+
+CREATE INDEX webhooks_of_job ON public.event_subscriptions USING btree (job_id) WHERE (job_id IS NOT NULL);
+
+CREATE INDEX webhooks_that_fail ON public.event_subscriptions USING btree (id) WHERE (disabled_reason IS NOT NULL);
 
 CREATE INDEX worker_graphs_by_id ON public.worker_graphs USING btree (graph_id);
 
@@ -1262,23 +1711,53 @@ ALTER TABLE ONLY public.analysis_sessions
 ALTER TABLE ONLY public.analysis_sessions
     ADD CONSTRAINT analysis_sessions_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY public.announcements
+    ADD CONSTRAINT announcements_incident_id_fkey FOREIGN KEY (incident_id) REFERENCES public.incidents(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.announcements
+    ADD CONSTRAINT announcements_route_id_fkey FOREIGN KEY (route_id) REFERENCES public.notification_routes(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.announcements
+    ADD CONSTRAINT announcements_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES public.users(tenant_id, id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY public.asked_runs
+    ADD CONSTRAINT asked_runs_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES public.endpoints(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.audit_log
     ADD CONSTRAINT audit_log_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY public.awaited_results
+    ADD CONSTRAINT awaited_results_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.charges
     ADD CONSTRAINT charges_tenant_id_account_id_fkey FOREIGN KEY (tenant_id, account_id) REFERENCES public.accounts(tenant_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.deliveries
+    ADD CONSTRAINT deliveries_tenant_id_channel_id_fkey FOREIGN KEY (tenant_id, channel_id) REFERENCES public.notification_channels(tenant_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.deliveries
+    ADD CONSTRAINT deliveries_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.deliveries
+    ADD CONSTRAINT deliveries_tenant_id_subscription_id_fkey FOREIGN KEY (tenant_id, subscription_id) REFERENCES public.event_subscriptions(tenant_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.endpoints
     ADD CONSTRAINT endpoints_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.jobs(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.endpoints
     ADD CONSTRAINT endpoints_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.event_subscriptions
+    ADD CONSTRAINT event_subscriptions_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.event_subscriptions
+    ADD CONSTRAINT event_subscriptions_tenant_id_job_id_fkey FOREIGN KEY (tenant_id, job_id) REFERENCES public.jobs(tenant_id, id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.events
     ADD CONSTRAINT events_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
@@ -1292,6 +1771,12 @@ ALTER TABLE ONLY public.execution_grants
 ALTER TABLE ONLY public.grant_uses
     ADD CONSTRAINT grant_uses_grant_id_fkey FOREIGN KEY (grant_id) REFERENCES public.execution_grants(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY public.incidents
+    ADD CONSTRAINT incidents_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.invitations
+    ADD CONSTRAINT invitations_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.endpoints
     ADD CONSTRAINT its_job_is_of_its_tenant FOREIGN KEY (tenant_id, job_id) REFERENCES public.jobs(tenant_id, id) ON DELETE CASCADE NOT VALID;
 
@@ -1301,6 +1786,12 @@ ALTER TABLE ONLY public.job_quotas
 ALTER TABLE ONLY public.job_quotas
     ADD CONSTRAINT job_quotas_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 
+ALTER TABLE ONLY public.job_roles
+    ADD CONSTRAINT job_roles_tenant_id_job_id_fkey FOREIGN KEY (tenant_id, job_id) REFERENCES public.jobs(tenant_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.job_roles
+    ADD CONSTRAINT job_roles_tenant_id_user_id_fkey FOREIGN KEY (tenant_id, user_id) REFERENCES public.users(tenant_id, id) ON DELETE CASCADE;
+
 ALTER TABLE ONLY public.jobs
     ADD CONSTRAINT jobs_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 
@@ -1309,6 +1800,21 @@ ALTER TABLE ONLY public.ledger
 
 ALTER TABLE ONLY public.looks
     ADD CONSTRAINT looks_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES public.endpoints(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.notification_channels
+    ADD CONSTRAINT notification_channels_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.notification_routes
+    ADD CONSTRAINT notification_routes_tenant_id_channel_id_fkey FOREIGN KEY (tenant_id, channel_id) REFERENCES public.notification_channels(tenant_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.notification_routes
+    ADD CONSTRAINT notification_routes_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.notification_routes
+    ADD CONSTRAINT notification_routes_tenant_id_job_id_fkey FOREIGN KEY (tenant_id, job_id) REFERENCES public.jobs(tenant_id, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY public.planner_stops
+    ADD CONSTRAINT planner_stops_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES public.tenants(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY public.quota_reservations
     ADD CONSTRAINT quota_reservations_job_id_fkey FOREIGN KEY (job_id) REFERENCES public.jobs(id) ON DELETE CASCADE;

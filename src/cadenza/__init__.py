@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import Any
 
 _FROM = {
-    "AsyncClient": "cadenza.api",
+    "AsyncClient": "cadenza.async_api",
     "Cadenza": "cadenza.app",
     "CadenzaError": "cadenza.domain.errors",
     "Client": "cadenza.api",

@@ -12,6 +12,7 @@ app.run()
 
 import asyncio
 import inspect
+import threading
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -30,9 +31,9 @@ THREADS = 32
 
 
 class Cadenza:
-    """One program. Processes of the same name and database share its runs by leases; a function
-    runs only in those that have it. Without `database_url`, and CADENZA_DATABASE_URL, a PostgreSQL
-    of its own is started in `data_folder`."""
+    """One program. Processes with the same name and database share its runs by leases; a function
+    runs only in processes that declare it. Without `database_url` and CADENZA_DATABASE_URL, an
+    embedded PostgreSQL is started in `data_folder`."""
 
     def __init__(
         self,
@@ -48,7 +49,6 @@ class Cadenza:
         self._tenant = tenant
         self._threads = threads
         self._running: AsyncExitStack | None = None
-        self._work: asyncio.Task[None] | None = None
 
     @property
     def name(self) -> str:
@@ -57,7 +57,7 @@ class Cadenza:
     def job(
         self, name: str, *, description: str | None = None, planner: dict[str, Any] | None = None
     ) -> None:
-        """A job's description, and what planners may do with it, as in a manifest."""
+        """Set a job's description and what planners may do with it, as in a manifest."""
         self.declarations.add_job(name, description=description, planner=planner)
 
     def every(
@@ -71,7 +71,7 @@ class Cadenza:
         timeout: Written | None = None,
         isolate: bool = False,
     ) -> Callable[[Callable[P, R]], Function[P, R]]:
-        """Run it at this interval; hints and rules may bend that, from `min` to `max`."""
+        """Run it at this interval; hints and rules may change that between `min` and `max`."""
         limits = {"min_interval": min, "max_interval": max, "timeout": timeout}
         return self._decorator(job, name, isolate, every=interval, **limits)
 
@@ -87,7 +87,7 @@ class Cadenza:
         timeout: Written | None = None,
         isolate: bool = False,
     ) -> Callable[[Callable[P, R]], Function[P, R]]:
-        """Run it by a cron line, in a zone; UTC where none is named."""
+        """Run it by a cron expression in a time zone, UTC by default."""
         limits = {"min_interval": min, "max_interval": max, "timeout": timeout}
         return self._decorator(job, name, isolate, cron=expression, timezone=tz, **limits)
 
@@ -132,22 +132,32 @@ class Cadenza:
         return declare
 
     def run(self) -> None:
-        """Until SIGTERM or Ctrl-C; what is in flight may end, a second signal ends it at once."""
+        """Run until SIGTERM or Ctrl-C. Runs in flight may finish; a second signal ends them."""
         if in_child.here:
-            return  # loaded for the sake of one function
+            return  # the module was loaded to call one function
+        if threading.current_thread() is not threading.main_thread():
+            raise Refused(
+                "app.run() needs the main thread, which gets the signals that stop it; in another "
+                "thread, write `async with app:` on a loop of that thread"
+            )
+        if _is_in_a_loop():
+            raise Refused(
+                "an event loop is already running here, as in a notebook or a web application: "
+                "write `async with app:` instead of app.run()"
+            )
         from cadenza.roots.program_run import run_until_stopped  # noqa: PLC0415 - it takes a while
 
         run_until_stopped(self.declarations, self._overrides, self._tenant, self._threads)
 
     async def __aenter__(self) -> "Cadenza":
-        """Beside whatever else the loop does, as in the lifespan of a web application."""
+        """Run beside other work on the same loop, as in the lifespan of a web application."""
         from cadenza.roots.program_run import started  # noqa: PLC0415
 
         if self._running is not None:
-            raise Refused(f"the program {self.name} is running already")
+            raise Refused(f"the program {self.name} is already running in this process")
         async with AsyncExitStack() as stack:
             about = (self.declarations, self._overrides, self._tenant, self._threads)
-            self._work = await stack.enter_async_context(started(*about))
+            await stack.enter_async_context(started(*about))
             self._running = stack.pop_all()
         return self
 
@@ -155,6 +165,14 @@ class Cadenza:
         running, self._running = self._running, None
         if running is not None:
             await running.__aexit__(*failure)
+
+
+def _is_in_a_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 def _callers_module() -> str:

@@ -36,7 +36,7 @@ from cadenza.program.control import Written, duration_of
 from cadenza.program.function import Function
 from cadenza.roots.brain import rules_brain
 from cadenza.roots.prices import LoadedPrices
-from cadenza.roots.program_parts import CRON, declared, make_programs, make_worker
+from cadenza.roots.program_dependencies import CRON, declared, make_programs, make_worker
 
 __all__ = ["START", "Simulation"]
 
@@ -115,7 +115,9 @@ class Simulation:
         programs = make_programs(
             store, stores.accounts, stores.billing, prices, self._chance.new_id
         )
-        control, reconciled = await declared(declarations, programs, stores.catalogue, None)
+        control, reconciled = await declared(
+            declarations, programs, stores.catalogue, stores.steering, None
+        )
         log, calls = EventLog(), FunctionDispatcher(declarations.functions, self._clock)
         queue = ClaimedRuns(stores.claims, store, CRON)
         at_once = SchedulerOptions(gather=timedelta(0))  # nothing is cheaper here in company

@@ -123,7 +123,11 @@ def refusal(expression: str, timezone: str = "UTC") -> InvalidCron:
         pytest.param("* * * *", "expected five fields", id="four fields"),
         pytest.param("* * * * * * *", "expected five fields", id="seven fields"),
         pytest.param("", "got 0", id="nothing"),
-        pytest.param("60 * * * *", "bad minute", id="a bad minute"),
+        pytest.param(
+            "60 * * * *",
+            "bad minute '60': expected 0 to 59, *, a list, a range or a step",
+            id="a bad minute",
+        ),
         pytest.param("* 24 * * *", "bad hour", id="a bad hour"),
         pytest.param("* * 32 * *", "bad day-of-month", id="a bad day"),
         pytest.param("* * * 13 *", "bad month", id="a bad month"),

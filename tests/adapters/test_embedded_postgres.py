@@ -33,6 +33,7 @@ from cadenza.adapters.postgres.embedded.guard import LOG_LIMIT
 from cadenza.adapters.postgres.embedded.installation import choose_installation, wheel_folders
 from cadenza.adapters.postgres.embedded.process import GuardedProcess, Scope, server_account
 from cadenza.domain.errors import InstallationError, InvalidInput
+from tests.ports import free_port
 
 FAST = {"fsync": "off", "full_page_writes": "off"}
 ROOT = os.geteuid() == 0
@@ -77,7 +78,7 @@ async def commit(dsn: str) -> str:
     return f"SELECT value FROM {table}"
 
 
-def until(condition: Callable[[], object], seconds: float = 10) -> None:
+def until(condition: Callable[[], object], seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "it did not happen in time"
@@ -380,7 +381,7 @@ async def test_a_port_that_is_taken_meanwhile_is_not_the_end(
     folder: Path, other: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with EmbeddedPostgres(folder, settings=FAST) as dsn:
-        free = server_module.free_port()
+        free = free_port()
         taken = int(dsn.partition("127.0.0.1:")[2].partition("/")[0])
         ports = iter([taken, free])
         monkeypatch.setattr(server_module, "free_port", lambda: next(ports))

@@ -12,6 +12,7 @@ from cadenza.adapters.expressions.pool import EndableExpressions, Limits, endabl
 from cadenza.application.ports.expressions import Owner, Question
 from cadenza.domain.errors import InvalidInput, NothingThere
 
+PATIENCE = 120.0  # seconds, of a busy machine; they take about one
 NUMBERS = list(range(12_000))
 RECORDS = [{"a": 1, "b": {"c": [1, 2, {"d": 4}]}, "s": "hello there"} for _ in range(700)]
 BODIES: dict[str, Any] = {
@@ -110,8 +111,9 @@ async def test_what_gives_nothing_says_why(expressions: EndableExpressions) -> N
 async def test_no_expression_goes_on_for_ever(kind: str) -> None:
     async with endable_expressions(RICH) as expressions:
         questions = [Question(each, {"body": BODIES[kind]}) for each in COSTLY]
-        for result in await ask(expressions, OURS, *questions):
-            assert isinstance(result, bool | InvalidInput)
+        async with asyncio.timeout(PATIENCE):  # without the end of each it takes hours
+            for result in await ask(expressions, OURS, *questions):
+                assert isinstance(result, bool | InvalidInput)
 
 
 async def test_one_that_was_ended_says_so_and_rests(expressions: EndableExpressions) -> None:
@@ -121,6 +123,15 @@ async def test_one_that_was_ended_says_so_and_rests(expressions: EndableExpressi
     again, other = await ask(expressions, OURS, question, YES)
     assert (again.fix, other) == (first.fix, True)
     assert await ask(expressions, THEIRS, YES) == [True]
+
+
+async def test_one_that_rests_costs_its_job_nothing() -> None:
+    async with with_limits(per_job=(0.2, 0.001)) as expressions:
+        (question,) = endless()
+        for _ in range(10):
+            (result,) = await ask(expressions, OURS, question)
+            assert "more than 50 ms of processor time" in result.fix
+        assert await ask(expressions, OURS, YES) == [True]
 
 
 async def test_a_tenant_with_costly_expressions_takes_no_turn_of_another() -> None:

@@ -23,8 +23,9 @@ async def test_a_streak_is_logged_at_every_doubling_and_when_it_ends() -> None:
         for _ in range(12):
             await logging.dispatch(claim)
     told = [(line["event"], line.get("in_a_row")) for line in lines]
-    fails = [("queue fails", count) for count in (1, 2, 4, 8)]
-    assert told == [*fails, ("queue succeeds again", None), ("queue fails", 1)]
+    fails = [("run failed", count) for count in (1, 2, 4, 8)]
+    assert told == [*fails, ("run succeeded again", None), ("run failed", 1)]
+    assert {line["endpoint"] for line in lines} == {"queue"}
 
 
 async def test_success_is_no_news() -> None:

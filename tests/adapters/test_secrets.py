@@ -330,7 +330,9 @@ def test_a_pipe_a_folder_or_a_huge_file_in_its_place_is_refused_at_once(path: Pa
 
 def test_a_folder_that_cannot_be_made_is_a_clear_error(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("a file where the folder should be")
-    with pytest.raises(InstallationError, match=r"cannot be used: .*set CADENZA_MASTER_KEY"):
+    with pytest.raises(
+        InstallationError, match=r"data folder .* cannot be made: .*CADENZA_DATA_FOLDER"
+    ):
         key_file(tmp_path / "data" / "master.key")
 
 

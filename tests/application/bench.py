@@ -19,7 +19,13 @@ from cadenza.application.finishing import ClaimedRuns
 from cadenza.application.planner import Planner, PlannerOptions
 from cadenza.application.ports.analysis_queue import AnalysisQueue
 from cadenza.application.ports.brain import AskedModel, Brain, Tools, Usage
-from cadenza.application.ports.claims import ClaimBatch, ClaimRequest, FinishReport, RunQueue
+from cadenza.application.ports.claims import (
+    ClaimBatch,
+    ClaimRequest,
+    FinishReport,
+    Renewal,
+    RunQueue,
+)
 from cadenza.application.ports.store import Channel, Store
 from cadenza.application.quotas import Quotas
 from cadenza.application.scheduler import Scheduler, SchedulerOptions
@@ -337,7 +343,7 @@ class FragileQueue:
     async def claim_lost(self, request: ClaimRequest) -> Sequence[Claim]:
         return await self._ask("claim_lost", request)
 
-    async def renew(self, claims: Sequence[Claim], lease: timedelta) -> frozenset[UUID]:
+    async def renew(self, claims: Sequence[Claim], lease: timedelta) -> Renewal:
         return await self._ask("renew", claims, lease)
 
     async def finish(self, finished: Sequence[FinishedRun]) -> FinishReport:

@@ -309,11 +309,11 @@ class Life:
     async def _renew(self) -> None:
         if self.held is not None:
             has_ended = self.bench.row().is_lost(self.now)
-            held = await self.bench.queue.renew([self.held.claim], seconds(30))
+            held = (await self.bench.queue.renew([self.held.claim], seconds(30))).renewed
             assert held == (frozenset() if has_ended else {self.held.claim.run_id})
         for ghost in self.ghosts:
             if ghost.claim.epoch != self.model.epoch:
-                assert not await self.bench.queue.renew([ghost.claim], seconds(30))
+                assert not (await self.bench.queue.renew([ghost.claim], seconds(30))).renewed
 
     async def _finish(self) -> None:
         flight = self.held

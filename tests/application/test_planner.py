@@ -18,7 +18,7 @@ from cadenza.application.ports.analysis_queue import AnalysisRequest
 from cadenza.application.ports.brain import Tools, Usage
 from cadenza.application.ports.store import Transaction
 from cadenza.domain import steering
-from cadenza.domain.analysis import AnalysisContext, Attention, LookReason
+from cadenza.domain.analysis import AnalysisContext, AnalysisReason, Attention
 from cadenza.domain.endpoint import Every, OnDemand
 from cadenza.domain.errors import StoreUnavailable
 from cadenza.domain.hint import Author
@@ -372,7 +372,7 @@ async def test_a_brain_for_changes_looks_when_something_happened() -> None:
     assert await _looks(bench, brain) == ["stranger"]  # now it is, and it ran since
     await bench.sleep(301)
     assert await _looks(bench, brain) == []  # due again, but it has not run since
-    assert {session.reason for session in bench.sessions} <= set(LookReason)
+    assert {session.reason for session in bench.sessions} <= set(AnalysisReason)
 
 
 @simulated
@@ -541,7 +541,7 @@ async def test_a_stopped_planner_lets_its_sessions_end() -> None:
 class FragileQueue(MemoryAnalysisQueue):
     down = False
 
-    async def claim_for_analysis(self, request: AnalysisRequest) -> Mapping[UUID, LookReason]:
+    async def claim_for_analysis(self, request: AnalysisRequest) -> Mapping[UUID, AnalysisReason]:
         if self.down:
             raise StoreUnavailable("the database does not answer")
         return await super().claim_for_analysis(request)

@@ -78,6 +78,22 @@ async def test_the_same_advice_at_every_look_is_one_suggestion() -> None:
 
 
 @simulated
+async def test_the_same_advice_twice_in_one_session_is_one_suggestion() -> None:
+    """A model that called a tool 15 times, a millisecond apart, made a list of 15 suggestions."""
+
+    async def ever_again(_: AnalysisContext, tools: Tools) -> None:
+        for number in range(10):
+            await tools.call("propose_interval", {"interval_ms": 30_000 + number, "reason": "load"})
+        await tools.call("propose_interval", {"interval_ms": 5_000, "reason": "load"})
+
+    bench = await _ran(Mode.ADVISE)
+    await bench.planner(Thinker(ever_again)).run_once()
+    (session,) = bench.sessions
+    suggested = [call.arguments["interval_ms"] for call in session.tool_calls if call.suggested]
+    assert suggested == [30_000, 5_000]
+
+
+@simulated
 async def test_an_accepted_suggestion_does_what_the_planner_would_have_done() -> None:
     bench = await _ran(Mode.ADVISE)
     await bench.planner(Thinker(_act)).run_once()

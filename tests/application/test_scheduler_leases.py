@@ -4,11 +4,10 @@ import asyncio
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from itertools import pairwise
-from uuid import UUID
 
 import pytest
 
-from cadenza.application.ports.claims import ClaimRequest
+from cadenza.application.ports.claims import ClaimRequest, Renewal
 from cadenza.application.scheduler import SchedulerOptions
 from cadenza.domain import steering
 from cadenza.domain.endpoint import Every, OnDemand
@@ -21,8 +20,8 @@ from tests.factories import FAILED, NOON, OK, minutes, seconds
 class LostLeases(MemoryRunQueue):
     """A store that says of every lease that somebody else holds it now."""
 
-    async def renew(self, claims: Sequence[Claim], lease: timedelta) -> frozenset[UUID]:
-        return frozenset()
+    async def renew(self, claims: Sequence[Claim], lease: timedelta) -> Renewal:
+        return Renewal(frozenset())
 
 
 async def _never(_: Claim) -> Outcome:

@@ -46,14 +46,14 @@ async def test_an_interval_is_written_with_its_life_and_nudges() -> None:
 @pytest.mark.parametrize(
     ("interval_ms", "effective", "said"),
     [
-        (0, seconds(1), "interval raised to 0:00:01"),
-        (1, seconds(1), "interval raised to 0:00:01"),
-        (999.9, seconds(1), "interval raised to 0:00:01"),
+        (0, seconds(1), "interval raised to 1 s"),
+        (1, seconds(1), "interval raised to 1 s"),
+        (999.9, seconds(1), "interval raised to 1 s"),
         (1000, seconds(1), None),
         (1500.5, timedelta(milliseconds=1500.5), None),
         (30 * 86_400_000, timedelta(days=30), None),
-        (30 * 86_400_000 + 1, timedelta(days=30), "interval cut to 30 days, 0:00:00"),
-        (366 * 86_400_000, timedelta(days=30), "interval cut to 30 days, 0:00:00"),
+        (30 * 86_400_000 + 1, timedelta(days=30), "interval cut to 720 h"),
+        (366 * 86_400_000, timedelta(days=30), "interval cut to 720 h"),
     ],
 )
 async def test_an_interval_is_brought_within_its_bounds_and_the_clamp_is_told(
@@ -71,15 +71,15 @@ async def test_an_interval_is_brought_within_its_bounds_and_the_clamp_is_told(
 @pytest.mark.parametrize(
     ("baseline", "ttl_minutes", "life", "said"),
     [
-        (Every(minutes(10)), 0, minutes(1), "ttl raised to 0:01:00"),
-        (Every(minutes(10)), 0.5, minutes(1), "ttl raised to 0:01:00"),
+        (Every(minutes(10)), 0, minutes(1), "ttl raised to 60 s"),
+        (Every(minutes(10)), 0.5, minutes(1), "ttl raised to 60 s"),
         (Every(minutes(10)), 240, minutes(240), None),
-        (Every(minutes(10)), 241, minutes(240), "ttl cut to 4:00:00"),
-        (Every(minutes(10)), 500_000, minutes(240), "ttl cut to 4:00:00"),
-        (Every(timedelta(hours=6)), 1200, timedelta(hours=18), "ttl cut to 18:00:00"),
-        (Every(timedelta(days=30)), 50_000, timedelta(days=7), "ttl cut to 7 days, 0:00:00"),
-        (CronLine("0 0 * * *"), 50_000, timedelta(days=3), "ttl cut to 3 days, 0:00:00"),
-        (OnDemand(), 500, minutes(240), "ttl cut to 4:00:00"),
+        (Every(minutes(10)), 241, minutes(240), "ttl cut to 4 h"),
+        (Every(minutes(10)), 500_000, minutes(240), "ttl cut to 4 h"),
+        (Every(timedelta(hours=6)), 1200, timedelta(hours=18), "ttl cut to 18 h"),
+        (Every(timedelta(days=30)), 50_000, timedelta(days=7), "ttl cut to 168 h"),
+        (CronLine("0 0 * * *"), 50_000, timedelta(days=3), "ttl cut to 72 h"),
+        (OnDemand(), 500, minutes(240), "ttl cut to 4 h"),
     ],
 )
 async def test_a_life_is_brought_within_its_bounds_and_the_clamp_is_told(
@@ -273,7 +273,7 @@ async def test_a_pause_is_cut_to_a_day_and_the_clamp_is_told(until: str) -> None
     pause = bench.endpoint().planner_pause
     assert pause is not None
     assert pause.until_at == bench.now + MAX_PAUSE
-    assert answer["clamped"] == ["pause cut to 1 day, 0:00:00"]
+    assert answer["clamped"] == ["pause cut to 24 h"]
 
 
 @simulated
@@ -377,11 +377,11 @@ async def test_clearing_leaves_a_persons_hint_alone() -> None:
 @pytest.mark.parametrize(
     ("wanted", "given", "said"),
     [
-        (0, minutes(5), ["next analysis raised to 0:05:00"]),
+        (0, minutes(5), ["next analysis raised to 5 min"]),
         (300_000, minutes(5), []),
         (3_600_000, minutes(60), []),
         (86_400_000, timedelta(days=1), []),
-        (86_400_001, timedelta(days=1), ["next analysis cut to 1 day, 0:00:00"]),
+        (86_400_001, timedelta(days=1), ["next analysis cut to 24 h"]),
         (None, None, []),
     ],
 )

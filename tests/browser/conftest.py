@@ -5,14 +5,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Playwright, sync_playwright
+from playwright.sync_api import Browser, Playwright, expect, sync_playwright
 
 from tests.backends import MEMORY
 from tests.browser.flash_sale import lived, owner_of, sold
-from tests.browser.watching import Person, World, person_of, world_of
+from tests.browser.watching import PATIENCE_MS, Person, World, person_of, world_of
 from tests.web.support import listening, listening_over
 
 HERE = Path(__file__).parent
+expect.set_options(timeout=PATIENCE_MS)
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",

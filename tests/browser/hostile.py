@@ -14,7 +14,7 @@ from tests.web.support import House, Site
 NAME = "<img src=x onerror=window.hacked=1>\"'><svg onload=window.hacked=1>"
 TEXT = (
     f"{NAME}</textarea></script><script>window.hacked=1</script>"
-    "<a href=javascript:window.hacked=1>x"
+    "<a href=javascript:window.hacked=1>x 2026-99-99 99:99:99Z"
 )
 ANSWER = Outcome(
     RunStatus.FAILURE, TEXT, TEXT, status_code=500, body={TEXT: [TEXT], "n": 1, NAME: 5}

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Locator, Page
 
@@ -53,7 +52,8 @@ class ScorePage:
             self.page.keyboard.press(key)
 
     def query(self, name: str) -> str | None:
-        return parse_qs(urlsplit(self.page.url).query).get(name, [None])[0]
+        # As the page has it: Playwright's own copy of the address follows a moment later.
+        return self.page.evaluate("(name) => new URLSearchParams(location.search).get(name)", name)
 
     def wait_for_query(self, name: str, *, there: bool = True) -> None:
         has = f"new URLSearchParams(location.search).has({name!r})"

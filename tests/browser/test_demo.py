@@ -36,7 +36,7 @@ def test_the_link_opens_the_score_and_shows_the_story_in_its_families(
     page = chromium.new_page()
     page.goto(link)
     page.locator("#score[data-ready]").wait_for()
-    assert page.url.endswith("?range=5m")
+    page.wait_for_url("**?range=5m")
     for family in ("Baseline", "Tightened", "Asked once", "Relaxed"):
         button = page.locator("#score-legend button", has_text=family).locator("b")
         button.filter(has_text=re.compile(r"^[1-9]")).wait_for(timeout=30_000)

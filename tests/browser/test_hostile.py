@@ -21,8 +21,8 @@ def test_hostile_text_does_nothing_on_any_page(world: World, person: Person) -> 
         assert page.evaluate(HARM) == NONE, path
     # What is drawn later, too: the score's tip and table, a draft, a trial, what is wrong.
     page = person.go(next(path for path in paths if path.endswith("/edit") and "endpoints" in path))
-    page.get_by_label("Every", exact=True).check()
-    page.get_by_label("Interval").fill(TEXT[:60])
+    page.get_by_label("Interval", exact=True).check()
+    page.get_by_label("Every", exact=True).fill(TEXT[:60])
     page.locator("#draft .bad-text").first.wait_for()
     assert page.evaluate(HARM) == NONE
     page = person.go(next(path for path in paths if path.endswith("/yaml") and len(path) > 20))

@@ -1,6 +1,7 @@
 """A keyboard alone: everything is reached in order, and what has the focus is seen."""
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.watching import Person, World
 
@@ -41,6 +42,7 @@ def test_everything_is_reached_with_tab_and_the_focus_is_seen(
     }[name]
     page = person.go(path)
     page.keyboard.press("l")  # nothing is drawn anew while we walk
+    page.locator("#live[data-state=paused]").wait_for()
     count = page.evaluate(WALK)
     assert count > 15
     for _ in range(count + 5):
@@ -62,7 +64,7 @@ def test_a_menu_opens_and_shuts_with_keys_and_gives_the_focus_back(
     assert "Test" in page.evaluate("document.activeElement.textContent")
     page.keyboard.press("Escape")
     assert page.evaluate("document.activeElement.textContent") == "More"
-    assert page.get_by_role("link", name="Pause until…").is_hidden()
+    expect(page.get_by_role("link", name="Pause until…")).to_be_hidden()
 
 
 def test_an_endpoint_is_paused_without_a_mouse(world: World, person: Person) -> None:

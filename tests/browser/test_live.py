@@ -1,6 +1,7 @@
 """Live updates: seen without a reload, shared by tabs, and never in a person's way."""
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.watching import Person, World
 from tests.factories import FAILED
@@ -15,6 +16,20 @@ def test_a_run_shows_up_without_a_reload(world: World, person: Person) -> None:
     page.locator("#score td").get_by_text("failed").first.wait_for()
     assert page.evaluate("window.notReloaded") is True
     page.wait_for_function("document.getElementById('icon').href.endsWith('icon-failing.svg')")
+
+
+def test_what_happens_is_told_in_words_with_a_way_to_it(world: World, person: Person) -> None:
+    endpoint = world.endpoint("needle")
+    page = person.go("/activity")
+    person.wait_until_live()
+    world.run(endpoint, FAILED)
+    item = page.locator("#happening-list li", has_text="run failed")
+    expect(item.get_by_role("link", name="needle")).to_have_attribute(
+        "href", f"/endpoints/{endpoint['id']}"
+    )
+    expect(item).not_to_contain_text("id:")
+    item.get_by_role("link", name="run", exact=True).click()
+    page.get_by_role("heading", name="Response").wait_for()
 
 
 def test_an_update_moves_neither_focus_nor_text_nor_scroll_nor_a_menu(
@@ -61,7 +76,7 @@ def test_rows_that_are_chosen_and_what_is_typed_beside_them_stay(
     page.locator(f"#endpoint-{endpoint['id']}").get_by_text("failed").wait_for()
     assert page.locator(f"#pick-{other['id']}").is_checked()
     assert not page.locator(f"#pick-{endpoint['id']}").is_checked()
-    assert page.locator("#chosen").inner_text() == "1 chosen"
+    expect(page.locator("#chosen")).to_have_text("1 selected")
     assert page.locator("#bulk-reason").input_value() == "half a rea"
     assert page.evaluate("document.activeElement.id") == "bulk-reason"
 
@@ -141,7 +156,7 @@ def test_being_cut_off_is_shown(world: World, person: Person) -> None:
         world.server.site.app.state.dependencies.around.streams.end
     )
     page.locator("#live[data-state=cut]").wait_for()
-    assert page.locator("#live").inner_text() == "Disconnected"
+    expect(page.locator("#live")).to_have_text("Disconnected")
 
 
 @pytest.mark.parametrize("path", ["/jobs/new", "/settings"])

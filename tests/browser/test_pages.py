@@ -1,12 +1,14 @@
 """Every page in a real browser: no message, no violation of the policy, and usable by everybody."""
 
+import re
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import axe_playwright_python
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.watching import PHONE, Person, World, person_of
 from tests.factories import FAILED
@@ -14,12 +16,14 @@ from tests.factories import FAILED
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
 EMPTY = (
     "/", "/jobs", "/jobs/endpoints", "/jobs/yaml", "/runs", "/planner", "/graphs",
-    "/graphs/grants", "/graphs/accounts", "/activity", "/settings",
+    "/graphs/grants", "/graphs/accounts", "/activity", "/activity/incidents",
+    "/settings", "/settings/notifications", "/settings/notifications/deliveries",
+    "/jobs/endpoints?state=late", "/activity/incidents?kind=late",
     "/search?q=nothing", "/jobs/new",
 )  # fmt: skip
 
 
-def _pages(ids: dict[str, str]) -> list[str]:
+def pages_of(ids: dict[str, str]) -> list[str]:
     schedule = f"/graphs/schedules/{ids['schedules']}"
     endpoint = f"/endpoints/{ids['endpoints']}"
     return [
@@ -61,7 +65,7 @@ def test_axe_finds_nothing_on_any_page(world: World, chromium: Browser, theme: A
         person.go("/sign-in")
         faults = faults_on(person.page)
         person.sign_in()
-        for path in _pages(ids):
+        for path in pages_of(ids):
             faults += faults_on(person.go(path))
         assert faults == []
         person.check_nothing_went_wrong()
@@ -77,7 +81,7 @@ def test_no_page_is_wider_than_a_phone(world: World, chromium: Browser) -> None:
     ids = world.furnish()
     with person_of(world, chromium, viewport=PHONE) as person:
         person.sign_in()
-        for path in _pages(ids):
+        for path in pages_of(ids):
             width = person.go(path).evaluate("document.documentElement.scrollWidth")
             assert width <= PHONE["width"], path
 
@@ -98,7 +102,7 @@ def test_what_a_run_answered_ends_within_its_cell(
     world.run(world.endpoint(), replace(FAILED, status_code=None, error_message=message))
     with person_of(world, chromium, viewport={"width": width, "height": 900}) as person:
         person.sign_in()
-        region = person.page.get_by_role("region", name="The last runs")
+        region = person.page.get_by_role("region", name="Recent runs")
         cell = region.get_by_title(message)
         outer, inner = region.bounding_box(), cell.bounding_box()
         assert outer is not None
@@ -125,8 +129,8 @@ def test_the_theme_follows_the_system_until_somebody_chooses(
 def test_times_are_by_the_clock_of_the_browser(world: World, person: Person) -> None:
     world.endpoint()
     person.go("/jobs/endpoints")
-    assert person.page.locator("#zone").inner_text() == "Europe/Berlin"
-    assert "CE" in person.page.locator("td .abs").first.inner_text()  # CET or CEST
+    expect(person.page.locator("#zone")).to_have_text("Europe/Berlin")
+    expect(person.page.locator("td .abs").first).to_contain_text("CE")  # CET or CEST
 
 
 def test_a_keyboard_is_enough(world: World, person: Person) -> None:
@@ -142,6 +146,19 @@ def test_a_keyboard_is_enough(world: World, person: Person) -> None:
     page.keyboard.press("j")
     page.wait_for_url("**/jobs")
     page.keyboard.press("?")
-    assert page.locator("#shortcuts").is_visible()
+    expect(page.locator("#shortcuts")).to_be_visible()
     page.keyboard.press("Escape")
-    assert page.locator("#shortcuts").is_hidden()
+    expect(page.locator("#shortcuts")).to_be_hidden()
+
+
+def test_a_wrong_clock_of_the_browser_moves_no_relative_time(
+    world: World, chromium: Browser
+) -> None:
+    world.run(world.endpoint())
+    with person_of(world, chromium) as person:
+        person.context.clock.install(time=datetime(2020, 1, 1, tzinfo=UTC))
+        person.sign_in()
+        person.page.evaluate("document.dispatchEvent(new Event('htmx:after:swap'))")
+        expect(person.page.locator("#score td [data-relative]").first).to_have_text(
+            re.compile(r"^(now|\d+ s ago|\d+ min( \d+ s)? ago)$")
+        )

@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
 from tests.browser.scores import ScorePage, score_on
 from tests.browser.test_pages import faults_on
@@ -25,18 +25,21 @@ def test_every_family_is_drawn_in_its_colour(score: ScorePage) -> None:
 
 def test_it_is_told_in_plain_words(score: ScorePage) -> None:
     story = score.page.locator("#score-story").inner_text()
-    assert re.match(r"\d+ runs, \d\d\.\d+ % went well\. Tightened on 4 endpoints by ", story)
-    assert "single runs were asked for" in story
+    assert re.match(
+        r"\d+ runs, \d\d\.\d+ % succeeded\. \d+ rules and 1 person tightened 4 endpoints from ",
+        story,
+    )
+    assert "single runs were requested" in story
     assert "off the baseline now" in story
 
 
 def test_a_screen_reader_has_it_as_a_table(score: ScorePage) -> None:
     rows = score.rows()
     assert any("inventory_sync_check | Baseline" in row and "planned" in row for row in rows)
-    asked = "Asked once | Asked for once: check the stock before the report | Went well, 200"
+    asked = "Asked once | Single run: check the stock before the report | Succeeded, 200"
     assert any(asked in row for row in rows)
     score.page.get_by_role("button", name="Table").click()
-    assert score.page.locator("#score-table table").is_visible()
+    expect(score.page.locator("#score-table table")).to_be_visible()
 
 
 def test_keys_walk_through_it(score: ScorePage) -> None:
@@ -60,16 +63,16 @@ def test_enter_says_why_then(score: ScorePage) -> None:
     why.get_by_role("heading", name=re.compile("Why did .* run at")).wait_for()
     assert "chosen" in why.inner_text()
     assert "429" in why.inner_text()
-    assert score.query("run") is not None
+    score.wait_for_query("run")
     score.page.reload()
     why.get_by_role("heading", name=re.compile("Why did .* run at")).wait_for()
     why.get_by_role("button", name="Close").click()
     score.wait_for_query("run", there=False)
-    assert why.is_hidden()
+    expect(why).to_be_hidden()
 
 
 def test_zoom_is_in_the_address_so_that_reload_and_back_show_the_same(score: ScorePage) -> None:
-    score.press("+", "+")
+    score.press("+")
     score.wait_for_query("view")
     view = score.query("view")
     score.page.reload()
@@ -125,14 +128,14 @@ def test_the_legend_filters(score: ScorePage) -> None:
 
 
 def test_another_answer_can_be_chosen(score: ScorePage) -> None:
-    choice = score.page.get_by_label("Answer shown in row 2")
+    choice = score.page.get_by_label("Response value in row 2")
     group = choice.locator('optgroup[label="traffic_monitor"]')
     key = group.locator("option", has_text="page_load_ms").get_attribute("value")
     choice.select_option(key)
     score.wait_for_query("value")
     score.page.reload()
     score.page.locator("#score[data-ready]").wait_for()
-    assert choice.input_value() == key
+    expect(choice).to_have_value(key)
 
 
 def test_a_tip_says_what_is_under_the_pointer(score: ScorePage) -> None:
@@ -141,7 +144,7 @@ def test_a_tip_says_what_is_under_the_pointer(score: ScorePage) -> None:
     assert lane is not None
     score.page.mouse.move(box["x"] + box["width"] - 60, lane["y"] + 20)
     tip.get_by_text("Relaxed: every 5 min").wait_for()
-    assert "By the rule the shop is calm" in tip.inner_text()
+    assert "By the rule “the shop is calm”" in tip.inner_text()
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -175,3 +178,22 @@ def _pinch(score: ScorePage) -> None:
         points = [{"x": middle - apart, "y": y, "id": 0}, {"x": middle + apart, "y": y, "id": 1}]
         touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
     touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
+# What is written beside a flag at 100 px, and how much room it has, where a hint begins at 140 px.
+ROOM = """async () => {
+  const at = document.querySelector("script[src*='score/page']").src.replace("page", "flags");
+  const { drawFlags } = await import(at);
+  const written = [], g = new OffscreenCanvas(1, 1).getContext("2d");
+  const frame = { g, palette: {}, width: 1000, now: 900, scale: { x: (time) => time / 100 },
+    text: (text, x, y, room) => written.push([text, x, room]) };
+  const windows = [{ kind: "tight", from: 14000, to: 50000, everyMs: 1000, reason: "calm" }];
+  drawFlags(frame, { windows, flags: [{ at: 10000, by: "planner", label: "a rush" }] }, 0);
+  return written;
+}"""
+
+
+def test_what_stands_beside_a_flag_ends_before_the_next_hint_begins(score: ScorePage) -> None:
+    ((text, x, room),) = score.page.evaluate(ROOM)
+    assert text == "a rush"
+    assert x + room <= 140

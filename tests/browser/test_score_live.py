@@ -1,6 +1,8 @@
 """The score while things happen: news without a reload, nothing that moves under a person's hands,
 many lanes, none, and names that mean harm."""
 
+from playwright.sync_api import expect
+
 from tests.browser.crowded_score import crowded_job
 from tests.browser.scores import ScorePage, score_on
 from tests.browser.watching import Person, World
@@ -18,7 +20,7 @@ def test_a_run_is_seen_without_a_reload(world: World, person: Person) -> None:
     world.run(endpoint, FAILED)
     score.row("Failed").wait_for(state="attached")
     assert score.pixels("hand") > before
-    assert "1 run, 0 % went well" in score.page.locator("#score-story").inner_text()
+    expect(score.page.locator("#score-story")).to_contain_text("1 run, 0 % succeeded")
     assert score.page.evaluate("window.notReloaded") is True
 
 
@@ -59,13 +61,14 @@ def test_paused_means_that_the_score_stands_still(world: World, person: Person) 
 
 
 def test_before_the_first_run_what_is_planned_stands_alone(world: World, person: Person) -> None:
-    endpoint = world.endpoint(every="10m")
+    now = world.server.wait_for(world.server.site.now())
+    endpoint = world.endpoint(cron=f"{(now.minute + 5) % 60} * * * *")  # not due while we look
     score = score_on(person, endpoint["job_id"], "?range=1h")
     story = score.page.locator("#score-story").inner_text()
-    assert story.startswith("Nothing has run in this range. The next comes in ")
+    assert story.startswith("No runs in this range. The next run is in ")
     assert "planned" in score.rows()[0]
     job = world.done("POST", "/jobs", {"name": "nothing in it"})
-    person.go(f"/jobs/{job['id']}").get_by_text("No endpoint yet").wait_for()
+    person.go(f"/jobs/{job['id']}").get_by_text("No endpoints yet").wait_for()
 
 
 def test_names_and_reasons_that_mean_harm_do_none(world: World, person: Person) -> None:
@@ -89,7 +92,7 @@ def test_of_many_lanes_those_in_sight_are_there(world: World, person: Person) ->
     score.page.locator("#score .lanes").evaluate("(lanes) => lanes.scrollTop = lanes.scrollHeight")
     labels.get_by_text(f"lane {count - 1:05}").wait_for()
     assert labels.count() < 40
-    assert labels.get_by_text("lane 00000").count() == 0
+    expect(labels.get_by_text("lane 00000")).to_have_count(0)
 
 
 def test_too_many_runs_are_columns_and_a_closer_look_tells_them_one_by_one(
@@ -102,7 +105,7 @@ def test_too_many_runs_are_columns_and_a_closer_look_tells_them_one_by_one(
     assert not any("HTTP 503" in row for row in rows)
     score.press("+", "+", "+", "+")
     score.row("HTTP 503").first.wait_for(state="attached")
-    assert "view=" in score.page.url
+    score.wait_for_query("view")
     score.press("0")
     score.page.wait_for_function("() => !location.search.includes('view=')")
     score.row("2,500 runs").first.wait_for(state="attached")
@@ -115,7 +118,7 @@ def test_a_lane_that_comes_later_shows_up_by_itself(world: World, person: Person
     fields = {"name": "returns", "every": "5m", "url": "https://shop.example/returns"}
     world.done("POST", f"/jobs/{endpoint['job_id']}/endpoints", fields)
     score.page.locator("#score .lane").get_by_text("returns").wait_for()
-    assert score.page.locator("#score .lane").count() == 2
+    expect(score.page.locator("#score .lane")).to_have_count(2)
 
 
 def test_lanes_that_were_not_in_sight_are_read_again_when_they_are(

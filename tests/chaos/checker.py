@@ -3,12 +3,12 @@
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
-from cadenza.domain.run import RunStatus
+from cadenza.domain.run import Run, RunStatus
 from tests.chaos import delivery_checks, oracle, slots_checks, write_checks
-from tests.chaos.history import History, Spec
+from tests.chaos.history import CLOCK, MACHINE, History
+from tests.chaos.standstills import longest_standstill
 from tests.chaos.violation import Violation
 
 Check = Callable[[History], Iterable[Violation]]
@@ -27,6 +27,7 @@ CHECKS: tuple[Check, ...] = (
     delivery_checks.unreported,
     delivery_checks.crossed_tenants,
     delivery_checks.graphs_twice,
+    delivery_checks.charged_for_nothing,
     write_checks.falling_epochs,
     write_checks.changed_ends,
     write_checks.other_plans,
@@ -48,15 +49,17 @@ def check(history: History) -> Verdict:
 
 def figures_of(history: History, violations: Iterable[Violation]) -> dict[str, Any]:
     kinds = Counter(violation.name for violation in violations)
-    matched, declared, lateness, standstill = 0, 0, list[float](), 0.0
+    matched, declared, lateness = 0, 0, list[float]()
     for spec in history.plain:
         runs = history.runs_of(spec.endpoint_id)
         matched += sum(run.status is not RunStatus.RUNNING for run in runs)
         declared += sum(run.skipped_slots for run in runs)
-        late = [(oracle.first_sent_at(run) - run.slot_at).total_seconds() for run in runs]
-        lateness += late
-        if spec.endpoint_id not in history.locked:
-            standstill = max(standstill, longest_standstill(history, spec))
+        lateness += [
+            (oracle.first_sent_at(run) - run.slot_at).total_seconds()
+            for run in runs
+            if not _clock_was_set(history, run)
+        ]
+    standstill = longest_standstill(history)
     return {
         "slots_expected": matched + declared + kinds["lost"],
         "matched": matched,
@@ -68,15 +71,13 @@ def figures_of(history: History, violations: Iterable[Violation]) -> dict[str, A
         "lateness": lateness,
         "overlaps": kinds["overlap"],
         "fenced_writes": len(history.late_results),
-        "longest_standstill_s": standstill,
-        "faults": Counter(fault.kind for fault in history.faults),
+        "longest_standstill_s": standstill.seconds,
+        "stood_still": standstill.about,
+        "faults": Counter(fault.kind for fault in history.faults if fault.kind != MACHINE),
     }
 
 
-def longest_standstill(history: History, spec: Spec) -> float:
-    """The longest that its receiver heard nothing of a plain endpoint, beyond its interval."""
-    heard = sorted(delivery.began for delivery in history.deliveries_of(spec.endpoint_id))
-    if spec.every is None or len(heard) < 2:
-        return 0.0
-    gaps = (later - earlier for earlier, later in pairwise(heard))
-    return max(0.0, max(gaps) - spec.every.total_seconds())
+def _clock_was_set(history: History, run: Run) -> bool:
+    """Then it is late, or not, by what the clock was set."""
+    moment = history.index.claimed.get(run.id, 0.0)
+    return delivery_checks.during(history.faults, moment, moment, CLOCK)

@@ -7,7 +7,7 @@ from itertools import pairwise
 from uuid import UUID
 
 from cadenza.domain.run import RunStatus
-from tests.chaos.history import CLOCK, STOP, Delivery, Fault, History, grouped, slot_of
+from tests.chaos.history import MACHINE, UNAWARE, Delivery, Fault, History, grouped, slot_of
 from tests.chaos.violation import Violation
 
 SLACK = 0.05  # seconds by which receivers may see an end later than the sender did
@@ -22,14 +22,20 @@ class Doubled:
 def doubled(history: History) -> Doubled:
     """A doubled delivery shares its key, and was in flight during a logged fault."""
     explained, unexplained = 0, list[Violation]()
+    faults = [fault for fault in history.faults if _loses_leases(fault, history)]
     for key, deliveries in history.index.by_key.items():
         for first, second in pairwise(deliveries):
-            if during(history.faults, first.began, second.began):
+            if during(faults, first.began, second.began):
                 explained += 1
             else:
                 at, text = second.began_at, f"{key} after {second.began - first.began:.3f} s"
                 unexplained.append(Violation("doubled", second.endpoint_id, at, text))
     return Doubled(explained, tuple(unexplained))
+
+
+def _loses_leases(fault: Fault, history: History) -> bool:
+    """A machine that stands still for less than what leases are renewed in loses nobody one."""
+    return fault.kind != MACHINE or fault.ended - fault.began > history.lease.total_seconds() / 3
 
 
 def doubled_unexplained(history: History) -> Iterator[Violation]:
@@ -38,7 +44,7 @@ def doubled_unexplained(history: History) -> Iterator[Violation]:
 
 def during(faults: Sequence[Fault], began: float, ended: float, *kinds: str) -> bool:
     return any(
-        fault.began <= ended and began <= fault.ended and (not kinds or fault.kind in kinds)
+        fault.began <= ended and began <= fault.ended and (not kinds or fault.sort in kinds)
         for fault in faults
     )
 
@@ -63,7 +69,7 @@ def overlaps(history: History) -> Iterator[Violation]:
     for endpoint_id, deliveries in history.index.deliveries.items():
         for first, second in pairwise(_by_passing(deliveries)):
             overlap = first.ended - second.began
-            unaware = during(history.faults, first.began, second.began, STOP, CLOCK)
+            unaware = during(history.faults, first.began, second.began, *UNAWARE)
             if overlap > SLACK and not unaware:
                 at, text = second.began_at, f"{first.key} and {second.key} for {overlap:.3f} s"
                 yield Violation("overlap", endpoint_id, at, text)
@@ -126,6 +132,16 @@ def graphs_twice(history: History) -> Iterator[Violation]:
             text = f"{key} was charged {len(charges)} times for {unit}"
             at = history.began_at
             yield Violation("charged_twice", _endpoint_of(history, key), at, text)
+
+
+def charged_for_nothing(history: History) -> Iterator[Violation]:
+    """Nobody pays for a call that no provider saw."""
+    asked = Counter(history.model_calls)
+    for key, charges in grouped(history.charges, lambda charge: charge.key).items():
+        if len(charges) > asked[key]:
+            text = f"{len(charges)} charges for {asked[key]} calls of {key}"
+            at = history.began_at
+            yield Violation("charged_for_nothing", _endpoint_of(history, key), at, text)
 
 
 def _endpoint_of(history: History, key: str) -> UUID:

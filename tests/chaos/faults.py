@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from time import time as wall_time  # noqa: TID251 - as its witnesses have it
+from uuid import UUID
 
 import asyncpg
 
@@ -13,12 +14,14 @@ from cadenza.adapters.simulated.chance import SeededChance
 from cadenza.domain.errors import CadenzaError
 from tests.adapters.postgres.support import until
 from tests.chaos.history import STOP, Fault
-from tests.chaos.stage import LEASE, Member, Stage
+from tests.chaos.launch import SETS_CLOCK
+from tests.chaos.stage import BOUND, LEASE, Member, Stage
 from tests.chaos.steering_acts import transition_of
 from tests.direct import Direct
 from tests.postgres import direct
 
 PATIENCE = 30.0
+TRIES = 3
 Step = Callable[[Stage, "Draw"], Awaitable[None]]
 
 
@@ -192,8 +195,9 @@ async def fill_disk(stage: Stage, draw: Draw) -> None:
 
 
 async def hold_row(stage: Stage, draw: Draw) -> None:
-    """Somebody keeps a row locked, and says nothing: only that endpoint may wait."""
-    ids = [spec.endpoint_id for spec in stage.furnished.specs.values() if spec.plain]
+    """Somebody keeps a row locked, and says nothing: only that endpoint may wait. It is one that is
+    due soon, and is held for longer than anybody else may stand still."""
+    ids = [spec.endpoint_id for kind in ("quick", "slow") for spec in stage.named(kind)]
     endpoint_id = ids[int(draw.between(0, len(ids), "row"))]
     stage.locked.add(endpoint_id)
     connection = await asyncpg.connect(stage.url)
@@ -201,8 +205,84 @@ async def hold_row(stage: Stage, draw: Draw) -> None:
         async with connection.transaction():
             held = "SELECT 1 FROM endpoints WHERE id = $1 FOR UPDATE"
             await connection.execute(held, endpoint_id)
-            await asyncio.sleep(2 * LEASE + 2)
+            await asyncio.sleep(BOUND + 5)
     connection.terminate()
+
+
+async def outlive(stage: Stage, draw: Draw) -> None:
+    """A worker owes a result past its lease, and may say it when another has that run under way:
+    again until it was too late. Others beside it may keep it from happening."""
+    endpoint_id = stage.named("owed")[0].endpoint_id
+    with suppress(AssertionError, CadenzaError):
+        for _ in range(TRIES):
+            if await _outlived(stage, endpoint_id):
+                return
+
+
+async def _outlived(stage: Stage, endpoint_id: UUID) -> bool:
+    """Whether a result of it was refused."""
+    run_id, holders = await until(lambda: _hold_holders(stage, endpoint_id), within=PATIENCE)
+    try:
+        taken = "SELECT attempt > 1 FROM runs WHERE endpoint_id = $1 AND id = $2"
+        await until(lambda: stage.database.fetchval(taken, endpoint_id, run_id), within=PATIENCE)
+    finally:
+        for member in holders:
+            member.proxy.let_go()
+    late = "SELECT EXISTS (SELECT 1 FROM late_results WHERE run_id = $1)"
+    over = (
+        f"SELECT status <> 'running' OR ({late.replace('$1', 'runs.id')}) FROM runs WHERE id = $1"
+    )
+    await until(lambda: stage.database.fetchval(over, run_id), within=PATIENCE)
+    return await stage.database.fetchval(late, run_id)
+
+
+async def _hold_holders(stage: Stage, endpoint_id: UUID) -> tuple[UUID, list[Member]] | None:
+    """Of a run that was sent and is not answered yet: nothing that they say passes from now on."""
+    sent = (
+        "SELECT running_run_id, leased_by FROM endpoints WHERE id = $1 AND running_attempt = 1"
+        " AND running_claimed_at < cadenza_now() - interval '0.6 s'"
+    )
+    if (row := await stage.database.fetchrow(sent, endpoint_id)) is None:
+        return None
+    holders = [member for member in stage.schedulers if member.role.name == row["leased_by"]]
+    for member in holders:
+        member.proxy.hold()
+    if await stage.database.fetchrow(sent, endpoint_id) == row:
+        return row["running_run_id"], holders
+    for member in holders:
+        member.proxy.let_go()
+    return None
+
+
+# --- Clocks ---------------------------------------------------------------------------------
+
+
+async def clock_back(stage: Stage, draw: Draw) -> None:
+    """So far that intervals begin anew: who waited for the old time would stand still too long."""
+    await _set_clock(stage, -draw.between(BOUND + 5, BOUND + 15, "back"))
+
+
+async def clock_back_a_little(stage: Stage, draw: Draw) -> None:
+    await _set_clock(stage, -draw.between(0.1, 4, "back"))
+
+
+async def clock_forward(stage: Stage, draw: Draw) -> None:
+    """Past leases, or not."""
+    await _set_clock(stage, draw.between(1, 20, "forward"))
+
+
+async def _set_clock(stage: Stage, by: float) -> None:
+    await stage.step_clock(by)
+    await asyncio.sleep(LEASE)  # leases of before end too early, or too late
+
+
+async def worker_clock(stage: Stage, draw: Draw) -> None:
+    """The machine of one worker believes another time, by hours, forward or back: nobody may notice
+    anything."""
+    member = draw.member(stage, any_kind=True)
+    async with member.hands_off:
+        member.send(SETS_CLOCK[draw.number % 2])
+        await asyncio.sleep(2)
 
 
 async def steer(stage: Stage, draw: Draw) -> None:
@@ -220,20 +300,25 @@ async def steer(stage: Stage, draw: Draw) -> None:
         await asyncio.sleep(0.05)
 
 
-# Those that come first come in every run, however short: the first brings out late results.
+# Those that come first come in every run, however short: the first brings out a late result.
 FAULTS: dict[str, Step] = {
+    "outlive": outlive,
     "stall": stall,
     "kill": kill,
     "crash_in_commit": crash_in_commit,
     "kill_beside": kill_beside,
+    "clock_back": clock_back,
     STOP: stop,
     "lose_commit": lose_commit,
     "promote": promote,
+    "clock_forward": clock_forward,
+    "worker_clock": worker_clock,
     "swallow_commit": swallow_commit,
     "lose_claim": lose_claim,
     "restart_database": restart_database,
     "cut": cut,
     "fill_disk": fill_disk,
+    "clock_back_a_little": clock_back_a_little,
     "exhaust_connections": exhaust_connections,
     "terminate": terminate,
     "hold_row": hold_row,

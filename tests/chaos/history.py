@@ -14,11 +14,13 @@ from uuid import UUID
 
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.run import LateResult, LostAttempt, Run
+from tests.chaos.clock_steps import ClockStep, steps_before
 
 T = TypeVar("T")
 
 # Who stands still, or was told a wrong time, does not know that its lease has ended.
-STOP, CLOCK = "stop", "clock"
+STOP, CLOCK, MACHINE = "stop", "clock", "machine"
+UNAWARE = (STOP, CLOCK, MACHINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,20 @@ class Fault:
     began: float
     ended: float
 
+    @property
+    def sort(self) -> str:
+        """A clock is set back or forward."""
+        return self.kind.partition("_")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Stall:
+    """The machine let everybody wait for so many seconds, between two moments."""
+
+    began: float
+    ended: float
+    late: float
+
 
 @dataclass(frozen=True, slots=True)
 class EndpointVersion:
@@ -76,6 +92,7 @@ class RunVersion:
     at: datetime
     run_id: UUID
     run: Run | None
+    moment: float = 0.0  # by a clock that is never set
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,14 +136,31 @@ class History:
     owned_rows: list[OwnedRow] = field(default_factory=list[OwnedRow])
     graph_starts: list[GraphStart] = field(default_factory=list[GraphStart])
     charges: list[Charge] = field(default_factory=list[Charge])
+    model_calls: list[str] = field(default_factory=list[str])  # by key, as the provider saw them
     faults: list[Fault] = field(default_factory=list[Fault])
     locked: set[UUID] = field(default_factory=set[UUID])  # endpoints whose rows somebody held
     slack: float = 0.0  # seconds by which a sender may see an end later than its receiver
-    stalled: float = 0.0  # seconds that the machine itself stood still, at the longest
+    clock_steps: list[ClockStep] = field(default_factory=list[ClockStep])
+    stalls: list[Stall] = field(default_factory=list[Stall])
 
     def runs_of(self, endpoint_id: UUID) -> list[Run]:
-        """Those by schedule, by slot."""
+        """Those by schedule, by slot; those of before a clock was set back come first."""
         return self.index.runs.get(endpoint_id, [])
+
+    def set_back_between(self, run: Run, following: Run | None = None) -> ClockStep | None:
+        """The last time that the clock was set back after one was claimed and before the other. A
+        cron goes on after its last slot, whatever the clock."""
+        spec, steps = self.specs.get(run.endpoint_id), self.clock_steps
+        if not steps or spec is None or spec.cron is not None:
+            return None
+        upto = len(steps) if following is None else self.index.steps_before(following)
+        between = steps[self.index.steps_before(run) : upto]
+        return next((step for step in reversed(between) if step.is_back), None)
+
+    def stalled_between(self, began: float, ended: float) -> float:
+        """Seconds that the machine let everybody wait."""
+        stalls = (stall for stall in self.stalls if began < stall.ended and stall.began < ended)
+        return sum(stall.late for stall in stalls)
 
     def deliveries_of(self, endpoint_id: UUID) -> list[Delivery]:
         return self.index.deliveries.get(endpoint_id, [])
@@ -153,17 +187,37 @@ class Index:
     @cached_property
     def runs(self) -> dict[UUID, list[Run]]:
         scheduled = (run for run in self._history.runs if not run.is_manual)
-        ordered = sorted(scheduled, key=lambda run: run.slot_at)
+        ordered = sorted(scheduled, key=lambda run: (self._era(run), run.slot_at))
         return grouped(ordered, lambda run: run.endpoint_id)
+
+    def _era(self, run: Run) -> int:
+        """How often intervals may have begun anew before it."""
+        spec, steps = self._history.specs.get(run.endpoint_id), self._history.clock_steps
+        if not steps or spec is None or spec.cron is not None:
+            return 0
+        return sum(step.is_back for step in steps[: self.steps_before(run)])
+
+    def steps_before(self, run: Run) -> int:
+        """Of the clock, before it was claimed."""
+        moment = self.claimed.get(run.id, 0.0)
+        return steps_before(self._history.clock_steps, run.claimed_at, moment)
+
+    @cached_property
+    def claimed(self) -> dict[UUID, float]:
+        """When each run was first seen, by a clock that is never set."""
+        moments: dict[UUID, float] = {}
+        for version in self._history.run_versions:
+            moments.setdefault(version.run_id, version.moment)
+        return moments
 
     @cached_property
     def deliveries(self) -> dict[UUID, list[Delivery]]:
-        ordered = sorted(self._history.deliveries, key=lambda delivery: delivery.began_at)
+        ordered = sorted(self._history.deliveries, key=lambda delivery: delivery.began)
         return grouped(ordered, lambda delivery: delivery.endpoint_id)
 
     @cached_property
     def by_key(self) -> dict[str, list[Delivery]]:
-        ordered = sorted(self._history.deliveries, key=lambda delivery: delivery.began_at)
+        ordered = sorted(self._history.deliveries, key=lambda delivery: delivery.began)
         return grouped(ordered, lambda delivery: delivery.key)
 
     @cached_property

@@ -17,7 +17,8 @@ from cadenza.adapters.memory.run_rows import MemoryRunRows
 from cadenza.adapters.postgres import queries
 from cadenza.adapters.signing.cache import CachedSigningKeys
 from cadenza.application import finishing
-from cadenza.application.executions import Execution
+from cadenza.application.clock_steps import ClockSteps, Settled
+from cadenza.application.executions import Execution, Executions
 from cadenza.application.worker import Worker
 from cadenza.domain import governor, outcome
 from cadenza.domain.plan import Candidate, Source
@@ -49,8 +50,8 @@ class Patch:
 class Mutant:
     about: str
     install: Callable[[Patch], None]
-    fault: str | None = None  # that brings it out, where real programs are needed
-    seconds: float = 12.0  # that such a run takes
+    faults: tuple[str, ...] | None = None  # that bring it out, where real programs are needed
+    seen_as: tuple[str, ...] = ()  # what the checker says of it then
 
 
 @contextmanager
@@ -82,7 +83,7 @@ def _no_timer(patch: Patch) -> None:
     async def at_once(_worker: Any, _claim: Any) -> bool:
         return True
 
-    patch.put(Worker, "_comes", at_once)
+    patch.put(Executions, "_wait_for_slot", at_once)
 
 
 def _local_key(patch: Patch) -> None:
@@ -200,6 +201,15 @@ def _one_signature(patch: Patch) -> None:
     patch.put(CachedSigningKeys, "keys_of", keys_of)
 
 
+def _waits_for_the_old_time(patch: Patch) -> None:
+    async def settles_nothing(_steps: Any) -> Settled:
+        return Settled(restarted=0, left=0)
+
+    patch.put(ClockSteps, "settle", settles_nothing)
+
+
+STANDSTILL = "standstill"
+STALE, TWICE, FOREIGN = ("stale_write",), ("doubled", "overlap"), ("crossed_tenant",)
 MUTANTS = {
     "no-epoch": Mutant("a result counts whatever its epoch", _no_epoch),
     "no-renewal": Mutant("leases are not renewed", _no_renewal),
@@ -215,11 +225,17 @@ MUTANTS = {
     "no-deadline": Mutant("a request outlives the lease of its worker", _no_deadline),
     "hints-for-ever": Mutant("an interval hint does not expire", _hints_for_ever),
     "late-results-count": Mutant("a late result changes a run", _late_results_count),
-    "sql-no-epoch": Mutant("no epoch predicate in the finish", _sql_no_epoch, "stall", 34),
-    "sql-no-skip-locked": Mutant("no SKIP LOCKED", _sql_no_skip_locked, "hold_row", 16),
-    "sql-no-lease": Mutant("no lease predicate in the claim", _sql_no_lease, "drop"),
-    "sql-no-renewal": Mutant("a renewal that renews nothing", _sql_no_renewal, "drop", 20),
-    "one-signature": Mutant("one tenant's key signs for all", _one_signature, "drop"),
+    "sql-no-epoch": Mutant("no epoch predicate in the finish", _sql_no_epoch, ("outlive",), STALE),
+    "sql-no-skip-locked": Mutant(
+        "no SKIP LOCKED", _sql_no_skip_locked, ("hold_row",), (STANDSTILL,)
+    ),
+    "sql-no-lease": Mutant("no lease predicate in the claim", _sql_no_lease, (), TWICE),
+    "sql-no-renewal": Mutant("a renewal that renews nothing", _sql_no_renewal, (), TWICE),
+    "one-signature": Mutant("one tenant's key signs for all", _one_signature, (), FOREIGN),
+    "waits-for-the-old-time": Mutant(
+        "nothing begins anew by a clock that was set back",
+        *(_waits_for_the_old_time, ("clock_back",), (STANDSTILL,)),
+    ),
 }
-IN_SIMULATION = tuple(name for name, mutant in MUTANTS.items() if mutant.fault is None)
-IN_PROGRAMS = tuple(name for name, mutant in MUTANTS.items() if mutant.fault is not None)
+IN_SIMULATION = tuple(name for name, mutant in MUTANTS.items() if mutant.faults is None)
+IN_PROGRAMS = tuple(name for name, mutant in MUTANTS.items() if mutant.faults is not None)

@@ -4,6 +4,7 @@ import asyncio
 import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from itertools import count
 from time import time as wall_time  # noqa: TID251 - as its witnesses have it
 from typing import Any
@@ -11,14 +12,16 @@ from typing import Any
 from cadenza.adapters.simulated.chance import SeededChance
 from cadenza.application.waiting import end_all
 from tests.chaos.checker import Verdict, check
+from tests.chaos.clock_steps import time_at
 from tests.chaos.faults import ALONE, FAULTS, Draw, inflict, steer
 from tests.chaos.history import History
-from tests.chaos.stage import BOUND, GRAPHS, PLANNER, SCHEDULERS, Role, Stage, stage
+from tests.chaos.stage import BOUND, GRAPHS, PLANNER, SCHEDULERS, Role, Stage, Through, stage
 from tests.chaos.workload import kinds_of
 
 WARM = 3.0
 QUIET = BOUND + 2
 RECOVERS_WITHIN = 2 * BOUND
+EACH_SECOND = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +30,14 @@ class Plan:
     holds up anybody. More at once: a storm, in which nothing may be lost all the same."""
 
     seed: int
-    length: float
+    length: float | None = None  # without one each fault comes once
+    every_fault: bool = False  # also where that takes longer
     at_once: int = 1
     scale: int = 1
     kinds: Sequence[str] = tuple(FAULTS)
     roles: tuple[Role, ...] = (*SCHEDULERS, PLANNER, GRAPHS)
     mutant: str | None = None
+    through: Through | None = None
     quiet: float = QUIET  # seconds at the end, after which nothing may be stuck
 
 
@@ -46,11 +51,14 @@ class Ran:
 
 
 async def run(plan: Plan) -> Ran:
-    async with stage(plan.seed, kinds_of(plan.scale), plan.roles, plan.mutant) as here:
+    kinds = kinds_of(plan.scale)
+    async with stage(plan.seed, kinds, plan.roles, plan.mutant, through=plan.through) as here:
         began = wall_time()
         await asyncio.sleep(WARM)
         steering = asyncio.create_task(_steer_forever(here, SeededChance(plan.seed)))
-        await harm(here, plan, began + plan.length - plan.quiet)
+        if plan.length is None:
+            await here.until_longest_ran()
+        await harm(here, plan, None if plan.length is None else began + plan.length - plan.quiet)
         await asyncio.sleep(plan.quiet)
         await end_all([steering])
         ended_at = await here.database.fetchval("SELECT cadenza_now()")
@@ -66,25 +74,28 @@ async def run(plan: Plan) -> Ran:
         "recovery_after_database_s": _after_database(history),
         "stopped_in_time": all(ended),
         "graph_starts": len(history.graph_starts),
+        "model_calls": len(history.model_calls),
+        "charges": len(history.charges),
         "tracebacks": len(troubles),
-        "stalled_s": history.stalled,
+        "stalled_s": sum(stall.late for stall in history.stalls),
     }
     return Ran(plan, history, verdict, figures, troubles)
 
 
-async def harm(here: Stage, plan: "Plan", until: float) -> None:
-    """Every kind before any again; in a storm in any order."""
+async def harm(here: Stage, plan: "Plan", until: float | None) -> None:
+    """Every kind before any again, until then, or once; in a storm in any order."""
     chance = SeededChance(plan.seed)
     order = list(plan.kinds)
     if plan.at_once > 1:
         order.sort(key=lambda kind: chance.between(0, 1, "order", kind))
     under_way: set[asyncio.Task[None]] = set()
-    for number in count():
+    for number in count() if until is not None else range(len(order)):
         kind = order[number % len(order)]
         while under_way and (len(under_way) >= plan.at_once or kind in ALONE):
             await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
             under_way = {task for task in under_way if not task.done()}
-        if wall_time() >= until:
+        owed = plan.every_fault and number < len(order)
+        if until is not None and wall_time() >= until and not owed:
             break
         task = asyncio.create_task(inflict(here, kind, Draw(number, chance)))
         under_way.add(task)
@@ -111,16 +122,16 @@ def _after_kills(history: History) -> float:
     for fault in history.faults:
         if fault.kind != "kill":
             continue
+        began = time_at(history.clock_steps, fault.began).timestamp()
         for lost in history.lost_attempts:
             noted = lost.noted_at.timestamp()
-            if claimed.get(lost.run_id, noted) < fault.began < noted < fault.began + 2 * BOUND:
-                longest = max(longest, noted - fault.began)
+            if claimed.get(lost.run_id, noted) < began < noted < began + 2 * BOUND:
+                longest = max(longest, noted - began)
     return longest
 
 
 def _after_database(history: History) -> float:
-    """From the moment the server was back until every plain endpoint was heard of, beyond its
-    interval."""
+    """From the moment the server was back until every endpoint of each second was heard of."""
     longest = 0.0
     for fault in history.faults:
         if fault.kind not in ALONE:
@@ -128,6 +139,6 @@ def _after_database(history: History) -> float:
         for spec in history.plain:
             heard = (delivery.began for delivery in history.deliveries_of(spec.endpoint_id))
             after = min((began for began in heard if began > fault.ended), default=None)
-            if after is not None and spec.every is not None:
-                longest = max(longest, after - fault.ended - spec.every.total_seconds())
+            if after is not None and spec.every == EACH_SECOND:
+                longest = max(longest, after - fault.ended)
     return longest

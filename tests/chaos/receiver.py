@@ -1,7 +1,8 @@
 """The receivers: an HTTP server in a process of its own, the second witness.
 
 It answers as the path says and writes one line for each request into a log when that has ended:
-answered, or its sender is gone. It also notes when the machine itself stood still.
+answered, or its sender is gone. It is the provider of models of the graphs, too, and writes down
+who asked.
 """
 
 import asyncio
@@ -15,9 +16,8 @@ from typing import IO, Any, cast
 
 import uvloop
 
-TICK = 0.05
-STALLED = 0.5  # seconds that a tick is late
 DRIP = 0.2
+AGAIN = 7.0  # seconds
 
 
 class Log:
@@ -52,13 +52,35 @@ class Receiver(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self._rest += data
         while b"\r\n\r\n" in self._rest:
-            head, self._rest = self._rest.split(b"\r\n\r\n", 1)
-            self._ask(head.decode("latin-1"))
+            head, rest = self._rest.split(b"\r\n\r\n", 1)
+            first, *lines = head.decode("latin-1").split("\r\n")
+            exact = dict(line.split(": ", 1) for line in lines if ": " in line)
+            headers = {name.lower(): value.lower() for name, value in exact.items()}
+            length = int(headers.get("content-length", 0))
+            if len(rest) < length:
+                return
+            body, self._rest = rest[:length], rest[length:]
+            if first.startswith("POST /models/"):
+                self._think(body)
+            else:
+                self._ask(first, exact, headers)
 
-    def _ask(self, head: str) -> None:
-        first, *lines = head.split("\r\n")
-        headers = dict(line.lower().split(": ", 1) for line in lines if ": " in line)
-        exact = dict(line.split(": ", 1) for line in lines if ": " in line)
+    def _think(self, body: bytes) -> None:
+        """An answer of a model, in OpenAI's words, to the key of a slot."""
+        asked = json.loads(body)
+        self._log.write({"asked": asked["messages"][-1]["content"]})
+        message = {"role": "assistant", "content": "So it is."}
+        answer = {
+            "id": f"call-{self._log.next_number()}",
+            "object": "chat.completion",
+            "created": int(wall_time()),
+            "model": asked["model"],
+            "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+            "usage": {"prompt_tokens": 7, "completion_tokens": 4, "total_tokens": 11},
+        }
+        self._reply(b"200 OK", json.dumps(answer).encode())
+
+    def _ask(self, first: str, exact: dict[str, str], headers: dict[str, str]) -> None:
         self._pending = {
             "number": self._log.next_number(),
             "key": exact.get("Idempotency-Key", ""),
@@ -84,6 +106,9 @@ class Receiver(asyncio.Protocol):
             case "drips":
                 self._transport.write(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
                 self._drip()
+            case "owes":  # whoever comes after the first may wait for what that one owes
+                again = self._pending["attempt"] > 1
+                self._later(AGAIN if again else amount, lambda: self._reply(b"200 OK", body))
             case "lies":
                 self._later(amount, self._lie)
             case _:
@@ -118,16 +143,6 @@ class Receiver(asyncio.Protocol):
             self._pending = None
 
 
-async def _watch_the_machine(log: Log) -> None:
-    before = wall_time()
-    while True:
-        await asyncio.sleep(TICK)
-        now = wall_time()
-        if now - before > STALLED:
-            log.write({"stalled": [before, now]})
-        before = now
-
-
 async def serve(port_file: Path, log_file: Path) -> None:
     loop, stopping, open_ones = asyncio.get_running_loop(), asyncio.Event(), set[Receiver]()
     loop.add_signal_handler(signal.SIGTERM, stopping.set)
@@ -136,10 +151,8 @@ async def serve(port_file: Path, log_file: Path) -> None:
         server = await loop.create_server(
             lambda: Receiver(log, open_ones), "127.0.0.1", 0, backlog=1024
         )
-        watching = asyncio.create_task(_watch_the_machine(log))
         port_file.write_text(str(server.sockets[0].getsockname()[1]))  # noqa: ASYNC240 - at start
         await stopping.wait()
-        watching.cancel()
         for each in list(open_ones):
             each.end()
 

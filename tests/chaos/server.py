@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
@@ -15,13 +16,20 @@ import asyncpg
 
 from cadenza.adapters.postgres.embedded import EmbeddedPostgres
 from cadenza.adapters.postgres.embedded.process import GuardedProcess, Scope, server_account
-from cadenza.adapters.postgres.embedded.server import free_port
+from tests.ports import free_port
 
 # A process that dies loses nothing of what the kernel has: only a machine that dies would.
 SETTINGS = {"fsync": "off", "full_page_writes": "off", "max_connections": "60"}
 MOUNT = "cadenza-chaos"
 SIZE = "900m"
 SECONDS_TO_FOLLOW = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Replica:
+    url: str
+    home: Path
+    process: GuardedProcess
 
 
 class Server:
@@ -56,17 +64,31 @@ class Server:
     async def promote(self, url: str) -> str:
         """Make a replica that every commit waits for, let the server die, and let the replica take
         its place."""
+        replica = await self.follow(url)
+        self.crash()
+        await self.take_over(replica)
+        return replica.url
+
+    async def follow(self, url: str) -> "Replica":
         programs = self._programs()
         home = Path(tempfile.mkdtemp(prefix="replica-", dir=self.folder))
         address = await asyncio.to_thread(self._copy_to, home, programs, url)
         process = self._start_replica(home, programs, address)
         await _until_it_follows(url)
-        self.crash()
+        return Replica(address, home, process)
+
+    async def take_over(self, replica: "Replica") -> None:
         await asyncio.to_thread(self._server.stop)
-        self._promoted, self._home = process, home
-        self._server = EmbeddedPostgres(home, settings=SETTINGS)
-        await _promote(address)
-        return address
+        self._promoted, self._home = replica.process, replica.home
+        self._server = EmbeddedPostgres(replica.home, settings=SETTINGS)
+        await _promote(replica.url)
+
+    def kill(self) -> None:
+        """The whole server, as when its machine dies: nobody in it notices anything."""
+        children = Path(f"/proc/{self._pid}/task/{self._pid}/children").read_text().split()
+        for process in (self._pid, *map(int, children)):
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
 
     def _programs(self) -> Path:
         return Path(f"/proc/{self._pid}/exe").readlink().parent

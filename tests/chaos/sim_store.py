@@ -9,13 +9,12 @@ from collections.abc import Sequence
 from contextvars import Context
 from datetime import timedelta
 from typing import Any, TypeVar
-from uuid import UUID
 
 from cadenza.adapters.memory.stores import MemoryStores
 from cadenza.adapters.memory.tables import Tables
 from cadenza.adapters.simulated.chance import SeededChance
 from cadenza.application.finishing import ClaimedRuns
-from cadenza.application.ports.claims import ClaimBatch, ClaimRequest, FinishReport
+from cadenza.application.ports.claims import ClaimBatch, ClaimRequest, FinishReport, Renewal
 from cadenza.domain.errors import StoreUnavailable
 from cadenza.domain.run import Claim, FinishedRun
 from tests.chaos.history import EndpointVersion, RunVersion
@@ -95,7 +94,7 @@ class WiredQueue:
     async def claim_lost(self, request: ClaimRequest) -> Sequence[Claim]:
         return await self._ask("claim_lost", request)
 
-    async def renew(self, claims: Sequence[Claim], lease: timedelta) -> frozenset[UUID]:
+    async def renew(self, claims: Sequence[Claim], lease: timedelta) -> Renewal:
         return await self._ask("renew", claims, lease)
 
     async def finish(self, finished: Sequence[FinishedRun]) -> FinishReport:

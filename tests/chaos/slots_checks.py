@@ -7,13 +7,16 @@ from itertools import pairwise
 
 from cadenza.domain.run import Run, RunStatus
 from tests.chaos import oracle
+from tests.chaos.clock_steps import time_at
 from tests.chaos.delivery_checks import during
-from tests.chaos.history import CLOCK, STOP, History, Spec, slot_of
+from tests.chaos.history import CLOCK, UNAWARE, Delivery, History, Spec, slot_of
 from tests.chaos.matching import matched_by_key, swept, windows_of
 from tests.chaos.violation import Violation
 
 LOST, SLOW_RUN, NOBODY_FREE = "worker was lost", "took longer", "no worker was free"
 SLOW_STORE = "could not be stored"
+AHEAD = timedelta(seconds=0.25)  # of their slots, runs may be claimed
+INSTANT = 1e-6
 BOUNDS = 4  # that a window stays open: what comes later is late, not lost
 
 
@@ -28,9 +31,24 @@ def lost_slots(history: History) -> Iterator[Violation]:
                 continue
             missing = oracle.passed_over(spec, run, following, failures)
             failures = oracle.failures_after(failures, run)
-            if missing > run.skipped_slots:
+            if history.set_back_between(run, following):
+                yield from _begun_anew(history, spec, run, following)
+            elif missing > run.skipped_slots:
                 text = f"{missing} slots before {following.slot_at}, {run.skipped_slots} declared"
                 yield Violation("lost", spec.endpoint_id, run.slot_at, text)
+
+
+def _begun_anew(history: History, spec: Spec, run: Run, following: Run) -> Iterator[Violation]:
+    """After a clock that was set back intervals go on by it. What takes longer than the bound is a
+    standstill; what takes far longer is lost."""
+    step = history.set_back_between(run, following)
+    if step is None or spec.every is None or run.status is not RunStatus.SUCCESS:
+        return
+    set_at = time_at(history.clock_steps, step.ended)
+    longest = spec.every + BOUNDS * history.bound
+    if following.slot_at - set_at > longest:
+        text = f"the clock was set back to {set_at}, its next slot is {following.slot_at}"
+        yield Violation("lost", spec.endpoint_id, run.slot_at, text)
 
 
 def _lost_at_the_edges(history: History, spec: Spec, runs: list[Run]) -> Iterator[Violation]:
@@ -47,7 +65,9 @@ def _lost_at_the_edges(history: History, spec: Spec, runs: list[Run]) -> Iterato
         missing = [] if first.slot_at <= _first_due(spec) else [spec.since]
     if missing:
         yield Violation("lost", spec.endpoint_id, missing[0], "slots before its first run")
-    if last.slot_at < by_then - _period(spec) * 2**5 * (last.status is not RunStatus.SUCCESS):
+    step = history.set_back_between(last)
+    reached = min(last.slot_at, time_at(history.clock_steps, step.ended)) if step else last.slot_at
+    if reached < by_then - _period(spec) * 2**5 * (last.status is not RunStatus.SUCCESS):
         yield Violation("lost", spec.endpoint_id, last.slot_at, "nothing after it")
 
 
@@ -71,7 +91,7 @@ def wrong_slots(history: History) -> Iterator[Violation]:
         failures = 0
         for run, following in pairwise(history.runs_of(spec.endpoint_id)):
             failures = oracle.failures_after(failures, run)
-            if run.finished_at is None:
+            if run.finished_at is None or history.set_back_between(run, following):
                 continue
             if spec.cron is not None:
                 first = oracle.cron_after(
@@ -128,7 +148,7 @@ def _was_answered_late(history: History, run: Run) -> bool:
     late = max(0.0, (oracle.first_sent_at(run) - run.slot_at).total_seconds())
     limit = spec.every.total_seconds() * 0.9
     # Who stood still, or whose clock was set, saw another length than the receiver did.
-    unaware = during(history.faults, seen.began, seen.ended + limit, STOP, CLOCK)
+    unaware = during(history.faults, seen.began, seen.ended + limit, *UNAWARE)
     return unaware or seen.ended - seen.began + late + history.slack >= limit
 
 
@@ -143,9 +163,18 @@ def early_starts(history: History) -> Iterator[Violation]:
         if slot_at is None or delivery.began_at >= slot_at:
             continue
         # By a clock that was just set back, what was in time a moment ago is early.
-        if not during(history.faults, delivery.began, delivery.began, CLOCK):
-            text = f"arrived {delivery.began_at}"
+        just_set = during(history.faults, delivery.began, delivery.began, CLOCK)
+        if not just_set and not _had_come(history, delivery, slot_at):
+            text = f"attempt {delivery.attempt} arrived {delivery.began_at}"
             yield Violation("early", delivery.endpoint_id, slot_at, text)
+
+
+def _had_come(history: History, delivery: Delivery, slot_at: datetime) -> bool:
+    """What lost its worker is sent again, also where its slot, which had come, lies ahead since the
+    clock was set back (docs/decisions/0009)."""
+    steps = [step for step in history.clock_steps if step.is_back and step.began < delivery.began]
+    reached = [time_at(history.clock_steps, step.began - INSTANT) + AHEAD for step in steps]
+    return delivery.attempt > 1 and any(slot_at <= instant for instant in reached)
 
 
 def disagreements(history: History) -> Iterator[Violation]:
@@ -156,7 +185,10 @@ def disagreements(history: History) -> Iterator[Violation]:
         windows = windows_of(slots, BOUNDS * history.bound)
         by_time = swept(windows, (delivery.began_at for delivery in deliveries))
         by_key = matched_by_key(spec.endpoint_id, windows, deliveries)
-        again = sum(delivery.attempt > 1 for delivery in deliveries)
+        again = sum(
+            delivery.attempt > 1 or during(history.faults, delivery.began, delivery.began, CLOCK)
+            for delivery in deliveries
+        )
         if abs(by_time - by_key) > again:
             text = f"{by_time} by time, {by_key} by key"
             yield Violation("keys_disagree", spec.endpoint_id, spec.since, text)

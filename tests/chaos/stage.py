@@ -1,15 +1,17 @@
 """The stage of a run with real programs: a server, wires, programs, receivers."""
 
 import asyncio
+import json
 import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from time import time as wall_time  # noqa: TID251 - as its witnesses have it
 from typing import Any
 
 import asyncpg
@@ -19,11 +21,13 @@ from cadenza.adapters.postgres.maintenance import Maintenance
 from cadenza.adapters.postgres.migrate import migrate
 from cadenza.domain.errors import CadenzaError
 from tests.adapters.postgres.support import environment, until
-from tests.chaos.history import Fault, History
+from tests.chaos.clock_steps import ClockStep
+from tests.chaos.graphs.marking import MODEL
+from tests.chaos.history import Fault, History, Spec
 from tests.chaos.launch import DRIFT, MUTANT
 from tests.chaos.proxy import Proxy
 from tests.chaos.server import Server, small_folder
-from tests.chaos.witness import read_database, read_marks, read_receiver, watch
+from tests.chaos.witness import read_database, read_heartbeat, read_marks, read_receiver, watch
 from tests.chaos.workload import Furnished, Kind, furnish, furnish_graphs
 from tests.factories import seconds
 from tests.postgres import MASTER_KEY
@@ -32,6 +36,7 @@ ROOT = Path(__file__).parents[2]
 LEASE = 5.0
 BOUND = LEASE + 5
 LONGEST_RUN = 8.0  # of a target
+STARTS = 300.0  # seconds at most: a busy machine takes its time for five programs
 SLACK = 2.0  # that a busy machine may take between an answer and who waits for it
 SETTINGS = {
     "lease_seconds": LEASE,
@@ -46,7 +51,23 @@ SETTINGS = {
     "graph_files": "",
     "graph_functions": "marking:marks",
     "graph_paths": str(Path(__file__).with_name("graphs")),
+    "prices": json.dumps({MODEL: {"input": 1000, "output": 1000}}),
 }
+
+
+STEPPED_CLOCK = (
+    "CREATE OR REPLACE FUNCTION cadenza_now() RETURNS timestamptz"
+    " LANGUAGE sql VOLATILE PARALLEL RESTRICTED AS"
+    " $$SELECT clock_timestamp() + interval '{offset:.6f} s'$$"
+)
+
+
+# By epochs, which only rise: slots go back with the clock.
+EPOCHS = "SELECT id, lease_epoch FROM endpoints WHERE id = ANY ($1)"
+CLAIMED_TWICE = """
+    SELECT bool_and(e.lease_epoch > before.epoch + 1)
+    FROM unnest($1::uuid[], $2::bigint[]) AS before (id, epoch) JOIN endpoints AS e USING (id)
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,12 +152,13 @@ class Stage:
     members: list[Member]
     receiver_log: Path
     receiver: subprocess.Popen[bytes]
+    heartbeat: subprocess.Popen[bytes]
     small_disk: bool
     mutant: str | None = None
     furnished: Furnished = field(default_factory=lambda: Furnished({}, {}))
     faults: list[Fault] = field(default_factory=list[Fault])
     locked: set[Any] = field(default_factory=set[Any])
-    recovered: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
+    clock_steps: list[ClockStep] = field(default_factory=list[ClockStep])
 
     @property
     def marks(self) -> Path:
@@ -160,24 +182,41 @@ class Stage:
         old, self.database = self.database, await open_database(url, connections=4)
         await old.close()
 
+    async def step_clock(self, by: float) -> None:
+        """Set the one clock that every statement asks (docs/decisions/0002)."""
+        offset = by + sum(step.by for step in self.clock_steps)
+        began = wall_time()
+        await self.database.execute(STEPPED_CLOCK.format(offset=offset))
+        self.clock_steps.append(ClockStep(began, wall_time(), by))
+
+    def named(self, kind: str) -> list[Spec]:
+        return [spec for spec in self.furnished.specs.values() if spec.name.startswith(kind)]
+
     async def until_all_ran(self, within: float) -> None:
         """Those that run often, since now; or the time is over, and the checker says so."""
         specs = self.furnished.specs.values()
         often = [spec for spec in specs if spec.plain and spec.every and spec.every <= seconds(3)]
         ids = [spec.endpoint_id for spec in often]
 
-        async def all_ran() -> bool:
-            ran = "SELECT bool_and(last_slot_at > $2) FROM endpoints WHERE id = ANY ($1)"
-            return await self.database.fetchval(ran, ids, now)
-
         with suppress(AssertionError, CadenzaError):
-            now = await self.database.fetchval("SELECT cadenza_now()")
-            await until(all_ran, within=within)
+            epochs = await self.database.fetch(EPOCHS, ids)
+            known = [row["id"] for row in epochs], [row["lease_epoch"] for row in epochs]
+            await until(lambda: self.database.fetchval(CLAIMED_TWICE, *known), within=within)
+
+    async def until_longest_ran(self) -> None:
+        """Those that run for longer than a lease: to their end, or into somebody else's hands."""
+        ids = [spec.endpoint_id for spec in self.named("longest")]
+        ran = (
+            "SELECT bool_and(last_slot_at IS NOT NULL OR running_attempt > 1) FROM endpoints"
+            " WHERE id = ANY ($1)"
+        )
+        await until(lambda: self.database.fetchval(ran, ids), within=120)
 
     async def history(self, began: float, ended_at: datetime) -> History:
         """When all programs have ended; until when they were to work."""
-        self.receiver.send_signal(signal.SIGTERM)
-        await asyncio.to_thread(self.receiver.wait)
+        for witness in (self.receiver, self.heartbeat):
+            witness.send_signal(signal.SIGTERM)
+            await asyncio.to_thread(witness.wait)
         connection = await asyncpg.connect(self.url)
         try:
             history = History(
@@ -190,11 +229,13 @@ class Stage:
                 faults=self.faults,
                 slack=SLACK,
                 locked=self.locked,
+                clock_steps=self.clock_steps,
             )
             await read_database(connection, history)
         finally:
             await connection.close()
         read_receiver(self.receiver_log, history, self.furnished.secrets)
+        read_heartbeat(self.receiver_log.with_name("heartbeat.log"), history)
         read_marks(self.marks, history)
         return history
 
@@ -207,8 +248,10 @@ async def stage(
     mutant: str | None = None,
     *,
     witnessed: bool = True,
+    through: "Through | None" = None,
 ) -> AsyncGenerator[Stage]:
-    """A long run goes without the witness in the database, and has the disk to itself."""
+    """A long run goes without the witness in the database, and has the disk to itself. `through`
+    is another way for the programs to the database than wires of ours."""
     async with AsyncExitStack() as stack:
         folder, small = stack.enter_context(small_folder(witnessed))
         logs = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="cadenza-chaos-logs-")))
@@ -220,23 +263,24 @@ async def stage(
         await migrate(database)
         await Maintenance(database, timedelta(days=30)).run_once()
         receiver, base_url = await _receiver(stack, logs)
+        other_way = await stack.enter_async_context(through(server, url)) if through else None
         members = [
-            Member(role, await stack.enter_async_context(Proxy(url).plugged()), logs / f"{n}.log")
+            Member(role, await _wire(stack, url, other_way), logs / f"{n}.log")
             for n, role in enumerate(roles)
         ]
-        log = logs / "receiver.log"
-        here = Stage(server, url, database, members, log, receiver, small, mutant)
+        log, heartbeat = logs / "receiver.log", _beside(stack, "heartbeat", logs / "heartbeat.log")
+        here = Stage(server, url, database, members, log, receiver, heartbeat, small, mutant)
         if witnessed:
             async with database.connection() as connection:
                 await watch(connection)
         try:
             for member in members:
                 member.start(mutant)
-            await until(lambda: all(_has_started(member) for member in members), within=60)
+            await until(lambda: all(_has_started(member) for member in members), within=STARTS)
             here.furnished = await furnish(database, base_url, seed, kinds)
             if GRAPHS in roles:
                 now = await database.fetchval("SELECT cadenza_now()")
-                for spec in await furnish_graphs(database, here.marks, 4, now):
+                for spec in await furnish_graphs(database, base_url, here.marks, 4, now):
                     here.furnished.specs[spec.endpoint_id] = spec
             yield here
         finally:
@@ -247,6 +291,24 @@ async def stage(
             await here.database.close()
 
 
+Through = Callable[[Server, str], AbstractAsyncContextManager[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class OtherWay:
+    """An address that programs keep, whatever happens to the server."""
+
+    url: str
+
+    def lead_to(self, url: str) -> None: ...
+
+
+async def _wire(stack: AsyncExitStack, url: str, other_way: str | None) -> Any:
+    if other_way is not None:
+        return OtherWay(other_way)
+    return await stack.enter_async_context(Proxy(url).plugged())
+
+
 def _has_started(member: Member) -> bool:
     assert member.alive, member.log.read_text()
     return member.starts > 0
@@ -254,15 +316,19 @@ def _has_started(member: Member) -> bool:
 
 async def _receiver(stack: AsyncExitStack, folder: Path) -> tuple[subprocess.Popen[bytes], str]:
     port_file = folder / "port"
-    command = [sys.executable, "-m", "tests.chaos.receiver", str(port_file)]
-    process = subprocess.Popen(  # noqa: ASYNC220 - before anything runs
-        [*command, str(folder / "receiver.log")], cwd=ROOT
-    )
+    process = _beside(stack, "receiver", port_file, folder / "receiver.log")
+    await until(lambda: port_file.exists() and port_file.read_text(), within=30)
+    return process, f"http://127.0.0.1:{port_file.read_text()}"
+
+
+def _beside(stack: AsyncExitStack, witness: str, *files: Path) -> subprocess.Popen[bytes]:
+    """A process of its own that writes down what it sees."""
+    command = [sys.executable, "-m", f"tests.chaos.{witness}", *map(str, files)]
+    process = subprocess.Popen(command, cwd=ROOT)
 
     def end() -> None:
         process.kill()
         process.wait()
 
     stack.callback(end)
-    await until(lambda: port_file.exists() and port_file.read_text(), within=30)
-    return process, f"http://127.0.0.1:{port_file.read_text()}"
+    return process

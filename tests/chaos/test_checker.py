@@ -13,7 +13,9 @@ from cadenza.domain.outcome import finish_run
 from cadenza.domain.plan import Source
 from cadenza.domain.run import LostAttempt, Run, RunStatus
 from tests.chaos.checker import CHECKS, check
+from tests.chaos.clock_steps import ClockStep
 from tests.chaos.history import (
+    MACHINE,
     STOP,
     Charge,
     Delivery,
@@ -24,6 +26,7 @@ from tests.chaos.history import (
     OwnedRow,
     RunVersion,
     Spec,
+    Stall,
     key_of,
 )
 from tests.chaos.matching import swept, windows_of
@@ -195,6 +198,12 @@ def _charged_twice(history: History) -> None:
     history.charges += [Charge(key, "a", "call 1"), Charge(key, "b", "call 1")]
 
 
+def _charged_for_nothing(history: History) -> None:
+    key = history.deliveries[0].key
+    history.model_calls.append(key)
+    history.charges += [Charge(key, "a", "call 1"), Charge(key, "b", "call 2")]
+
+
 def _epoch_falls(history: History) -> None:
     history.endpoint_versions[-1] = replace(history.endpoint_versions[-1], epoch=1)
 
@@ -260,6 +269,7 @@ BROKEN: list[tuple[Callable[[History], None], str]] = [
     (_foreign_signature, "crossed_tenant"),
     (_graph_twice, "graph_twice"),
     (_charged_twice, "charged_twice"),
+    (_charged_for_nothing, "charged_for_nothing"),
     (_epoch_falls, "falling_epoch"),
     (_end_changes, "changed_end"),
     (_end_is_gone, "changed_end"),
@@ -313,6 +323,107 @@ def test_declared_slots_are_not_lost() -> None:
     end = history.runs[1].slot_at + seconds(15.2)
     history.runs[1] = replace(history.runs[1], finished_at=end, skipped_slots=1, **late)
     assert "lost" not in violations(history)
+
+
+# --- What the machine and the clock may explain ----------------------------------------------
+
+
+def test_a_machine_that_stood_still_explains_a_doubled_delivery_only_past_a_renewal() -> None:
+    history = good()
+    _twice(history)
+    at = history.deliveries[1].began
+    history.faults.append(Fault(MACHINE, at, at + 1))
+    assert "doubled" in violations(history)
+    history.faults.append(Fault(MACHINE, at, at + 2))
+    assert "doubled" not in violations(history)
+
+
+def test_of_a_standstill_only_what_the_machine_stood_still_meanwhile_is_left_out() -> None:
+    history = good()
+    _without_a_run(history)
+    at = history.deliveries[1].began
+    history.stalls = [Stall(at + 1, at + 5, late=3), Stall(at + 100, at + 110, late=9)]
+    expected = (EVERY - TAKES).total_seconds() - 3
+    assert check(history).figures["longest_standstill_s"] == pytest.approx(expected)
+
+
+def set_back(history: History, by: float) -> None:
+    """After the third run: all that comes then is by the clock that was set back."""
+    runs, later = history.runs[:3], history.runs[3:]
+    moment = runs[-1].slot_at.timestamp() + 5
+    history.clock_steps.append(ClockStep(moment, moment, -by))
+    moved = [_earlier(run, by) for run in later]
+    history.runs = runs + moved
+    history.run_versions = [
+        RunVersion(run.claimed_at, run.id, run, run.claimed_at.timestamp() + by * (run in moved))
+        for run in history.runs
+    ]
+    history.deliveries[3:] = [
+        replace(one, key=key_of(run.endpoint_id, run.slot_at), began_at=run.slot_at)
+        for one, run in zip(history.deliveries[3:], moved, strict=True)
+    ]
+    history.ended_at -= seconds(by)
+
+
+def _earlier(run: Run, by: float) -> Run:
+    times = {name: getattr(run, name) - seconds(by) for name in ("slot_at", "claimed_at")}
+    times |= {name: getattr(run, name) - seconds(by) for name in ("started_at", "finished_at")}
+    return replace(run, **times)
+
+
+def of_slots(history: History) -> set[str]:
+    """Without what is about endpoints, which have not been set back here."""
+    of_endpoints = {"other_plan", "vanished_hint", "stuck"}
+    return violations(history) - of_endpoints
+
+
+@pytest.mark.parametrize("by", [3.5, 17.0])
+def test_intervals_begin_anew_by_a_clock_that_was_set_back(by: float) -> None:
+    history = good()
+    set_back(history, by)
+    assert of_slots(history) == set()
+
+
+def test_an_interval_that_waits_until_a_clock_has_caught_up_is_lost() -> None:
+    history = good()
+    set_back(history, 17)
+    history.runs[3:] = [_earlier(run, -70) for run in history.runs[3:]]
+    history.ended_at += seconds(70)
+    assert "lost" in of_slots(history)
+
+
+def test_an_interval_that_never_goes_on_by_a_clock_that_was_set_back_is_lost() -> None:
+    history = good()
+    set_back(history, 17)
+    del history.runs[3:], history.deliveries[3:]
+    history.ended_at += seconds(20)
+    assert "lost" in of_slots(history)
+
+
+@pytest.mark.parametrize(("attempt", "is_early"), [(1, True), (2, False)])
+def test_what_lost_its_worker_may_be_sent_again_before_a_slot_that_had_come(
+    attempt: int, is_early: bool
+) -> None:
+    history = good()
+    set_back(history, 17)
+    sent = history.deliveries[2]
+    again = replace(
+        sent,
+        number=100,
+        attempt=attempt,
+        began=sent.began + 12,
+        ended=sent.ended + 12,
+        began_at=sent.began_at - seconds(5),
+    )
+    history.deliveries.append(again)
+    assert ("early" in violations(history)) == is_early
+
+
+def test_slots_that_go_back_without_the_clock_are_wrong() -> None:
+    history = good()
+    set_back(history, 17)
+    history.clock_steps.clear()
+    assert "wrong_slot" in of_slots(history)
 
 
 def test_the_sweep_matches_as_many_windows_as_can_be_matched() -> None:

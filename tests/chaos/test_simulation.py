@@ -21,6 +21,13 @@ def test_nothing_is_lost_in_many_lives() -> None:
     assert lived.figures["doubled_explained"] > 0
 
 
+@pytest.mark.parametrize("seed", [462_550_565, 462_553_213])
+def test_a_worker_that_owes_two_results_of_a_run_stores_the_newer_as_what_it_is(seed: int) -> None:
+    """Its own takeover: both went into one batch, and the older one was taken for the newer."""
+    history, _ = live(drawn(seed))
+    assert check(history).violations == ()
+
+
 def test_a_life_without_faults_doubles_and_declares_nothing_that_is_quick() -> None:
     history, _ = live(drawn(5, faults=False))
     figures = check(history).figures
@@ -51,6 +58,10 @@ def test_the_same_seed_is_the_same_life() -> None:
 @pytest.mark.parametrize("name", IN_SIMULATION)
 def test_a_mutant_is_caught(name: str) -> None:
     assert caught_in_simulation(name)
+
+
+def test_a_life_in_which_nothing_goes_wrong_has_no_trace() -> None:
+    assert trace(11) == ""
 
 
 @pytest.mark.chaos

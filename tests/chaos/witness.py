@@ -14,8 +14,10 @@ from cadenza.adapters.postgres.rows import endpoint_of
 from cadenza.domain.endpoint import MAX_SPREAD
 from cadenza.domain.plan import SOURCES
 from cadenza.domain.run import LateResult, LostAttempt, Run, RunStatus
+from tests.chaos.clock_steps import time_at
 from tests.chaos.history import (
-    STOP,
+    MACHINE,
+    Charge,
     Delivery,
     EndpointVersion,
     Fault,
@@ -23,9 +25,12 @@ from tests.chaos.history import (
     History,
     OwnedRow,
     RunVersion,
+    Stall,
+    key_of,
     slot_of,
 )
 
+STALLED = 0.5  # seconds
 WITNESS = Path(__file__).with_name("witness.sql")
 OWNED = ("runs", "run_attempts", "late_results", "events", "analysis_sessions", "failed_runs")
 _RUN_FIELDS = tuple(Run.__dataclass_fields__)
@@ -47,6 +52,11 @@ async def read_database(connection: asyncpg.Connection, history: History) -> Non
         history.endpoint_versions = [_version(row) for row in await connection.fetch(versions)]
         runs = "SELECT * FROM chaos_runs ORDER BY chaos_seq"
         history.run_versions = [_run_version(row) for row in await connection.fetch(runs)]
+        charged = """
+            SELECT run.endpoint_id, run.slot_at, charge.reference
+            FROM charges AS charge JOIN runs AS run ON run.id = charge.run_id
+        """
+        history.charges = [_charge(*row) for row in await connection.fetch(charged)]
         for table in OWNED:
             owned = f"SELECT DISTINCT tenant_id, endpoint_id FROM {table}"
             history.owned_rows += [
@@ -72,26 +82,40 @@ def _version(row: asyncpg.Record) -> EndpointVersion:
 
 def _run_version(row: asyncpg.Record) -> RunVersion:
     run = None if row["chaos_op"] == "DELETE" else _run(row)
-    return RunVersion(row["chaos_at"], row["id"], run)
+    return RunVersion(row["chaos_at"], row["id"], run, row["chaos_moment"].timestamp())
+
+
+def _charge(endpoint_id: UUID, slot_at: datetime, reference: str) -> Charge:
+    """Its reference is run, attempt and unit."""
+    return Charge(key_of(endpoint_id, slot_at), reference, reference.rpartition("/")[2])
+
+
+def read_heartbeat(log: Path, history: History) -> None:
+    """When the machine itself stood still; for longer, that is a fault."""
+    for text in log.read_text().splitlines():
+        stall = Stall(*json.loads(text))
+        history.stalls.append(stall)
+        if stall.late > STALLED:
+            history.faults.append(Fault(MACHINE, stall.began, stall.ended))
 
 
 def read_receiver(log: Path, history: History, secrets: Mapping[UUID, str]) -> None:
-    """Deliveries, and as faults the times at which the whole machine stood still."""
     for text in log.read_text().splitlines():
         line = json.loads(text)
-        if "stalled" in line:
-            began, ended = line["stalled"]
-            history.faults.append(Fault(STOP, began, ended))
-            history.stalled = max(history.stalled, ended - began)
+        if "asked" in line:
+            slot_at = slot_of(line["asked"])
+            assert slot_at is not None, line
+            endpoint_id = UUID(line["asked"].partition(":")[0])
+            history.model_calls.append(key_of(endpoint_id, slot_at))
         else:
-            history.deliveries.append(_delivery(line, secrets))
+            history.deliveries.append(_delivery(line, history, secrets))
 
 
-def _delivery(line: dict[str, Any], secrets: Mapping[UUID, str]) -> Delivery:
+def _delivery(line: dict[str, Any], history: History, secrets: Mapping[UUID, str]) -> Delivery:
     endpoint_id = line["key"].partition(":")[0]
     return Delivery(
         *(line["number"], UUID(endpoint_id), line["key"], line["attempt"]),
-        *(datetime.fromtimestamp(line["began"], UTC), line["began"], line["ended"]),
+        *(time_at(history.clock_steps, line["began"]), line["began"], line["ended"]),
         _signer(line, secrets),
     )
 

@@ -12,14 +12,14 @@ from cadenza.adapters.signing.standard_webhooks import new_signing_secret
 from cadenza.adapters.simulated.chance import SeededChance
 from cadenza.application.ports.catalogue import StoredJob
 from cadenza.domain.access import Tenant
-from cadenza.domain.billing import Account
+from cadenza.domain.billing import Account, ModelApi, VirtualKey
 from cadenza.domain.endpoint import CronLine, Every, Job
 from cadenza.domain.grant import EXECUTE_ANY, Grant
 from cadenza.domain.graph import GraphLimits
 from cadenza.domain.graph_target import GraphTarget, Mandate
 from cadenza.domain.rule import ALL_ACT
 from cadenza.domain.signing import SigningKey
-from cadenza.domain.target import HttpTarget
+from cadenza.domain.target import HttpTarget, Secret
 from tests.chaos.history import Spec
 from tests.direct import Direct
 from tests.factories import CRON, make_endpoint, seconds
@@ -47,6 +47,7 @@ def kinds_of(scale: int) -> Sequence[Kind]:
         Kind("slow", "slow/0.3", 2, 10 * scale),
         Kind("long", "slow/1.5", 3, 6 * scale),
         Kind("longest", "slow/7", 10, 2 * scale),  # longer than a lease
+        Kind("owed", "owes/1.5", 4, scale),  # which takes far longer where it is sent again
         Kind("minutely", "quick/0", None, 4 * scale),
         Kind("steered", "quick/0.05", 2, 6 * scale, plain=False),
         *hostile,
@@ -101,8 +102,10 @@ async def _add(
     return Spec(endpoint.id, tenant_id, endpoint.name, since, every, cron, zone, kind.plain)
 
 
-async def furnish_graphs(database: Database, marks: Path, count: int, now: datetime) -> list[Spec]:
-    """Endpoints whose target is a graph: a slot of theirs is started at most once."""
+async def furnish_graphs(
+    database: Database, base_url: str, marks: Path, count: int, now: datetime
+) -> list[Spec]:
+    """Endpoints whose target is a graph: a slot of theirs is started and charged at most once."""
     store, tenant_id, user_id = PostgresStore(database, BOX), uuid4(), uuid4()
     account = Account(uuid4(), tenant_id, "main", 0, now)
     grant = Grant(uuid4(), tenant_id, user_id, account.id, (EXECUTE_ANY,), now)
@@ -110,6 +113,11 @@ async def furnish_graphs(database: Database, marks: Path, count: int, now: datet
         await tx.insert_tenant(Tenant(tenant_id, "graphs", now, modes=ALL_ACT))
         await tx.insert_account(account)
         await tx.add_entry(account, 1_000_000, "start", "start")
+        key = VirtualKey(
+            *(uuid4(), account.id, "receiver", ModelApi.OPENAI, f"{base_url}/models/v1", "6789"),
+            *(True, now),
+        )
+        await tx.insert_virtual_key(account, key, Secret("chaos-key-0123456789"))
         await tx.insert_grant(grant)
         await tx.insert_jobs([StoredJob(Job(tenant_id, tenant_id, "graphs"), now, now)])
     mandate, specs = Mandate(grant.id, user_id, account.id), list[Spec]()

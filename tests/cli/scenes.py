@@ -51,13 +51,18 @@ def furnish(person: Person, folder: Path) -> None:
         person.cadenza("run", f"platform/{name}", "--wait")
     person.gets("hint", "interval", "platform/queue", "6h", "--for", "9h", "--reason", "a sale")
     person.gets("pause", "platform/nightly-report", "--reason", "maintenance")
+    person.gets("people", "invite", "ada.lovelace@example.org", "--role", "operator")
+    person.gets("webhooks", "create", "ci", "https://ci.example/1", "--kind", "run.failed")
+    person.gets("accounts", "create", "main")
     endpoint = person.gets("endpoints", "show", "platform/queue")
     in_an_hour = person.site.wait_for(person.site.backend.now()) + minutes(60)
     arguments = {"interval_ms": 30_000, "ttl_minutes": 10, "reason": "The queue is deep."}
     call = ToolCall(
         "propose_interval", arguments, {"ok": True}, took_effect=True, holds_until=in_an_hour
     )
-    person.add_session(endpoint, call, "The queue is deep, and it still grows: look more often.")
+    person.add_session(
+        endpoint, call, reasoning="The queue is deep, and it still grows: look more often."
+    )
 
 
 def _create(person: Person, name: str, url: str, *baseline: str) -> None:
@@ -78,6 +83,39 @@ def scenes(person: Person) -> dict[str, list[Step]]:
             Step("runs list"),
             Step("sessions list"),
             Step("keys list"),
+        ],
+        "people": [
+            Step("people list"),
+            Step("people invitations"),
+            Step("people give ada platform=king"),
+            Step("audit list -n 3 --actor ada"),
+        ],
+        "being-told": [
+            Step("incidents list"),
+            Step("incidents show 12345678"),
+            Step("notify channels list"),
+            Step("notify routes list"),
+            Step("webhooks list"),
+            Step("webhooks deliveries"),
+        ],
+        "money": [
+            Step("accounts list"),
+            Step("accounts usage main"),
+            Step("ledger verify"),
+            Step("grants list"),
+            Step("schedules list"),
+            Step("quota"),
+            Step("usage"),
+        ],
+        "mistaken": [
+            Step("explain platform/quue"),
+            Step("runs show 0000"),
+            Step("endpoints create platform/x --url ftp://a --every 5m"),
+            Step("pause platform/queue --until 2020-01-01"),
+            Step("audit export --to no-such-folder/audit.csv"),
+            Step("jobs list --server http://127.0.0.1:9"),
+            Step("jobs list --key cdz_wrong"),
+            Step("keys revoke first", {"[y/N]: ": "n"}),
         ],
         "wide": [Step("runs list -n 2 --wide")],
         "failing": [

@@ -112,8 +112,8 @@ class Person:
         words = baseline or ("--cron", NEW_YEAR)
         return self.gets("endpoints", "create", name, "--url", self.site.target, *words)
 
-    def add_session(self, endpoint: dict[str, Any], call: ToolCall, reasoning: str = "") -> str:
-        """An analysis of the endpoint by rules, with this call; gives its id."""
+    def add_session(self, endpoint: dict[str, Any], *calls: ToolCall, reasoning: str = "") -> str:
+        """An analysis of the endpoint by rules, with these calls; gives its id."""
         backend, wait_for = self.site.backend, self.site.wait_for
         session = Session(
             id=uuid4(),
@@ -124,7 +124,7 @@ class Person:
             started_at=wait_for(backend.now()),
             duration=seconds(0.02),
             end=SessionEnd.SUBMITTED,
-            tool_calls=(call,),
+            tool_calls=calls,
             reasoning=reasoning,
         )
         wait_for(backend.add_session(session))
@@ -146,10 +146,10 @@ def living_site(kind: str) -> Iterator[Site]:
     thread = Thread(target=loop.run_until_complete, args=(living,), daemon=True)
     thread.start()
     try:
-        yield asyncio.run_coroutine_threadsafe(_first(ready, living), loop).result(60)
+        yield asyncio.run_coroutine_threadsafe(_first(ready, living), loop).result(300)
     finally:
         loop.call_soon_threadsafe(stop.set)
-        thread.join(30)
+        thread.join(300)
         loop.close()
 
 

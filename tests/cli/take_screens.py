@@ -28,6 +28,7 @@ _NORMALISED = (
     (r"[0-9a-f]{8}-[0-9a-f]{4}(?:-[0-9a-f]{4}){0,2}(?:-[0-9a-f]{12})?", "<id>"),
     (r"http://127\.0\.0\.1:\d+", "<server>"),
     (r"\d{4}-\d\d-\d\d", "<day>"),
+    (r"\bmonth +\d{4}-\d\d\b", "month  <month>"),
     (r"\d\d:\d\d:\d\d(?:\.\d+)?Z?", "<time>"),
     (r"\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d\d [A-Z][a-z]{2}\b", "<date>"),
     (r"\b\d+ (?:s|min|h|days) ago", "<ago>"),
@@ -66,7 +67,7 @@ def taken(site: Site, folder: Path, columns: int) -> Iterator[Screen]:
     environment = {
         "CADENZA_API_URL": site.url,
         "CADENZA_API_KEY": key,
-        "PYTHONPATH": str(REPOSITORY),
+        "PYTHONPATH": f"{REPOSITORY / 'src'}:{REPOSITORY}",  # the code of this tree
         NOW: iso(at),
     }
     for name, steps in scenes(person).items():

@@ -83,7 +83,7 @@ def test_an_act_whose_connection_is_cut_is_not_repeated() -> None:
     with answering(CUT, OK + b"{}") as (api, asked):
         error = _error(lambda: api.post("/endpoints/x/run"))
     assert error.exit_code is ExitCode.UNREACHABLE
-    assert "broke the connection off" in str(error)
+    assert "the connection was closed" in str(error)
     assert len(asked) == 1
 
 
@@ -98,21 +98,21 @@ def test_no_server_says_how_to_start_one() -> None:
         port = taken.getsockname()[1]
     error = _error(lambda: _api(port).get("/jobs"))
     assert error.exit_code is ExitCode.UNREACHABLE
-    assert "nothing listens there" in str(error)
-    assert "`make up`" in str(error)
+    assert "nothing is listening there" in str(error)
+    assert "`cadenza up`" in str(error)
 
 
 def test_a_server_that_does_not_answer_is_not_waited_for_for_ever() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         api = _api(silent.getsockname()[1], timeout=0.2)
         error = _error(lambda: api.get("/jobs"))
-    assert "does not answer in time" in str(error)
+    assert "no answer in time" in str(error)
 
 
 def test_no_key_says_where_one_comes_from() -> None:
     error = _error(lambda: _api(1, key=None).get("/jobs"))
     assert error.exit_code is ExitCode.NOT_ALLOWED
-    assert "`make up`" in str(error)
+    assert "`cadenza up`" in str(error)
 
 
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "127.0.0.1:8080", "http://", "http://[x"])
@@ -166,7 +166,7 @@ def test_a_server_that_is_not_cadenza_is_recognised(answer: bytes) -> None:
     with answering(answer) as (api, _):
         error = _error(lambda: api.get("/jobs"))
     assert error.exit_code is ExitCode.UNREACHABLE
-    assert "Is --server right?" in str(error)
+    assert "Check --server." in str(error)
 
 
 def test_the_key_does_not_follow_a_redirect() -> None:

@@ -72,7 +72,7 @@ def test_a_bad_file_ends_with_1_and_says_where(file: Path) -> None:
     first, second, last = result.stderr.splitlines()
     assert first.startswith(f"{file}:5:16: jobs[0].endpoints[0].every: '5x' is not valid: write")
     assert second.startswith(f"{file}:6:14: jobs[0].endpoints[0].url")
-    assert last == "2 problems; nothing can be applied."
+    assert last == "2 problems; nothing would be applied."
 
 
 def test_json_says_the_same_to_programs(file: Path) -> None:
@@ -251,7 +251,7 @@ def test_notes_as_json(crontab: Path) -> None:
     [
         (["nope"], "no such file"),
         (["{crontab}", "--timezone", "Europe/Pari"], "did you mean Europe/Paris?"),
-        (["{crontab}", "-o", "/nowhere/x.yaml"], "cannot be written"),
+        (["{crontab}", "-o", "/nowhere/x.yaml"], "could not be written"),
     ],
 )
 def test_what_goes_wrong_is_told_in_one_message(

@@ -54,7 +54,7 @@ def test_what_is_wrong_with_a_graph_is_told_with_the_fix(owner: Person) -> None:
     assert "JSON object" in bad_input.err
     both = owner.cadenza(*CREATE, "--graph", GRAPH, "--url", "https://example.com/")
     assert both.code != 0
-    assert "exactly one of url, command, graph and function" in both.err
+    assert "exactly one of url, queue, command, graph and function" in both.err
 
 
 def test_a_test_of_a_graph_says_what_to_do_instead(owner: Person) -> None:
@@ -76,4 +76,4 @@ def test_one_that_no_worker_runs_is_shown_as_late(owner: Person) -> None:
 
     owner.site.wait_for(wait_in_vain())
     shown = owner.says("endpoints", "show", "newsroom/researcher")
-    assert "late, waits for a graph worker" in shown
+    assert "waiting for a graph worker" in shown

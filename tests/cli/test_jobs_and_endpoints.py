@@ -52,8 +52,8 @@ def test_what_happened_to_a_job_is_told_in_one_list(person: Person) -> None:
     person.queue()
     person.cadenza("run", "shop/queue", "--wait")
     timeline = person.says("jobs", "timeline", "shop")
-    assert "endpoint.create" in timeline
-    assert "by a person" in timeline
+    assert "created by user ada" in timeline
+    assert "(a person)" in timeline
     entries = person.cadenza("jobs", "timeline", "shop", "--json").lines
     assert {entry["kind"] for entry in entries} == {"act", "run"}
 
@@ -184,6 +184,8 @@ def test_an_unknown_name_is_told_with_those_nearest_to_it(person: Person) -> Non
         assert done.code == 3
         assert "Did you mean shop/queue?" in done.err
     assert "Did you mean shop?" in person.cadenza("jobs", "show", "shp").err
+    person.queue("shop/report")
+    assert "Did you mean shop/queue?" in person.cadenza("explain", "shop/quue").err
     assert "cadenza jobs list" in person.cadenza("jobs", "show", "zzzzzzz").err
     assert person.cadenza("endpoints", "show", str(uuid4())).code == 3
     assert person.cadenza("endpoints", "show", "n" * 500).code == 3
@@ -229,7 +231,7 @@ def test_lists_are_pages_followed_up_to_a_limit(person: Person) -> None:
     assert len(person.cadenza("jobs", "list", "--json", "-n", "2").lines) == 2
     jobs = person.cadenza("jobs", "list", "--json", "--search", "3").lines
     assert [job["name"] for job in jobs] == ["job 3"]
-    assert "No job fits." in person.says("jobs", "list", "--search", "nope")
+    assert "No jobs match." in person.says("jobs", "list", "--search", "nope")
 
 
 def test_where_there_is_no_terminal_lists_are_json_lines(person: Person) -> None:
@@ -237,3 +239,45 @@ def test_where_there_is_no_terminal_lists_are_json_lines(person: Person) -> None
     (line,) = person.cadenza("endpoints", "list").out.splitlines()
     assert json.loads(line)["name"] == "queue"
     assert ANSI not in person.says("endpoints", "list")
+
+
+def test_all_endpoints_that_fit_are_acted_on_after_a_question(person: Person) -> None:
+    person.queue()
+    done = person.cadenza("endpoints", "act", "pause", "--search", "queue")
+    assert "Pause 1 endpoint?" in done.err
+    assert done.code == 1
+    assert "1 endpoint would be paused" in person.says("endpoints", "act", "pause", "--dry-run")
+    assert "1 endpoint paused" in person.says("endpoints", "act", "pause", "--yes")
+    assert "1 already so" in person.says("endpoints", "act", "clear-hints", "--yes")
+    assert "1 endpoint resumed" in person.says(
+        "endpoints", "act", "resume", "--state", "paused", "--yes"
+    )
+    wrong = person.cadenza("endpoints", "act", "resume", "--until", "2h", "--yes")
+    assert wrong.code == 2
+    assert "--until is for pause" in wrong.err
+
+
+def test_what_is_archived_is_named_with_how_to_restore_it(person: Person) -> None:
+    person.queue()
+    person.cadenza("endpoints", "archive", "shop/queue", "--yes")
+    gone = person.cadenza("explain", "shop/queue")
+    assert gone.code == 3
+    assert gone.err.strip() == (
+        "shop/queue is archived. Restore it: cadenza endpoints restore shop/queue"
+    )
+    person.cadenza("jobs", "archive", "shop", "--yes")
+    for words in (("jobs", "show", "shop"), ("endpoints", "create", "shop/x", "--every", "5m")):
+        refused = person.cadenza(*words)
+        assert refused.code == 3
+        assert refused.err.strip() == (
+            "The job shop is archived. Restore it: cadenza jobs restore shop"
+        )
+
+
+def test_a_cron_of_another_zone_is_shown_by_both_clocks(person: Person) -> None:
+    person.cadenza("jobs", "create", "shop")
+    text = person.says(
+        *("endpoints", "create", "shop/report", "--url", "https://shop.example/"),
+        *("--cron", "0 9 * * *", "--timezone", "Asia/Tokyo"),
+    )
+    assert text.count(" 09:00:00 (") == 5

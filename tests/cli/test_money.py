@@ -15,10 +15,12 @@ SECRET = "sk-of-a-provider-0123456789"
 NARROW = 80
 
 
-def _charge(person: Person, account: dict[str, str], cost: int = 1_500_000) -> None:
+def _charge(
+    person: Person, account: dict[str, str], cost: int = 1_500_000, model: str = "small"
+) -> None:
     tenant_id = UUID(person.gets("whoami")["tenant_id"])
     charge = Charge(
-        *(UUID(account["id"]), tenant_id, uuid4(), 1, "1", "small", TokenUsage(1000, 200), cost),
+        *(UUID(account["id"]), tenant_id, uuid4(), 1, "1", model, TokenUsage(1000, 200), cost),
         graph_id="langgraph:poet",
     )
 
@@ -68,6 +70,17 @@ def test_an_account_is_made_paid_used_and_proven(person: Person, tmp_path: Path)
     assert person.cadenza(*usage).code == 1, "a file that is there stays"
     assert "right" in person.says("ledger", "verify")
     assert person.gets("ledger", "verify", "research")["is_right"]
+
+
+def test_no_name_in_a_csv_file_of_usage_is_a_formula(person: Person, tmp_path: Path) -> None:
+    account = person.gets("accounts", "create", "sheets")
+    _charge(person, account, model='=HYPERLINK("http://evil.example")')
+    _charge(person, account, model="＝1+1")
+    _charge(person, account, model="plain")
+    file = tmp_path / "usage.csv"
+    person.says("accounts", "usage", "sheets", "--by", "model", "--csv", file)
+    models = {row["model"] for row in csv.DictReader(file.read_text().splitlines())}
+    assert models == {'\'=HYPERLINK("http://evil.example")', "'＝1+1", "plain"}
 
 
 def test_a_ledger_that_is_wrong_is_named_and_ends_with_1(person: Person) -> None:

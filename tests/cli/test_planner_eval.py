@@ -75,7 +75,9 @@ def serving(model: Model) -> Iterator[Provider]:
         loop.close()
 
 
-def evaluated(model: Model, *words: object) -> tuple[int, list[Any], str, Provider]:
+def evaluated(
+    model: Model, *words: object, **settings: str
+) -> tuple[int, list[Any], str, Provider]:
     """How it ended, the lines of its JSON, what else it wrote, and who was asked."""
     with serving(model) as provider:
         env = {
@@ -84,6 +86,7 @@ def evaluated(model: Model, *words: object) -> tuple[int, list[Any], str, Provid
             "CADENZA_LLM_BASE_URL": f"{provider.url}/v1",
             "CADENZA_LLM_INPUT_PRICE": "2",
             "CADENZA_LLM_OUTPUT_PRICE": "10",
+            **settings,
         }
         done = CliRunner().invoke(app, ["planner", "eval", *map(str, words)], env=env)
     error = done.exception
@@ -118,6 +121,15 @@ def test_a_model_that_does_the_right_thing_passes(name: str) -> None:
     assert verdict["tokens"] == 2 * 1050
     assert verdict["cost"] == pytest.approx(2 * (1000 * 2 + 50 * 10) / 1e6)
     assert len(provider.asked) == 2
+
+
+def test_a_trial_costs_what_the_known_prices_say() -> None:
+    """Where the settings named no price of the model, the table once had none."""
+    prices = '{"llama3.1": {"input": 4, "output": 20}}'
+    own = {"CADENZA_LLM_INPUT_PRICE": "0", "CADENZA_LLM_OUTPUT_PRICE": "0"}
+    words = ("--scenario", "steady-queue", "--json")
+    _, (verdict,), _, _ = evaluated(doing(), *words, CADENZA_PRICES=prices, **own)
+    assert verdict["cost"] == pytest.approx(2 * (1000 * 4 + 50 * 20) / 1e6)
 
 
 def test_a_model_that_never_acts_fails_where_something_is_to_be_done() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cadenza.cli.tables import GAP, Column, fitted, short_ids
+from cadenza.cli.tables import GAP, LEAST_ENDPOINT, Column, fitted, short_ids, shorter_endpoint
 
 NAME = Column("name", str)
 TEXT = Column("why", str, is_text=True)
@@ -37,6 +37,27 @@ def test_a_name_is_cut_only_where_nothing_else_is_left_and_an_id_never() -> None
 
 def test_without_a_limit_everything_is_as_wide_as_it_is() -> None:
     assert list(fitted(COLUMNS, [60, 5, 5, 600, 36], None).widths) == [60, 5, 5, 600, 36]
+
+
+@pytest.mark.parametrize(
+    ("width", "cell"),
+    [
+        (30, "platform-observability/queue-1"),
+        (16, "platfor…/queue-1"),
+        (10, "p…/queue-1"),
+        (8, "…/queue-1"),  # which the table cuts at its end
+    ],
+)
+def test_of_an_endpoint_the_job_is_cut_before_its_own_name(width: int, cell: str) -> None:
+    assert shorter_endpoint("platform-observability/queue-1", width) == cell
+
+
+def test_a_reason_stays_readable_beside_a_long_endpoint() -> None:
+    endpoint = Column("endpoint", str, is_endpoint=True)
+    fit = fitted([Column("state", str), endpoint, Column("since", str), TEXT], [6, 46, 9, 60], 80)
+    assert list(fit.widths) == [6, LEAST_ENDPOINT, 9, 80 - 6 - 9 - LEAST_ENDPOINT - 3 * GAP]
+    narrow = fitted([endpoint, TEXT], [46, 60], 50)
+    assert list(narrow.widths) == [LEAST_ENDPOINT, 50 - GAP - LEAST_ENDPOINT]
 
 
 @given(st.lists(st.integers(1, 200), min_size=5, max_size=5), st.integers(60, 200))

@@ -69,7 +69,7 @@ def test_with_nothing_at_hand_the_usual_address_is_taken(
 def test_a_server_that_is_away_ends_with_five(person: Person) -> None:
     done = person.cadenza("jobs", "list", "--server", "http://127.0.0.1:1", "--key", "cdz_x")
     assert done.code == 5
-    assert "make up" in done.err
+    assert "cadenza up" in done.err
 
 
 def test_a_command_that_does_not_exist_is_told_with_one_that_does(person: Person) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 from tests.web.walking import document
 
 FOLDER = Path(__file__).parents[2] / "src/cadenza/client/generated"
-BY_HAND = ("follow_events",)  # a stream
+BY_HAND = ("follow_events", "export_audit")  # streams
 NAMED = ("job_id", "endpoint_id", "account_id", "schedule_id")
 MADE = '"""{about}\n\nMade by `python -m tests.client.generate`; do not change it by hand.\n"""\n'
 PAGE = re.compile(r"(?:Time)?Page_(\w+)_")

@@ -13,9 +13,10 @@ from uuid import uuid4
 import pytest
 
 import cadenza
-from cadenza.client import errors
+from cadenza.client import errors, events
+from cadenza.client.async_client import AsyncClient
 from cadenza.client.core import Retries
-from cadenza.domain.errors import CadenzaError, InvalidInput
+from cadenza.domain.errors import CadenzaError, InvalidInput, Refused
 from tests.cli.support import Site
 from tests.client.generate import FOLDER, generated
 
@@ -149,9 +150,10 @@ def answering(*answers: Any) -> Iterator[tuple[str, Answers]]:
             if answer is None:
                 self.connection.close()
                 return
-            status, headers = answer
+            status, headers, *content = answer
             self.send_response(status)
-            body = b'{"title": "Busy", "detail": "later"}' if status >= 400 else b'{"name": "us"}'
+            usual = b'{"title": "Busy", "detail": "later"}' if status >= 400 else b'{"name": "us"}'
+            body = content[0] if content else usual
             for name, value in {"Content-Length": str(len(body)), **headers}.items():
                 self.send_header(name, value)
             self.end_headers()
@@ -202,6 +204,24 @@ def test_it_is_given_up_in_the_end(connect: Any) -> None:
         assert (caught.value.retry_after, plan.answers) == (0, [])
 
 
+def test_events_go_on_when_a_server_is_back_behind_its_proxy(
+    connect: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "RETRY_SECONDS", 0.001)
+    first = (200, {}, b"id: 1\nevent: ready\ndata: {}\n\n")
+    second = (200, {}, b"id: 2\nevent: run.finished\ndata: {}\n\n")
+    away = (502, {}, b"<html>Bad Gateway</html>")
+    denied = (403, {})
+    with answering(first, away, (503, {}), None, second, denied) as (url, plan):
+        told = connect(url, "key", retries=SOON).events()
+        assert [next(told).id, next(told).id] == ["1", "2"]
+        assert plan.answers == [denied]
+        with pytest.raises(errors.NotAllowed):
+            next(told)
+    with answering(away) as (url, _), pytest.raises(errors.NotCadenza):
+        next(connect(url, "key", retries=SOON).events())
+
+
 def test_no_server_and_no_redirect(connect: Any) -> None:
     with answering() as (url, _):
         pass
@@ -212,10 +232,45 @@ def test_no_server_and_no_redirect(connect: Any) -> None:
         connect(url, "key", retries=SOON).me()
 
 
-@pytest.mark.parametrize("url", ["file:///etc/passwd", "127.0.0.1:8080", "http://", "http://[x"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "file:///etc/passwd", "127.0.0.1:8080", "http://", "http://[x", "http://x?y",
+        "http://ann:hunter2@x",
+    ],
+)  # fmt: skip
 def test_an_address_that_is_none_is_refused(connect: Any, url: str) -> None:
-    with pytest.raises(InvalidInput):
+    with pytest.raises(InvalidInput) as error:
         connect(url, "key")
+    assert "hunter2" not in str(error.value)
+
+
+def test_what_cannot_be_sent_is_refused_with_its_field(client: Any) -> None:
+    with pytest.raises(InvalidInput, match="Idempotency-Key"):
+        client.create_job(name="shop", idempotency_key="a\r\nX-Evil: 1")
+    with pytest.raises(InvalidInput, match="If-Match"):
+        client.change_job(str(uuid4()), if_match='1"\r\nX-Evil: "', description="x")
+    with (
+        pytest.raises(InvalidInput, match="Last-Event-ID"),
+        closing(client.events(last_id="1\n2")) as told,
+    ):
+        next(told)
+    with pytest.raises(InvalidInput, match="statuss"):
+        list(client.list_runs(statuss=["failure"]))  # it would list all of them
+    with pytest.raises(InvalidInput, match="endpoint_id"):
+        client.get_endpoint(None)
+    with pytest.raises(errors.NoSuchName):
+        client.get_job("\ud800")
+    with pytest.raises(errors.ClientError):
+        client.get_run("\ud800")
+
+
+async def test_a_client_that_was_closed_says_so(site: Site, key: str) -> None:
+    client = AsyncClient(site.url, key)
+    async with client:
+        assert (await client.me())["scopes"]
+    with pytest.raises(Refused, match="the client is closed"):
+        await client.me()
 
 
 def test_a_key_cannot_smuggle_a_header(connect: Any) -> None:

@@ -8,16 +8,22 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from cadenza.adapters.memory.overview import MemoryOverview
 from cadenza.adapters.memory.stores import MemoryStores
 from cadenza.adapters.memory.tables import Tables
+from cadenza.adapters.postgres.activity import PostgresActivityReads
 from cadenza.adapters.postgres.analysis_queue import PostgresAnalysisQueue
+from cadenza.adapters.postgres.awaited_results import PostgresResults
 from cadenza.adapters.postgres.billing import PostgresBilling
 from cadenza.adapters.postgres.catalogue import PostgresCatalogue
 from cadenza.adapters.postgres.claims import PostgresClaims
 from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.grants import PostgresGrants
+from cadenza.adapters.postgres.notification_reads import PostgresNotificationReads
+from cadenza.adapters.postgres.overview import PostgresOverview
 from cadenza.adapters.postgres.planner_rows import PostgresSuggestions
 from cadenza.adapters.postgres.records import PostgresEventLog, PostgresRecords
+from cadenza.adapters.postgres.run_authors import PostgresRunAuthors
 from cadenza.adapters.postgres.run_reads import PostgresRunReads
 from cadenza.adapters.postgres.schedules import PostgresScheduleReads
 from cadenza.adapters.postgres.sessions import session_of
@@ -138,8 +144,13 @@ def memory_store() -> Store:
         schedules=memory.schedules,
         workers=memory.workers,
         steering=memory.steering,
+        run_authors=memory.run_authors,
+        results=memory.results,
         records=memory.records,
         events=memory.event_log,
+        overview=MemoryOverview(memory.tables),
+        notifications=memory.notifications,
+        activity=memory.activity,
     )
 
 
@@ -165,8 +176,13 @@ async def postgres_store() -> AsyncIterator[Store]:
             schedules=PostgresScheduleReads(database),
             workers=PostgresWorkers(database),
             steering=PostgresSteeringReads(database),
+            run_authors=PostgresRunAuthors(database),
+            results=PostgresResults(database),
             records=PostgresRecords(database),
             events=PostgresEventLog(database),
+            overview=PostgresOverview(database),
+            notifications=PostgresNotificationReads(database),
+            activity=PostgresActivityReads(database),
         )
 
 

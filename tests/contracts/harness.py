@@ -7,14 +7,19 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol
 from uuid import UUID
 
+from cadenza.application.ports.activity import ActivityReads
 from cadenza.application.ports.analysis_queue import AnalysisQueue
+from cadenza.application.ports.awaited_results import ResultReads
 from cadenza.application.ports.billing import BillingReads, MeansReads
 from cadenza.application.ports.catalogue import EndpointReads
 from cadenza.application.ports.claims import ClaimBatch, ClaimRequest, RunQueue
 from cadenza.application.ports.event_log import EventLog
 from cadenza.application.ports.grants import GrantReads
+from cadenza.application.ports.notifications import NotificationReads
+from cadenza.application.ports.overview import OverviewReads
 from cadenza.application.ports.planning import Quota
 from cadenza.application.ports.records import Records
+from cadenza.application.ports.run_authors import RunAuthorReads
 from cadenza.application.ports.run_search import RunReads, RunSearch
 from cadenza.application.ports.schedules import ScheduleReads
 from cadenza.application.ports.steering_history import SteeringReads
@@ -94,8 +99,13 @@ class Store:
     schedules: ScheduleReads
     workers: KnownWorkers
     steering: SteeringReads
+    run_authors: RunAuthorReads
+    results: ResultReads
     records: Records
     events: EventLog
+    overview: OverviewReads
+    notifications: NotificationReads
+    activity: ActivityReads
 
     def transaction(self) -> AbstractAsyncContextManager[Transaction]:
         return self.port.transaction()

@@ -12,7 +12,7 @@ from cadenza.application.ports.analysis_queue import AnalysisRequest
 from cadenza.application.ports.planning import Reservation
 from cadenza.application.sessions import record_skipped
 from cadenza.domain import steering
-from cadenza.domain.analysis import LONGEST_RECENT_BODY, RECENT_RESPONSES, Attention, LookReason
+from cadenza.domain.analysis import LONGEST_RECENT_BODY, RECENT_RESPONSES, AnalysisReason, Attention
 from cadenza.domain.endpoint import Endpoint, Every, Job, OnDemand
 from cadenza.domain.hint import Author
 from cadenza.domain.quota import OverLimit
@@ -94,11 +94,11 @@ async def test_a_costly_brain_looks_again_when_it_failed_or_had_asked_to(store: 
     await store.clock.set(NOON + minutes(2))
     await store.finish(await store.claim_one(), FAILED)
     assert await wanted() == [endpoint.id]  # a failure streak began
-    await look(store, endpoint, next_analysis_at=NOON + minutes(8), reason=LookReason.STREAK)
+    await look(store, endpoint, next_analysis_at=NOON + minutes(8), reason=AnalysisReason.STREAK)
     await store.clock.set(NOON + minutes(4) + seconds(3))
     await store.finish(await store.claim_one())
     assert await wanted() == [endpoint.id]  # and ended
-    await look(store, endpoint, next_analysis_at=NOON + minutes(10), reason=LookReason.STREAK)
+    await look(store, endpoint, next_analysis_at=NOON + minutes(10), reason=AnalysisReason.STREAK)
     await store.clock.set(NOON + minutes(6))
     await store.finish(await store.claim_one())
     assert await wanted() == []
@@ -441,6 +441,25 @@ async def test_the_material_brings_no_more_answers_than_a_brain_can_use(store: S
     (context,) = await store.analysis_queue.contexts_for([endpoint.id], "test")
     assert len(context.recent) == RECENT_RESPONSES
     assert context.recent[0].slot_at == NOON + minutes(RECENT_RESPONSES + 1)
+
+
+async def test_answers_are_in_the_order_of_their_slots_whatever_ended_last(store: Store) -> None:
+    """A person's run takes the present as its slot, while an older slot is still due."""
+    endpoint = await store.add("watched")
+    await store.clock.set(NOON + minutes(1))
+    await store.endpoints.change_endpoint(
+        *(endpoint.tenant_id, endpoint.id),
+        lambda endpoint, now, _: steering.request_run_now(endpoint, now),
+    )
+    for depth in (1, 2):
+        await store.finish(
+            await store.claim_one(), Outcome(RunStatus.SUCCESS, body={"depth": depth})
+        )
+    (context,) = await store.analysis_queue.contexts_for([endpoint.id], "test")
+    slots = [response.slot_at for response in context.recent]
+    assert slots == sorted(slots, reverse=True)
+    assert [response.body for response in context.recent] == [{"depth": 1}, {"depth": 2}]
+    assert list(context.recent) == list(await store.analysis_queue.responses(endpoint.id, limit=9))
 
 
 @pytest.mark.parametrize(

@@ -215,7 +215,7 @@ async def test_renewing_keeps_a_lease_alive(store: Store) -> None:
     await store.add()
     claim = await store.claim_one()
     await store.advance(seconds(20))
-    assert await store.queue.renew([claim], LEASE) == {claim.run_id}
+    assert (await store.queue.renew([claim], LEASE)).renewed == {claim.run_id}
     await store.advance(seconds(20))
     assert not (await store.claim()).claims
 
@@ -225,14 +225,14 @@ async def test_a_lease_that_was_taken_over_is_not_renewed(store: Store) -> None:
     lost = await store.claim_one()
     await store.advance(LEASE)
     again = await store.claim_one()
-    assert await store.queue.renew([lost, again], LEASE) == {again.run_id}
+    assert (await store.queue.renew([lost, again], LEASE)).renewed == {again.run_id}
 
 
 async def test_a_lease_that_has_ended_is_not_renewed(store: Store) -> None:
     await store.add()
     claim = await store.claim_one()
     await store.advance(LEASE)
-    assert await store.queue.renew([claim], LEASE) == frozenset()
+    assert (await store.queue.renew([claim], LEASE)).renewed == frozenset()
 
 
 async def test_what_was_given_back_is_as_if_never_claimed(store: Store) -> None:

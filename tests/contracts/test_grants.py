@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from cadenza.application.grants import tell_of_expiring_grants
+from cadenza.application.grants import notify_of_expiring_grants
 from cadenza.domain.errors import NotFound
 from cadenza.domain.grant import Grant, GrantRefusal, GrantUse
 from tests.contracts.harness import NOON, OTHER_TENANT, Store
@@ -55,22 +55,22 @@ async def test_a_refusal_of_a_run_stays_when_it_is_logged_again(store: Store) ->
 async def test_a_grant_is_told_of_a_week_before_its_end_and_once(store: Store) -> None:
     account = await open_account(store)
     await give_grant(store, account, expires_at=NOON + timedelta(days=100))
-    assert await tell_of_expiring_grants(store.port) == 0
+    assert await notify_of_expiring_grants(store.port) == 0
     await store.advance(timedelta(days=93) - timedelta(seconds=1))
-    assert await tell_of_expiring_grants(store.port) == 0
+    assert await notify_of_expiring_grants(store.port) == 0
     await store.advance(timedelta(seconds=1))
-    told = await asyncio.gather(*(tell_of_expiring_grants(store.port) for _ in range(5)))
+    told = await asyncio.gather(*(notify_of_expiring_grants(store.port) for _ in range(5)))
     assert sorted(told) == [0, 0, 0, 0, 1]
     await store.advance(timedelta(days=30))
-    assert await tell_of_expiring_grants(store.port) == 0
+    assert await notify_of_expiring_grants(store.port) == 0
 
 
 async def test_of_a_short_life_the_last_tenth_is_told(store: Store) -> None:
     await give_grant(store, await open_account(store), expires_at=NOON + timedelta(hours=10))
     await store.advance(timedelta(hours=9) - timedelta(seconds=1))
-    assert await tell_of_expiring_grants(store.port) == 0
+    assert await notify_of_expiring_grants(store.port) == 0
     await store.advance(timedelta(seconds=1))
-    assert await tell_of_expiring_grants(store.port) == 1
+    assert await notify_of_expiring_grants(store.port) == 1
 
 
 async def test_nothing_is_told_of_what_is_revoked_or_has_no_end(store: Store) -> None:
@@ -80,7 +80,7 @@ async def test_nothing_is_told_of_what_is_revoked_or_has_no_end(store: Store) ->
     async with store.transaction() as tx:
         await tx.save_grant(replace(ends, revoked_at=NOON))
     await store.advance(timedelta(days=1))
-    assert await tell_of_expiring_grants(store.port) == 0
+    assert await notify_of_expiring_grants(store.port) == 0
 
 
 async def test_what_a_user_gave_is_revoked_with_them(store: Store) -> None:

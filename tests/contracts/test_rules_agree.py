@@ -5,7 +5,7 @@ state an endpoint is in. Each test makes up a few dozen endpoints, asks the stor
 domain about each of them.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -15,6 +15,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from cadenza.application.ports.activity import StateCounts
 from cadenza.application.ports.analysis_queue import AnalysisRequest
 from cadenza.application.ports.catalogue import EndpointSearch
 from cadenza.application.ports.claims import ClaimRequest
@@ -23,9 +24,9 @@ from cadenza.application.ports.store import EndpointChange
 from cadenza.domain import steering
 from cadenza.domain.analysis import (
     STREAK_GAP,
+    AnalysisReason,
     Attention,
     Facts,
-    LookReason,
     reason_to_analyse,
 )
 from cadenza.domain.claiming import Candidate, fair_shares, slot_to_claim
@@ -329,7 +330,7 @@ def facts_of(
         looked_at=session.started_at if session else None,
         next_analysis_at=session.next_analysis_at if session else None,
         streak_looked_at=(
-            session.started_at if session and session.reason is LookReason.STREAK else None
+            session.started_at if session and session.reason is AnalysisReason.STREAK else None
         ),
         failed_looks=session.failed_looks if session else 0,
         min_gap=gap_of(endpoint.job_id),
@@ -374,7 +375,7 @@ async def test_what_needs_an_analysis_is_what_the_domain_has_a_reason_for(
             *("test", analysed_at, seconds(1), SessionEnd.SUBMITTED),
             next_analysis_at=sometimes(0.8),
             reasoning="calm",
-            reason=random.choice((None, LookReason.STREAK)),
+            reason=random.choice((None, AnalysisReason.STREAK)),
             failed_looks=random.choice((0, 0, 0, 2)),
         )
         for endpoint in endpoints
@@ -395,7 +396,7 @@ async def test_what_needs_an_analysis_is_what_the_domain_has_a_reason_for(
         looks = await store.analysis_queue.claim_for_analysis(request)
         assert looks == expected
         assert len(looks) > 5
-        asked = [why is LookReason.ASKED for why in looks.values()]
+        asked = [why is AnalysisReason.ASKED for why in looks.values()]
         assert asked == sorted(asked, reverse=True)  # a person does not wait for the others
         await store.analysis_queue.release(list(looks), "test", "test")
 
@@ -474,3 +475,24 @@ async def test_the_endpoints_of_a_state_are_those_that_are_in_it(store: Store, s
                 for endpoint in endpoints
                 if endpoint.tenant_id == tenant_id and is_in_state(endpoint, state, NOON)
             }
+    for tenant_id in TENANTS:
+        await _check_counts(store, tenant_id, endpoints)
+
+
+async def _check_counts(store: Store, tenant_id: UUID, endpoints: Sequence[Endpoint]) -> None:
+    """One may be in several states; those that are in none of these are `ok`."""
+    own = [
+        endpoint
+        for endpoint in endpoints
+        if endpoint.tenant_id == tenant_id and endpoint.archived_at is None
+    ]
+    counted = (
+        EndpointState.FAILING,
+        EndpointState.LATE,
+        EndpointState.PAUSED,
+        EndpointState.HINTED,
+    )
+    states = [[state for state in counted if is_in_state(one, state, NOON)] for one in own]
+    counts = Counter(state for of_one in states for state in of_one)
+    expected = StateCounts(len(own), states.count([]), *(counts[state] for state in counted))
+    assert await store.activity.count_states(tenant_id) == expected

@@ -9,7 +9,7 @@ from cadenza.application.ports.billing import UsageGroup, UsageSearch
 from cadenza.application.ports.brain import AskedModel, ModelCall
 from cadenza.application.session_metering import Payer, Payers, SessionMeter, Unpaid
 from cadenza.domain.access import Tenant
-from cadenza.domain.analysis import AnalysisState, LookReason
+from cadenza.domain.analysis import AnalysisReason, AnalysisState
 from cadenza.domain.billing import Basis, ModelApi, TokenUsage
 from cadenza.domain.endpoint import Job
 from cadenza.domain.errors import NotFound
@@ -99,7 +99,7 @@ async def test_what_a_session_was_held_for_and_used_is_read_back(store: Store) -
         tokens=1100,
         cost=0.5,
         usage=TokenUsage(1000, 100, 400),
-        reason=LookReason.RETRY,
+        reason=AnalysisReason.RETRY,
         account_id=ACCOUNT,
         failed_looks=3,
         trouble="it made no sense",

@@ -1,9 +1,11 @@
 """Slots of schedules on every store: the core invariants of scheduled graphs, by their names."""
 
 import asyncio
+from collections import Counter
 from dataclasses import replace
 from datetime import datetime, timedelta
-from uuid import uuid4
+from random import Random  # noqa: TID251 - seeded, so that a failure reproduces
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -11,6 +13,8 @@ from cadenza.application.grants import revoke_grant
 from cadenza.application.ports.claims import ClaimRequest
 from cadenza.application.slots import ClaimedSlots, slot_job
 from cadenza.domain.access import INSTALLATION_ADMIN
+from cadenza.domain.billing import Account
+from cadenza.domain.claiming import in_turn
 from cadenza.domain.grant import Grant, GrantRefusal
 from cadenza.domain.graph import ErrorCode, GraphResult
 from cadenza.domain.schedule import Concurrency, Schedule, ScheduleDefinition
@@ -193,7 +197,7 @@ async def test_a_claim_that_is_given_back_goes_to_another_at_once(store: Store) 
     await queue.slots.give_back([claim])
     (again,) = await queue.claim()
     assert (again.run_id, again.slot_at) == (claim.run_id, FIRST)
-    assert await queue.slots.renew([claim], LEASE) == frozenset()
+    assert (await queue.slots.renew([claim], LEASE)).renewed == frozenset()
 
 
 async def test_grant_not_session(store: Store) -> None:
@@ -261,7 +265,7 @@ async def test_replace_cancels_what_runs(store: Store) -> None:
     await _keep(queue, first, until=FIRST + minutes(5))
     (second,) = await queue.claim()
     assert second.slot_at == FIRST + minutes(5)
-    assert await queue.slots.renew([first, second], LEASE) == {second.run_id}
+    assert (await queue.slots.renew([first, second], LEASE)).renewed == {second.run_id}
     assert not await queue.finish(first)
     replaced = (await queue.runs())[0]
     assert (replaced.status, replaced.reason) == (SlotStatus.CANCELLED, "replaced")
@@ -295,9 +299,49 @@ async def _keep(queue: Queue, claim: SlotClaim, until: datetime) -> None:
     while now < until:
         now = min(now + seconds(20), until)
         await queue.store.clock.set(now)
-        assert await queue.slots.renew([claim], LEASE) == {claim.run_id}
+        assert (await queue.slots.renew([claim], LEASE)).renewed == {claim.run_id}
 
 
 async def _revoke(store: Store, grant: Grant) -> None:
     async with store.transaction() as tx:
         await revoke_grant(tx, INSTALLATION_ADMIN, TENANT, grant.id)
+
+
+async def _due_slots_of(store: Store, tenant_id: UUID, count: int, first_at: datetime) -> None:
+    """Each of a schedule of its own, a second after the one before it."""
+    await store.endpoints.add_tenant(tenant_id)
+    account = Account(uuid4(), tenant_id, "graphs", 0, NOON)
+    grant = Grant(uuid4(), tenant_id, USER, account.id, ("graph:execute:*",), NOON)
+    definition = ScheduleDefinition(GRAPH, "0 0 1 1 *")
+    async with store.transaction() as tx:
+        await tx.insert_account(account)
+        await tx.insert_grant(grant)
+        for number in range(count):
+            schedule = Schedule(uuid4(), tenant_id, USER, grant.id, definition, NOON, NOON)
+            await tx.insert_schedule(schedule)
+            await tx.add_jobs([slot_job(schedule, first_at + seconds(number))])
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_tenants_take_turns_as_the_domain_says(store: Store, seed: int) -> None:
+    """The backlog of one, however old, does not hold up the slots of another."""
+    random = Random(seed)
+    tenants = [uuid4() for _ in range(4)]
+    for tenant_id in tenants:
+        first_at = NOON + seconds(random.randint(0, 20))
+        await _due_slots_of(store, tenant_id, random.randint(1, 12), first_at)
+    await store.clock.set(NOON + seconds(40))
+    queue = ClaimedSlots(store.port, CRON, uuid4)
+    busy = {tenant_id: random.randint(0, 3) for tenant_id in tenants[:2]}
+    request = ClaimRequest("worker", random.randint(3, 12), LEASE, per_tenant=5, busy_tenants=busy)
+    async with store.transaction() as tx:
+        due = (await tx.lock_due_slots(replace(request, limit=100), ())).slots
+    by_time = sorted(due, key=lambda slot: (slot.slot_at, slot.schedule.id))
+    expected = in_turn(by_time, lambda slot: slot.schedule.tenant_id, busy)
+    assert [slot.schedule.id for slot in due] == [slot.schedule.id for slot in expected]
+    claims = (await queue.claim_due(request)).claims
+    shares = Counter(busy)
+    shares.update(claim.tenant_id for claim in claims)
+    assert max(shares.values()) <= request.per_tenant
+    served = {slot.schedule.tenant_id for slot in expected[: request.limit]}
+    assert {claim.tenant_id for claim in claims} == served

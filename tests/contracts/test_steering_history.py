@@ -105,3 +105,13 @@ async def test_what_touches_a_time_is_found_for_several_endpoints_at_once(store:
     assert len(await between(ids, NOON + minutes(29), NOON + minutes(90), 10)) == 2
     assert await between(ids, NOON + minutes(30), NOON + minutes(90), 10) == []
     assert await between(ids, NOON - minutes(9), NOON, 10) == []
+
+
+async def test_an_id_of_another_list_ends_none(store: Store) -> None:
+    """The cursor of any other list reads as one of this."""
+    endpoint = await store.add("one")
+    await hint(store, endpoint, seconds(30))
+    now = await store.advance(minutes(1))
+    after = (now, UUID(int=2**128 - 1))
+    search = SteeringSearch(after=after, endpoint_id=endpoint.id)
+    assert len((await store.steering.search_steering(endpoint.tenant_id, search)).items) == 1

@@ -5,7 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs/how-to").glob("*.md"))]
+DOCUMENTS = [
+    path
+    for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
+    if path.parent.name != "decisions"  # what was tried once
+]
 NEEDS = "# needs "  # the first line of a block that cannot be run everywhere, and why
 _TYPED = re.compile(r"(\$ )?(cadenza|make|export|pip|pipx) ")
 

@@ -6,14 +6,17 @@ import shutil
 import site
 import subprocess
 import sys
+import time
+import urllib.error
+import urllib.request
 import venv
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from cadenza.adapters.system.listening import free_port
 from tests.documents.commands import ROOT
+from tests.ports import free_port
 
 READY = re.compile(r"Cadenza is up at (\S+)")
 SECONDS = 240
@@ -72,6 +75,7 @@ def up(folder: Path, programs: Path) -> Iterator[Up]:
         "CADENZA_GRAPH_FILES": "examples/graphs/langgraph.json",
         "CADENZA_GRAPH_FUNCTIONS": "digest:digest",
         "CADENZA_GRAPH_PATHS": "examples/graphs",
+        "CADENZA_SHELL_ALLOWED": "true",
         "CADENZA_PRICES": '{"cadenza-poet": {"input": 1, "output": 2}}',
     }
     log = folder / "up.log"
@@ -85,7 +89,18 @@ def up(folder: Path, programs: Path) -> Iterator[Up]:
             assert program.stdout is not None
             if not any(READY.search(line) for line in program.stdout):
                 raise AssertionError(log.read_text())
+            _await_graphs(running)
             yield running
         finally:
             program.terminate()
             program.communicate(timeout=SECONDS)
+
+
+def _await_graphs(running: Up) -> None:
+    """Those are loaded a little after everything else is up; a test is quicker than a reader."""
+    for _ in range(10 * SECONDS):
+        with suppress(urllib.error.HTTPError):  # 503 until then
+            urllib.request.urlopen(f"{running.url}/readyz").close()
+            return
+        time.sleep(0.1)
+    raise AssertionError("the graph worker did not come")

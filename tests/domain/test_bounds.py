@@ -36,12 +36,12 @@ def test_the_bounds_are_those_of_the_design(name: str, value: object) -> None:
 @pytest.mark.parametrize(
     ("wanted", "value", "told"),
     [
-        pytest.param(seconds(30), minutes(1), "ttl raised to 0:01:00", id="too little"),
-        pytest.param(-DAY, minutes(1), "ttl raised to 0:01:00", id="negative"),
+        pytest.param(seconds(30), minutes(1), "ttl raised to 60 s", id="too little"),
+        pytest.param(-DAY, minutes(1), "ttl raised to 60 s", id="negative"),
         pytest.param(minutes(1), minutes(1), None, id="the least"),
         pytest.param(minutes(30), minutes(30), None, id="within"),
         pytest.param(HOUR, HOUR, None, id="the most"),
-        pytest.param(timedelta.max, HOUR, "ttl cut to 1:00:00", id="too much"),
+        pytest.param(timedelta.max, HOUR, "ttl cut to 1 h", id="too much"),
     ],
 )
 def test_a_duration_is_brought_within_its_bounds_and_that_is_told(
@@ -68,3 +68,9 @@ def test_a_hint_may_live_for_four_hours_or_three_intervals_of_its_baseline(
     baseline: Any, longest: timedelta
 ) -> None:
     assert longest_ttl(make_endpoint(baseline=baseline), NOON, CRON) == longest
+
+
+def test_what_it_was_brought_to_is_told_in_words_and_to_the_minute() -> None:
+    """It read `pause cut to 0:59:59.760534`."""
+    nearly = HOUR - timedelta(milliseconds=239)
+    assert bounded("pause", 2 * HOUR, minutes(1), nearly) == Bounded(nearly, "pause cut to 1 h")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cadenza.domain.endpoint import CronLine, Endpoint, Every, OnDemand
-from cadenza.domain.explanation import Explanation, explain
+from cadenza.domain.explanation import Explanation, JobPause, explain
 from cadenza.domain.governor import plan_next_run
 from cadenza.domain.hint import Author, Pause
 from cadenza.domain.instants import FOREVER
@@ -34,37 +34,37 @@ def said(now: datetime = NOON, *, after_run: bool = True, **fields: Any) -> Expl
 
 def test_a_plain_interval_is_explained_by_itself() -> None:
     told = said(**ran_at(NOON))
-    assert told.summary == "It runs next at 2026-03-02T12:01:00Z: its interval decided."
-    assert told.because == ("Its interval asked for 2026-03-02T12:01:00Z, and was chosen.",)
+    assert told.summary == "Next run at 2026-03-02T12:01:00Z, set by the interval."
+    assert told.because == ("The interval gives 2026-03-02T12:01:00Z, which was chosen.",)
     assert told.would_change == ()
 
 
 def test_cron_is_explained_by_its_line() -> None:
     told = said(baseline=CronLine("0 13 * * *"))
-    assert told.summary == "It runs next at 2026-03-02T13:00:00Z: its cron line decided."
+    assert told.summary == "Next run at 2026-03-02T13:00:00Z, set by the cron schedule."
 
 
 def test_what_is_due_is_due_now() -> None:
     told = explain(planned(**ran_at(NOON)), NOON + minutes(5), CRON)
-    assert told.summary == "It is due now: its interval decided."
+    assert told.summary == "Due now, set by the interval."
 
 
 def test_a_hint_says_who_why_how_long_and_what_would_be_without_it() -> None:
     told = said(
         interval_hint=interval_hint(seconds(30), NOON + minutes(10), Author.PERSON), **ran_at(NOON)
     )
-    assert told.summary.endswith("12:00:30Z: the interval hint decided.")
+    assert told.summary.endswith("12:00:30Z, set by the interval hint.")
     assert told.would_change == (
-        "A person asks for a run every 30 s until 2026-03-02T12:10:00Z (because); without that it "
-        "would run at 2026-03-02T12:01:00Z, by its interval.",
+        "A hint by a person runs it every 30 s until 2026-03-02T12:10:00Z: because. Without it, "
+        "the next run would be at 2026-03-02T12:01:00Z, set by the interval.",
     )
 
 
 def test_a_one_shot_says_when_it_expires() -> None:
     told = said(one_shot_hint=one_shot(NOON + seconds(30), NOON + minutes(30)), **ran_at(NOON))
-    assert "the one-shot hint decided" in told.summary
+    assert "set by the one-shot hint" in told.summary
     assert told.would_change[0].startswith(
-        "The planner asks for one run at 2026-03-02T12:00:30Z, if it can be before "
+        "A hint by the planner runs it once at 2026-03-02T12:00:30Z, and expires at "
         "2026-03-02T12:30:00Z"
     )
 
@@ -72,7 +72,7 @@ def test_a_one_shot_says_when_it_expires() -> None:
 def test_an_excluded_candidate_says_why() -> None:
     told = said(interval_hint=interval_hint(minutes(30), NOON + minutes(10)), **ran_at(NOON))
     assert any(
-        "The interval hint asked for 2026-03-02T12:30:00Z, which was no candidate: it would act "
+        "The interval hint gives 2026-03-02T12:30:00Z, which was not considered: it would act "
         "after it has expired." in each
         for each in told.because
     )
@@ -91,17 +91,17 @@ def test_backoff_says_what_a_success_would_give(
     failures: int, words: str, interval: str, worse: str
 ) -> None:
     told = said(baseline=Every(minutes(1)), failure_count=failures, **ran_at(NOON))
-    assert f"After {words} in a row its interval of 60 s has become {interval}." in told.because
+    raised = f"back-off has raised the interval from 60 s to {interval}."
+    assert f"After {words} in a row, {raised}" in told.because
     assert told.would_change == (
-        f"A success ends the back-off: the interval is 60 s again. Another failure makes it "
-        f"{worse}.",
-        "`backoff: none` switches the back-off off: it then keeps its interval while it fails.",
+        f"A success resets the interval to 60 s. Another failure raises it to {worse}.",
+        "To keep the interval while it fails, switch back-off off (backoff: none).",
     )
 
 
 def test_a_backoff_that_is_as_long_as_it_gets_says_so() -> None:
     told = said(baseline=Every(seconds(10)), failure_count=7, **ran_at(NOON))
-    assert "It is 320 s at most, however many more fail." in told.would_change[0]
+    assert "Further failures do not raise it above 320 s." in told.would_change[0]
     assert "Another failure" not in " ".join(told.would_change)
 
 
@@ -109,29 +109,32 @@ def test_a_backoff_that_is_off_is_named_where_it_fails() -> None:
     told = said(backs_off=False, failure_count=3, **ran_at(NOON))
     assert not any("failures in a row" in sentence for sentence in told.because)
     assert told.would_change == (
-        "Failures do not slow it down: its back-off is switched off (backoff: none).",
+        "Failures do not slow it down: back-off is switched off (backoff: none).",
     )
 
 
 def test_guardrails_say_which_way_they_moved_it() -> None:
     late = said(failure_count=5, max_interval=minutes(5), **ran_at(NOON))
-    assert "It was moved earlier: at most 5 min lie between runs." in late.because
+    assert "Moved earlier: runs may be at most 5 min apart." in late.because
     assert late.would_change[-1] == (
-        "Nothing but a pause or the target keeps two runs further apart than 5 min."
+        "Only a pause or Retry-After can keep runs more than 5 min apart."
     )
     early = said(
         min_interval=minutes(2),
         interval_hint=interval_hint(seconds(30), NOON + minutes(60)),
         **ran_at(NOON),
     )
-    assert "It was moved later: at least 2 min lie between two runs." in early.because
-    assert "Nothing but a person brings two runs closer together than 2 min." in early.would_change
+    assert "Moved later: runs must be at least 2 min apart." in early.because
+    assert "Only a manual run can come less than 2 min after another run." in early.would_change
 
 
 def test_a_target_that_wants_to_be_left_alone_is_mentioned() -> None:
     told = said(not_before_at=NOON + minutes(5), **ran_at(NOON))
-    assert "the target's Retry-After decided" in told.summary
-    assert "The target wants no request before 2026-03-02T12:05:00Z." in told.would_change
+    assert "set by the target's Retry-After" in told.summary
+    assert (
+        "The target asked for no request before 2026-03-02T12:05:00Z (Retry-After)."
+        in told.would_change
+    )
 
 
 def test_a_pause_says_whose_until_when_and_what_would_be_without_it() -> None:
@@ -139,11 +142,11 @@ def test_a_pause_says_whose_until_when_and_what_would_be_without_it() -> None:
         person_pause=Pause(NOON + minutes(10), "maintenance"), job_paused_until=FOREVER,
         after_run=False, **ran_at(NOON),
     )  # fmt: skip
-    assert told.summary == "It is paused until somebody resumes it."
+    assert told.summary == "Paused until resumed."
     assert told.would_change == (
-        "A person holds it back until 2026-03-02T12:10:00Z (maintenance).",
-        "The pause of its job holds it back until it is resumed.",
-        "Without a pause it would run at 2026-03-02T12:01:00Z, by its interval.",
+        "Paused by a person until 2026-03-02T12:10:00Z: maintenance.",
+        "Paused through its job until resumed.",
+        "Without the pause, the next run would be at 2026-03-02T12:01:00Z, set by the interval.",
     )
 
 
@@ -154,7 +157,7 @@ def test_an_overrun_is_told() -> None:
 
 def test_on_demand_waits_for_somebody() -> None:
     told = said(baseline=OnDemand())
-    assert told.summary == "Nothing asks for a run: it waits for a hint or a person."
+    assert told.summary == "No run is scheduled. It runs when a hint or a person asks for it."
 
 
 def test_a_zone_that_is_gone_is_named() -> None:
@@ -167,12 +170,21 @@ def test_a_run_in_flight_comes_first() -> None:
         running_slot_at=NOON, interval_hint=interval_hint(seconds(30), NOON + minutes(9)),
         **ran_at(NOON - minutes(1)),
     )  # fmt: skip
-    assert told.summary.startswith("The run of 2026-03-02T12:00:00Z is in flight")
-    assert told.would_change[0].endswith("(because).")
+    assert told.summary.startswith("A run, due at 2026-03-02T12:00:00Z, is in progress")
+    assert told.would_change[0].endswith(": because.")
 
 
 def test_what_is_archived_waits_to_be_restored() -> None:
     told = said(archived_at=NOON)
-    archived = "It was archived at 2026-03-02T12:00:00Z: it runs again if it is restored."
+    archived = "Archived at 2026-03-02T12:00:00Z. It does not run unless it is restored."
     assert told.summary == archived
     assert told.because == told.would_change == ()
+
+
+def test_the_pause_of_a_job_says_whose_it_is_and_why() -> None:
+    endpoint = planned(job_paused_until=NOON + minutes(30))
+    told = explain(endpoint, NOON, CRON, JobPause("ann", "moving house"))
+    assert told.would_change[0].startswith("Paused through its job, by ann, until")
+    assert "moving house" in told.would_change[0]
+    unknown = explain(endpoint, NOON, CRON)
+    assert unknown.would_change[0].startswith("Paused through its job until")

@@ -4,17 +4,22 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from hypothesis import given
+
 from cadenza.domain.endpoint import CronLine, Endpoint, Every, OnDemand
 from cadenza.domain.governor import plan_next_run
 from cadenza.domain.hint import Pause
 from cadenza.domain.instants import FOREVER
+from cadenza.domain.outcome import finish_run
 from cadenza.domain.plan import Source
 from cadenza.domain.preview import next_runs, next_runs_by_baseline
+from tests.domain.test_governor_properties import SITUATIONS, Situation, nasty
 from tests.factories import (
     CRON,
     NOON,
     interval_hint,
     make_endpoint,
+    make_finished,
     minutes,
     one_shot,
     ran_at,
@@ -140,3 +145,16 @@ def test_what_is_overdue_runs_now_and_is_not_caught_up_with() -> None:
 
 def test_an_archived_endpoint_has_nothing_ahead() -> None:
     assert ahead(planned(archived_at=NOON)) == []
+
+
+@given(SITUATIONS)
+@nasty
+def test_what_repeats_is_what_the_governor_would_plan_run_after_run(situation: Situation) -> None:
+    endpoint, now = replace(situation.endpoint, plan=situation.plan()), situation.now
+    for upcoming in next_runs(endpoint, now, CRON, 12):
+        slot_at = endpoint.next_run_at
+        assert slot_at is not None
+        now = max(now, slot_at)
+        assert (upcoming.at, upcoming.source) == (now, endpoint.next_source)
+        finished = make_finished(endpoint, slot_at, late_by=now - slot_at)
+        endpoint = finish_run(endpoint, finished, now, CRON).endpoint

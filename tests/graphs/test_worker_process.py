@@ -32,6 +32,7 @@ from tests.adapters.postgres.support import (
     program,
     until,
 )
+from tests.ports import free_port
 from tests.postgres import BOX, FAST, direct
 
 NEW_YEAR = "0 3 1 1 *"
@@ -56,12 +57,13 @@ class Graphs:
         self._stack = stack
         self._count = 0
 
-    async def worker(self, url: str | None = None) -> Program:
+    async def worker(self, url: str | None = None, **settings: object) -> Program:
         self._count += 1
         name = f"worker-{self._count}"
         log = self._folder / f"{name}.log"
+        settings = {"worker_name": name, **SETTINGS, **settings}
         started = self._stack.enter_context(
-            program(log, url or self.world.url, command=COMMAND, worker_name=name, **SETTINGS)
+            program(log, url or self.world.url, command=COMMAND, **settings)
         )
         await until(lambda: "graph-worker started" in started.output(), within=PATIENCE)
         return started
@@ -219,7 +221,7 @@ async def test_a_database_that_is_away_under_runs_loses_and_doubles_nothing(
 async def test_a_database_that_restarts_under_runs_loses_and_doubles_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    port = server_module.free_port()
+    port = free_port()
     monkeypatch.setattr(server_module, "free_port", lambda: port)
     server = EmbeddedPostgres(tmp_path / "postgres", settings=FAST)
     url = await asyncio.to_thread(server.start)

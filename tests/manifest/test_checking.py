@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cadenza.manifest import checking, models
-from cadenza.manifest.checking import check_documents, check_manifest
-from cadenza.manifest.models import EndpointDocument, JobDocument, ManifestDocument
+from cadenza.manifest import checking, field_types
+from cadenza.manifest.checking import check_manifest
+from cadenza.manifest.models import EndpointDocument, JobDocument
 from tests.manifest.policy import CHECKS
 
 URL = {"every": "5m", "url": "https://example.com/"}
@@ -84,7 +84,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
         monkeypatch.setattr(module, name, call)
 
-    counted(models, "parse_duration")
+    counted(field_types, "parse_duration")
     counted(checking, "errors_in")
     counted(checking, "read_endpoint")
     return counts
@@ -98,31 +98,10 @@ def test_a_good_file_is_built_and_checked_once(calls: Counter[str]) -> None:
     assert calls == {"parse_duration": 20, "errors_in": 20, "read_endpoint": 20}
 
 
-def test_a_good_request_is_built_and_checked_once(calls: Counter[str]) -> None:
-    document = ManifestDocument.model_validate(MANY)
-    assert calls == {"parse_duration": 20}
-    assert check_documents(document, CHECKS).jobs == check_manifest(MANY, CHECKS).jobs
-    assert calls == {"parse_duration": 40, "errors_in": 40, "read_endpoint": 40}
-
-
 def test_only_what_is_wrong_is_built_again(calls: Counter[str]) -> None:
     raw = in_job(*MANY["jobs"][0]["endpoints"], {"name": "bad", **URL, "zzz": 1})
     assert fields(raw) == ["jobs[0].endpoints[20].zzz"]
     assert calls == {"parse_duration": 22, "errors_in": 21, "read_endpoint": 21}
-
-
-@pytest.mark.parametrize(
-    "endpoint",
-    [
-        {"name": "b", **URL, "cron": "@daily", "folder": "/srv", "timeout": "1s", "timeout_ms": 5},
-        {"name": "a/b", **URL, "url": "ftp://x", "min_interval": "2h", "max_interval": "1h"},
-        {"name": "b"},
-    ],
-)
-def test_a_request_and_a_file_are_told_the_same(endpoint: dict[str, Any]) -> None:
-    raw = in_job(endpoint, {"name": "b", **URL})
-    of_request = check_documents(ManifestDocument.model_validate(raw), CHECKS).errors
-    assert list(map(str, of_request)) == list(map(str, check_manifest(raw, CHECKS).errors))
 
 
 def test_a_name_given_twice_is_told_with_the_first() -> None:

@@ -77,6 +77,8 @@ def test_older_and_shorter_forms_are_read_and_written_in_the_new_one(
         ({"extra_runs": -1}, "planner.extra_runs"),
         ({"extra_runs": 101}, "planner.extra_runs"),
         ({"extra_runs": float("nan")}, "planner.extra_runs"),
+        ({"extra_runs": "NaN"}, "planner.extra_runs"),
+        ({"extra_runs": [1]}, "planner.extra_runs"),
         ({"max_pause": "soon"}, "planner.max_pause"),
         ({"max_pause": False}, "planner.max_pause"),
         ({"max_pause": -1}, "planner.max_pause"),
@@ -101,6 +103,7 @@ def test_what_is_wrong_is_named(planner: Any, field: str) -> None:
     problems = [error] if isinstance(error, InvalidInput) else errors_of(error)
     assert [problem.field for problem in problems] == [field]
     assert problems[0].fix
+    assert not problems[0].fix.startswith("Input should")  # the words of the library
 
 
 def test_a_patch_changes_what_it_names_and_null_takes_it_away() -> None:

@@ -134,7 +134,7 @@ def test_secrets_are_read_as_secrets() -> None:
         ({"every": "5x"}, "every", "5x", 'write "5m"'),
         ({"every": True}, "every", True, 'write "5m"'),
         ({"every": 1.5}, "every", 1.5, 'write "5m"'),
-        ({"every_ms": 0}, "every_ms", 0, "greater than or equal to 1"),
+        ({"every_ms": 0}, "every_ms", 0, "1 is the least"),
         ({"on_demand": "yes"}, "on_demand", "yes", "true or false"),
         ({"url": 7}, "url", 7, "in quotes"),
         ({"method": "get"}, "method", "get", "'GET'"),
@@ -146,7 +146,7 @@ def test_secrets_are_read_as_secrets() -> None:
         ({"command": "ls -l"}, "command", "ls -l", "a list"),
         ({"max_redirects": 11}, "max_redirects", 11, "10"),
         ({"interval": "5m"}, "interval", "5m", "no such field"),
-        ({"name": ""}, "name", "", "1 character"),
+        ({"name": ""}, "name", "", "must not be empty"),
     ],
 )
 def test_an_error_names_the_field_the_value_and_the_fix(

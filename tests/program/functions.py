@@ -37,3 +37,23 @@ def hang_with_a_child() -> None:
 def wait_for_cancel(run: Run) -> None:
     run.cancel.wait(600)
     Path(os.environ["CADENZA_TEST_PIDS"]).write_text("cancelled")
+
+
+def read() -> str:
+    """What is typed in, and what a program that it starts finds to read."""
+    done = subprocess.run(["cat"], capture_output=True, text=True, check=True)
+    return sys.stdin.read() + done.stdout
+
+
+def interrupt() -> None:
+    raise KeyboardInterrupt
+
+
+def fork() -> int:
+    """Both processes come back from it."""
+    os.fork()
+    return 3
+
+
+def huge() -> int:
+    return 10**5000

@@ -1,6 +1,7 @@
 """A program of functions in simulated time: the decorators, and what comes of them."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -220,8 +221,16 @@ def test_handles_say_that_the_program_does_not_run() -> None:
     @app.on_demand
     def clean() -> None: ...
 
-    with pytest.raises(Refused, match="is not running here"):
+    with pytest.raises(Refused, match="is not running in this process"):
         asyncio.run(clean.run_now())
+
+
+def test_where_a_loop_runs_already_it_says_what_to_write(app: Cadenza) -> None:
+    async def cell() -> None:
+        app.run()
+
+    with pytest.raises(Refused, match="async with app"):
+        asyncio.run(cell())
 
 
 def test_a_declared_function_is_still_a_function(app: Cadenza) -> None:
@@ -271,6 +280,23 @@ def test_a_function_that_is_gone_is_paused_and_comes_back(app: Cadenza, simulate
     assert len(shop.runs(look)) > before
 
 
+def test_an_endpoint_that_was_another_programs_is_taken_over_and_named(simulate: Any) -> None:
+    """Also where a program is only renamed: whoever did not mean it must hear of it."""
+    first, second = Cadenza("till"), Cadenza("shop")
+    for program in (first, second):
+        program.every("1m", job="shop", name="count")(lambda: 1)
+    shop: Simulation = simulate(first)
+    shop.restart(second)
+    assert (shop.started.changed, shop.started.taken_over) == (["shop/count"], ["shop/count"])
+    shop.restart(second)
+    assert not shop.started.taken_over
+
+
+def test_run_needs_the_main_thread(app: Cadenza) -> None:
+    with ThreadPoolExecutor(1) as threads, pytest.raises(Refused, match="the main thread"):
+        threads.submit(app.run).result()
+
+
 def test_a_pause_by_the_program_itself_outlives_a_restart(app: Cadenza, simulate: Any) -> None:
     @app.every("1m")
     def look() -> None: ...
@@ -298,7 +324,8 @@ def test_what_is_wrong_is_said_where_it_is_declared(app: Cadenza) -> None:
         yield 1
 
     assert wrong(lambda: app.every("soon")(several)).field == "function"
-    assert wrong(lambda: app.every("soon")(lambda: None)).field in ("every", "function")
+    assert wrong(lambda: app.every("1m")(lambda: None)).field == "name"
+    assert wrong(lambda: app.every("1m", name="queue depth")(look)).field == "name"
     assert wrong(lambda: app.every("soon", name="other")(look)).field == "every"
     assert wrong(lambda: app.cron("61 * * * *", name="other")(look)).field == "cron"
     assert wrong(lambda: app.every("1m")(generator)).field == "function"

@@ -150,6 +150,15 @@ async def test_in_a_transaction_key_and_work_stand_or_fall_together() -> None:
         assert work.done == 1
 
 
+async def test_transactions_with_different_keys_do_not_wait_for_each_other() -> None:
+    async with fresh_database_url() as url, asyncpg.create_pool(url, min_size=2) as pool:
+        await once(PostgresCalls(pool), call("before"), Work())
+        async with pool.acquire() as first, first.transaction():
+            await once(PostgresCalls(first), call("one"), Work())
+            async with pool.acquire() as second, second.transaction():
+                await asyncio.wait_for(once(PostgresCalls(second), call("other"), Work()), 60)
+
+
 async def test_a_store_that_needs_a_loop_says_so() -> None:
     with pytest.raises(TypeError, match="use `once`"):
         once_sync(PostgresCalls(None), call(), lambda: None)

@@ -93,7 +93,11 @@ def _on_terminal(*words: str, rows: int, columns: int) -> str:
     """What a terminal of this size is sent, without colours and moves."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-    process = subprocess.Popen([*CADENZA, *words], stdin=theirs, stdout=theirs, stderr=theirs)
+    # Whoever imports readline gets LINES and COLUMNS into the environment of children.
+    env = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "LINES")}  # noqa: TID251
+    process = subprocess.Popen(
+        [*CADENZA, *words], stdin=theirs, stdout=theirs, stderr=theirs, env=env
+    )
     os.close(theirs)
     sent = b""
     with suppress(OSError):  # so does Linux say that nobody writes to it any more

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from cadenza.roots import doctor_checks
-from cadenza.roots.doctor_checks import check_disk, check_networks, check_settings, check_versions
+from cadenza.doctor import checks as doctor_checks
+from cadenza.doctor.checks import check_disk, check_versions
+from cadenza.doctor.settings import check_networks
+from cadenza.roots.doctor import check_settings
 from cadenza.roots.settings import Settings
 from tests.cli.called import call
 
@@ -38,12 +40,12 @@ def test_settings_that_fight_each_other_are_named_with_the_fix(
     settings: dict[str, object], fix: str
 ) -> None:
     (check,) = check_settings(Settings(**settings))  # type: ignore[arg-type]
-    assert check.state in ("odd", "wrong")
+    assert check.state in ("warning", "error")
     assert fix in check.fix
 
 
 def test_settings_as_they_come_are_right() -> None:
-    assert [check.state for check in check_settings(Settings())] == ["right"]
+    assert [check.state for check in check_settings(Settings())] == ["ok"]
 
 
 def test_a_setting_that_is_written_wrongly_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,27 +55,27 @@ def test_a_setting_that_is_written_wrongly_is_found(monkeypatch: pytest.MonkeyPa
 
 
 def test_networks_that_cannot_be_read_are_wrong() -> None:
-    assert check_networks(Settings(allowed_networks="10.0.0.0/99")).state == "wrong"
-    assert check_networks(Settings(allowed_networks="loopback")).state == "right"
+    assert check_networks(Settings(allowed_networks="10.0.0.0/99")).state == "error"
+    assert check_networks(Settings(allowed_networks="loopback")).state == "ok"
 
 
 def test_a_disk_without_room_is_wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "GB free" in check_disk(tmp_path / "not" / "there").what
     monkeypatch.setattr(doctor_checks, "LEAST_DISK", 2**60)
     monkeypatch.setattr(doctor_checks, "FEW_DISK", 2**60)
-    assert check_disk(tmp_path).state == "wrong"
+    assert check_disk(tmp_path).state == "error"
 
 
 def test_another_version_of_the_server_is_odd() -> None:
-    assert [check.state for check in check_versions("0.0.1")] == ["right", "odd"]
-    assert [check.state for check in check_versions(None)] == ["right"]
+    assert [check.state for check in check_versions("0.0.1")] == ["ok", "warning"]
+    assert [check.state for check in check_versions(None)] == ["ok"]
 
 
 def test_where_nothing_runs_it_says_so_and_ends_with_one() -> None:
     done = call("doctor", "--json")
     assert done.exit_code == 1
     checks = {check["name"]: check for check in json.loads(done.stdout)}
-    assert checks["server"]["state"] == checks["database"]["state"] == "wrong"
+    assert checks["server"]["state"] == checks["database"]["state"] == "error"
     assert all(checks[name]["fix"] for name in ("server", "database"))
 
 

@@ -5,9 +5,10 @@ from pathlib import Path
 
 from aiohttp import ClientSession, web
 
-from cadenza.adapters.system.listening import HOST, free_port
+from cadenza.adapters.system.listening import HOST
 from cadenza.up.sample_service import USUAL_PORT, SamplePort, sample_service
 from cadenza.up.welcome import path_line
+from tests.ports import free_port
 
 
 def test_the_first_choice_is_kept_with_the_data(tmp_path: Path) -> None:

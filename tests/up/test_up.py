@@ -19,6 +19,8 @@ from urllib.request import HTTPCookieProcessor, build_opener, urlopen
 
 import pytest
 
+from tests.ports import free_port
+
 pytestmark = pytest.mark.chaos
 COMMAND = Path(sys.executable).parent / "cadenza"
 
@@ -43,7 +45,7 @@ class Program:
 
     def first_lines(self) -> list[str]:
         self.wait_for("tail --count")
-        return [line.strip() for line in self.lines if re.match(r"  \S*cadenza ", line)]
+        return [line.strip() for line in self.lines if re.match(r"cadenza ", line)]
 
     def ready(self) -> dict[str, object]:
         try:
@@ -64,7 +66,7 @@ class Program:
 
 @contextmanager
 def up(folder: Path) -> Iterator[Program]:
-    port = _free_port()
+    port = free_port()
     process = subprocess.Popen(
         [COMMAND, "up", "--port", str(port)],
         cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -93,19 +95,14 @@ def _environment() -> dict[str, str]:
     return {name: value for name, value in ours.items() if not name.startswith("CADENZA_")}
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 def test_a_newcomer_has_the_first_runs_by_three_lines(tmp_path: Path) -> None:
     with up(tmp_path) as program:
         lines = program.first_lines()
         assert len(lines) == 3
         key = program.wait_for("cdz_")
-        assert "loopback,private" in program.wait_for("networks may be called")
+        assert "loopback,private" in program.wait_for("may call public addresses")
         link = program.wait_for("/sign-in/").split()[-1]
+        assert max(len(key.rstrip()), len(link) + 2) <= 80  # whole on a line, to be copied
         assert "<h1>Overview</h1>" in _opened(link)
         assert "has been used" in _opened(link)
         path = program.wait_for("export PATH").strip()

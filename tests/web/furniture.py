@@ -5,13 +5,18 @@ from uuid import UUID, uuid4
 
 from cadenza.application.ports.planning import Reservation
 from cadenza.application.sessions import record_analyses
-from cadenza.domain.access import Scope
+from cadenza.domain.access import Scope, hash_of
 from cadenza.domain.billing import Charge, TokenUsage
+from cadenza.domain.delivery import Delivery, Subscription
 from cadenza.domain.endpoint import Job
 from cadenza.domain.grant import GrantUse
 from cadenza.domain.graph import GraphResult
+from cadenza.domain.incident import Condition, IncidentKind, opened
+from cadenza.domain.notification import Announcement, Channel, Route, notified
+from cadenza.domain.result import AwaitedResult
 from cadenza.domain.run import Outcome, RunStatus
 from cadenza.domain.session import Session, SessionEnd, ToolCall
+from cadenza.domain.target import Secret
 from tests.factories import FAILED, minutes, seconds
 from tests.web.graph_schedules import create_schedule, end_run, start_run
 from tests.web.support import House, Site
@@ -38,16 +43,34 @@ async def furnish(site: Site, house: House) -> dict[str, Any]:
     key = await house.done("POST", "/keys", {"name": f"{MARK} key", "scopes": ["read"]})
     await house.done("POST", "/signing-keys", {})
     run_id = await _run(site, house, path)
+    await _expect_result(site, house, run_id, UUID(endpoint["id"]))
     session = await _analyse(site, house, endpoint)
     money = await _account(site, house)
     scheduled = await _schedule(site, house, money["accounts"])
+    notifications = await _notifications(site, house)
     await site.app.state.dependencies.sign_ins.with_key(house.keys[Scope.READ])
+    await house.done("POST", "/planner/stop", {"reason": MARK})
     await house.done("POST", "/sign-in-links")
     await site.backend.stores.event_log.watch(house.tenant_id)
     quotas = site.backend.quotas()
     owner = Job(UUID(job["id"]), house.tenant_id, job["name"])
     assert isinstance(await quotas.reserve(owner, 5), Reservation)
+    person, _ = await site.app.state.dependencies.tenants.create_user(
+        house.tenant_id, f"{MARK} person"
+    )
+    roles = {"role": "viewer", "jobs": [{"job_id": job["id"], "role": "operator"}]}
+    await house.done("PUT", f"/people/{person.id}/role", roles)
+    invited = {"email": f"{MARK}@{house.name}.example", "role": "viewer"}
+    invitation = await house.done("POST", "/invitations", invited)
+    wanted = {"email": f"{MARK}@job.example", "role": "viewer"}
+    to_job = await house.done("POST", f"/jobs/{job['id']}/invitations", wanted)
+    of_job = {"name": f"{MARK} key of a job", "scopes": ["read"]}
+    job_key = await house.done("POST", f"/jobs/{job['id']}/keys", of_job)
     house.ids |= {
+        "people": str(person.id),
+        "job_invitation_id": to_job["id"],
+        "job_key_id": job_key["id"],
+        "invitations": invitation["id"],
         "jobs": job["id"],
         "endpoints": endpoint["id"],
         "runs": str(run_id),
@@ -55,8 +78,37 @@ async def furnish(site: Site, house: House) -> dict[str, Any]:
         "keys": key["id"],
         **money,
         **scheduled,
+        **notifications,
     }
     return endpoint
+
+
+async def _notifications(site: Site, house: House) -> dict[str, str]:
+    """A channel with a route, a webhook with a delivery, and an incident that was told."""
+    async with site.backend.store.transaction() as tx:
+        now, tenant_id = await tx.time(), house.tenant_id
+        channel = Channel(uuid4(), tenant_id, f"{MARK} channel", "JSON", "json://…", now)
+        await tx.insert_channel(channel, Secret(f"json://{MARK}.example/{SECRET}"))
+        route = Route(uuid4(), tenant_id, channel.id, now)
+        await tx.insert_route(route)
+        url = f"https://{MARK}.example/hook"
+        webhook = Subscription(uuid4(), tenant_id, f"{MARK} webhook", url, now, ("no.such",))
+        await tx.insert_subscription(webhook)
+        known = (uuid4(), tenant_id, "event", "run.failed", {"type": MARK}, now, now)
+        delivery = Delivery(*known, subscription_id=webhook.id)
+        await tx.insert_deliveries([delivery])
+        condition = Condition(tenant_id, IncidentKind.QUOTA, MARK, f"the {MARK}", now, 80)
+        incident = opened(condition, None, now, uuid4())
+        await tx.save_incidents([incident])
+        announcement = notified(Announcement(route.id, incident.id), incident, now)
+        await tx.save_announcements([(announcement, incident)])
+    return {
+        "channels": str(channel.id),
+        "routes": str(route.id),
+        "webhooks": str(webhook.id),
+        "deliveries": str(delivery.id),
+        "incidents": str(incident.id),
+    }
 
 
 async def _account(site: Site, house: House) -> dict[str, str]:
@@ -102,6 +154,14 @@ async def _run(site: Site, house: House, path: str) -> UUID:
     assert await site.backend.run_due(FAILED) == 1
     await house.done("POST", f"{path}/run")
     return await site.backend.run_with_a_lost_attempt(FAILED, ANSWERED)
+
+
+async def _expect_result(site: Site, house: House, run_id: UUID, endpoint_id: UUID) -> None:
+    """As of a run that waited for its result, whose token House.ask sends."""
+    token = hash_of(f"cdzr_{house.name}")
+    async with site.backend.store.transaction() as tx:
+        awaited = AwaitedResult(run_id, 1, house.tenant_id, endpoint_id, token)
+        await tx.insert_awaited(awaited)
 
 
 async def _analyse(site: Site, house: House, endpoint: dict[str, Any]) -> Session:

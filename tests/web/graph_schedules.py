@@ -1,5 +1,6 @@
 """Schedules for tests of the API, and a worker beside it that starts and ends their runs."""
 
+from collections.abc import Sequence
 from typing import Any, cast
 from uuid import UUID, uuid4
 
@@ -54,8 +55,14 @@ async def claim_due(backend: Backend, schedule: dict[str, Any]) -> SlotClaim:
 
 
 async def end_run(
-    backend: Backend, claim: SlotClaim, result: GraphResult | None = None, *, events: int = 0
+    backend: Backend,
+    claim: SlotClaim,
+    result: GraphResult | None = None,
+    *,
+    events: int = 0,
+    words: Sequence[str] = (),
 ) -> None:
+    """After so many events, or these words one by one."""
     result = result or GraphResult(output={"text": "done"})
     status = SlotStatus.SUCCESS
     if result.error is not None:
@@ -66,6 +73,8 @@ async def end_run(
     told = [
         RunEvent(number, now, EventKind.CUSTOM, {"n": number}) for number in range(1, events + 1)
     ]
+    for word in words:
+        told.append(RunEvent(len(told) + 1, now, EventKind.TEXT_DELTA, {"text": word}))
     slot = FinishedSlot(claim, status, result, now, now, events=tuple(told))
     report = await slots_of(backend).finish([slot])
     assert not report.late

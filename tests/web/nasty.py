@@ -34,6 +34,7 @@ _NO_NAMES = {
     "newline": '"a\\nb"',
     "zero width": '"a\\u200bb"',
     "turned round": '"a\\u202eb"',
+    "an invisible letter": '"a\u3164b"',
     "slash": '"a/b"',
     "space": '" a"',
 }

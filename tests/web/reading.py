@@ -224,7 +224,7 @@ class Following:
         self.response = response
         self._lines = response.aiter_lines()
 
-    async def next(self, within: float = 10) -> Heard:
+    async def next(self, within: float = 60) -> Heard:
         """The next event; comments are passed over."""
         async with asyncio.timeout(within):
             fields: dict[str, str] = {}
@@ -236,11 +236,11 @@ class Following:
                 fields[name] = value
         raise AssertionError("the stream has ended")
 
-    async def line(self, within: float = 10) -> str:
+    async def line(self, within: float = 60) -> str:
         async with asyncio.timeout(within):
             return await anext(self._lines)
 
-    async def has_ended(self, within: float = 10) -> bool:
+    async def has_ended(self, within: float = 60) -> bool:
         async with asyncio.timeout(within):
             async for _ in self._lines:
                 pass

@@ -54,6 +54,8 @@ class House:
         self, method: str, path: str, scope: Scope = ADMIN, **more: Any
     ) -> httpx.Response:
         headers = {**bearer(self.keys[scope]), **more.pop("headers", {})}
+        if path.endswith("/result"):  # no key opens it; furnish() has a run with this token
+            headers.setdefault("Cadenza-Result-Token", f"cdzr_{self.name}")
         return await self.client.request(method, f"/api/v1{path}", headers=headers, **more)
 
     async def done(self, method: str, path: str, body: Any = None, **more: Any) -> dict[str, Any]:

@@ -53,6 +53,8 @@ async def test_activity_is_of_a_job_or_of_an_endpoint(world: Reading) -> None:
 
     assert await runs() == await runs(job_id=str(world.ours.job_id)) == 3
     assert await runs(endpoint_id=str(two.id)) == 2
+    other_job = await world.post("/jobs", {"name": "another"})
+    assert await runs(job_id=other_job["id"], endpoint_id=str(two.id)) == 0
     for asked in ({"job_id": str(world.theirs.job_id)}, {"endpoint_id": str(uuid4())}):
         assert (await world.get("/activity", **asked)).status_code == 404
 

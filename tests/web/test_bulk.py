@@ -75,3 +75,55 @@ async def test_endpoints_of_another_tenant_are_not_found(site: Site) -> None:
 )
 async def test_what_is_no_action_on_endpoints_is_refused(site: Site, body: dict[str, Any]) -> None:
     assert (await site.ours.ask("POST", "/endpoint-actions", json=body)).status_code == 422
+
+
+# --- All that fit a filter ----------------------------------------------------------------------
+
+MATCHING = "/endpoint-actions/matching"
+
+
+async def test_all_that_match_are_acted_on_and_nobody_elses(site: Site) -> None:
+    job = await site.ours.job()
+    names = [f"probe {number}" for number in range(60)]  # more than a page
+    for name in names:
+        await site.ours.endpoint(job, name)
+    other = await site.ours.endpoint(job, "apart")
+    await site.theirs.endpoint(name="probe 1")
+    assert await site.ours.done("GET", f"{MATCHING}?search=probe") == {
+        "count": 60,
+        "is_more": False,
+    }
+    body = {"action": "pause", "search": "probe", "expected": 60, "reason": "night"}
+    answer = await site.ours.done("POST", MATCHING, body)
+    assert answer == {"matched": 60, "done": 60, "unchanged": 0, "archived": 0}
+    assert (await site.ours.done("GET", f"{MATCHING}?state=paused"))["count"] == 60
+    assert (await site.ours.done("GET", f"/endpoints/{other['id']}"))["pauses"] == []
+    assert (await site.theirs.done("GET", f"{MATCHING}?state=paused"))["count"] == 0
+    body |= {"action": "clear-hints"}
+    assert (await site.ours.done("POST", MATCHING, body))["unchanged"] == 60
+
+
+async def test_nothing_happens_where_more_match_than_were_confirmed(site: Site) -> None:
+    ids = await three(site)
+    body = {"action": "pause", "expected": 2}
+    answer = await site.ours.ask("POST", MATCHING, json=body)
+    assert answer.status_code in (409, 412)
+    assert "3 match now" in answer.text
+    assert (await site.ours.done("GET", "/endpoints?state=paused"))["items"] == []
+    await site.ours.done("POST", f"/endpoints/{ids[0]}/archive")
+    assert (await site.ours.done("POST", MATCHING, body))["done"] == 2
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"action": "pause"},
+        {"action": "pause", "expected": -1},
+        {"action": "pause", "expected": 10_001},
+        {"action": "pause", "expected": 1, "state": "odd"},
+        {"action": "pause", "expected": 1, "search": ""},
+        {"action": "pause", "expected": 1, "job_id": "shop"},
+    ],
+)
+async def test_a_filter_that_is_none_is_refused(site: Site, body: dict[str, Any]) -> None:
+    assert (await site.ours.ask("POST", MATCHING, json=body)).status_code == 422

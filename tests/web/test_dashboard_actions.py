@@ -21,7 +21,7 @@ async def test_a_job_is_created_changed_paused_resumed_and_archived(site: Site) 
     visitor = await signed_in(site, site.ours)
     form = await visitor.open("/jobs/new")
     page = await visitor.send(form, name="shop", description="Watch it.", llm="off")
-    assert "The job is there" in page.text
+    assert "Job created" in page.text
     path = page.path
     page = await visitor.send(await visitor.open(f"{path}/edit"), name="store")
     assert "store" in page.text
@@ -64,7 +64,7 @@ async def test_somebody_elses_change_is_not_overwritten(site: Site) -> None:
     await site.ours.done("PATCH", f"/jobs/{job['id']}", {"description": "newer"})
     page = await visitor.send(form, description="mine")
     assert page.status == 422
-    assert "changed" in page.text
+    assert "saved a change" in page.text
     assert (await site.ours.done("GET", f"/jobs/{job['id']}"))["description"] == "newer"
 
 
@@ -162,9 +162,9 @@ async def test_a_suggestion_is_accepted_once(site: Site) -> None:
     page = await visitor.open("/planner")
     path = f"/planner/{session.id}/accept"
     accepted = await visitor.send(page, path)
-    assert "Accepted" in accepted.text
+    assert "Suggestion accepted" in accepted.text
     assert (await _endpoint(site, endpoint))["hints"][0]["interval_ms"] == 60_000
-    assert "Nothing is suggested" in accepted.text
+    assert "No open suggestions" in accepted.text
     again = await visitor.send(page, path)
     assert "it was accepted by" in again.text
 
@@ -204,7 +204,7 @@ async def signed_in_with(site: Site, key: str) -> Browser:
         ({"baseline": "cron", "cron": "0 9 * * *", "timezone": "Asia/Tokyo"}, "09:00:00 JST"),
         ({"baseline": "cron", "cron": "61 * * * *"}, "cron"),
         ({"baseline": "every", "every": "5m", "min_interval": "1h"}, "less often"),
-        ({"baseline": "on_demand"}, "waits for a hint or a person"),
+        ({"baseline": "on_demand"}, "only when a hint or a person asks"),
         ({"baseline": "every", "every": "soon"}, "5m"),
     ],
 )
@@ -251,7 +251,7 @@ async def test_a_button_comes_back_to_the_page_it_was_on(site: Site) -> None:
     page = await visitor.open("/jobs?search=sho")
     after = await visitor.send(page, f"/jobs/{job['id']}/pause")
     assert str(after.answer.url).endswith("/jobs?search=sho")
-    assert "The job is paused" in after.text
+    assert "Job paused" in after.text
     form = after.form(f"/jobs/{job['id']}/resume")
     away = await visitor.post(form.action, {**form.fields, "back": "//evil.example/"})
     assert away.path == f"/jobs/{job['id']}"
@@ -280,7 +280,7 @@ async def test_stopping_everywhere_stops_jobs_with_modes_of_their_own_and_starti
     await site.ours.done("PATCH", "/tenant", {"llm_mode": "act", "rules_mode": "advise"})
     visitor = await signed_in(site, site.ours)
     stopped = await visitor.send(await visitor.open("/planner"), "/planner/stop")
-    assert "The planner is stopped" in stopped.text
+    assert "The planner was stopped" in stopped.text
     planner = (await site.ours.done("GET", f"/jobs/{own['id']}"))["planner"]
     assert (planner["llm"], planner["rules"]) == ("off", "off")
     await visitor.send(stopped, "/planner/start")
@@ -347,7 +347,7 @@ async def test_a_range_without_runs_leads_to_the_last_that_was(site: Site) -> No
     await site.backend.run_due()
     visitor = await signed_in(site, site.ours)
     page = await visitor.open("/runs?range=1h&status=cancelled")
-    assert "Nothing fits" in page.text
+    assert "No matches" in page.text
     assert "/runs?range=1h" in page.links  # what is left when that filter is dropped
 
 
@@ -370,7 +370,7 @@ async def test_several_endpoints_are_steered_at_once_and_the_filters_stay(site: 
     after = await visitor.post(form.action, {**chosen, "act": "resume", "id": ids})
     assert "2 endpoints resumed, 1 already so." in after.text
     for wrong, words in (
-        ({"id": []}, "Choose some endpoints first."),
+        ({"id": []}, "Select at least one endpoint first."),
         ({"id": ["7"]}, "ids of endpoints"),
         ({"act": "dance"}, "one of pause"),
     ):
@@ -384,9 +384,50 @@ async def test_a_suggestion_is_dismissed_and_that_undone(site: Site) -> None:
     visitor = await signed_in(site, site.ours)
     path = f"/planner/{session.id}"
     after = await visitor.send(await visitor.open("/planner"), f"{path}/dismiss")
-    assert "Nothing is suggested" in after.text
+    assert "No open suggestions" in after.text
     shown = await visitor.open(path)
     assert "dismissed by" in shown.text
     after = await visitor.send(shown, f"{path}/restore")
-    assert "It is suggested again." in after.text
-    assert "Run every 60 s, for 30 min" in (await visitor.open("/planner")).text
+    assert "Dismissal undone." in after.text
+    assert "Run every 1 min, for 30 min" in (await visitor.open("/planner")).text
+
+
+async def test_all_that_match_on_every_page_are_paused_after_their_number_is_shown(
+    site: Site,
+) -> None:
+    job = await site.ours.job()
+    for number in range(51):
+        await site.ours.endpoint(job, f"probe {number}")
+    await site.ours.endpoint(job, "apart")
+    visitor = await signed_in(site, site.ours)
+    listed = await visitor.open("/jobs/endpoints?search=probe")
+    assert "50 endpoints on this page" in listed.text
+    matching = await visitor.open("/jobs/endpoints/matching?search=probe")
+    assert "51 endpoints" in matching.text
+    form = next(form for form in matching.forms if "matching" in form.action)
+    sent = {**form.fields, "act": "pause", "reason": "night"}
+    done = await visitor.post(form.action, sent)
+    assert "51 endpoints paused" in done.text
+    assert str(done.answer.url).endswith("/jobs/endpoints?search=probe")
+    counts = await site.ours.done("GET", "/endpoint-actions/matching?state=paused")
+    assert counts["count"] == 51
+    await site.ours.endpoint(job, "probe 51")
+    again = await visitor.post(form.action, {**sent, "act": "resume"})
+    assert "52 match now" in again.text
+    assert (await site.ours.done("GET", "/endpoint-actions/matching?state=paused"))["count"] == 51
+
+
+async def test_a_signing_key_is_made_and_shown_once(site: Site) -> None:
+    visitor = await signed_in(site, site.ours)
+    page = await visitor.send(await visitor.open("/settings"), "/settings/signing-keys")
+    assert page.status == 200
+    assert "whsec_" in page.text
+    assert "whsec_" not in (await visitor.open("/settings")).text
+
+
+async def test_a_form_that_is_too_large_is_told_so_on_a_page(site: Site) -> None:
+    visitor = await signed_in(site, site.ours)
+    form = await visitor.open("/jobs/new")
+    page = await visitor.send(form, name="shop", description="x" * 1_100_000)
+    assert page.status == 413
+    assert "1048576 bytes" in page.text

@@ -33,9 +33,9 @@ async def test_an_endpoint_is_found_among_the_archived_and_restored(site: Site) 
     assert "/jobs/endpoints?state=archived" in (await visitor.open("/jobs/endpoints")).links
     assert path in (await visitor.open("/jobs/endpoints?state=archived")).links
     page = await visitor.open(path)
-    assert "it runs no more" in page.text
+    assert "It no longer runs" in page.text
     page = await visitor.send(page, f"{path}/restore")
-    assert (page.path, "It is restored." in page.text) == (path, True)
+    assert (page.path, "Endpoint restored." in page.text) == (path, True)
     assert (await site.ours.done("GET", path))["archived_at"] is None
 
 
@@ -51,7 +51,7 @@ async def test_a_job_is_found_among_the_archived_and_restored_with_its_endpoints
     assert f"/endpoints/{endpoint['id']}" in (await visitor.open(path)).links
     page = await visitor.send(page, f"{path}/restore")
     assert str(page.answer.url).endswith("/jobs?archived=yes")
-    assert "The job is restored, with 1 endpoint." in page.text
+    assert "Job restored, with 1 endpoint." in page.text
     assert (await site.ours.done("GET", f"/endpoints/{endpoint['id']}"))["archived_at"] is None
 
 
@@ -71,11 +71,11 @@ async def test_what_goes_with_an_endpoint_is_told_before_it_is_deleted(site: Sit
     visitor = await signed_in(site, site.ours)
     assert f"{path}/delete" in (await visitor.open(path)).links
     question = await visitor.open(f"{path}/delete")
-    assert "goes, with 3 runs and sessions. It does not come back." in question.text
+    assert "and 3 runs and sessions. It cannot be undone." in question.text
     assert (await site.ours.ask("GET", path)).status_code == 200
     page = await visitor.send(question)
     assert page.path == f"/jobs/{endpoint['job_id']}"
-    assert "orders is deleted, with 3 runs and sessions." in page.text
+    assert "orders deleted, with 3 runs and sessions." in page.text
     assert (await site.ours.ask("GET", path)).status_code == 404
 
 
@@ -83,9 +83,9 @@ async def test_a_job_is_deleted_with_its_endpoints(site: Site) -> None:
     path = await _archived_job(site, runs=2)
     visitor = await signed_in(site, site.ours)
     question = await visitor.open(f"{path}/delete")
-    assert "goes, with 1 endpoint, 2 runs and sessions." in question.text
+    assert "and 1 endpoint, 2 runs and sessions." in question.text
     page = await visitor.send(question)
-    assert (page.path, "is deleted" in page.text) == ("/jobs", True)
+    assert (page.path, " deleted" in page.text) == ("/jobs", True)
     assert (await site.ours.ask("GET", path)).status_code == 404
 
 
@@ -100,8 +100,8 @@ async def test_more_history_than_goes_at_once_goes_with_another_press(
     page = await visitor.send(await visitor.open(f"{path}/delete"))
     assert page.path == f"{path}/delete"
     assert "2 runs and sessions are gone, and there are more: delete again" in page.text
-    assert "goes, with 1 run and sessions" in page.text
-    assert "is deleted" in (await visitor.send(page)).text
+    assert "and 1 run and sessions" in page.text
+    assert " deleted" in (await visitor.send(page)).text
 
 
 async def test_what_is_not_archived_or_still_runs_is_not_deleted(site: Site) -> None:

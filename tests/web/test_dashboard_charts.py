@@ -41,8 +41,8 @@ async def test_pages_have_their_charts_with_a_table(site: Site) -> None:
     assert '<th scope="col" class="num" data-token="hand" data-kind="bar">By hand</th>' in overview
     assert 'aria-label="1 run in the last hour, 1 failed"' in (await person.open("/jobs")).html
     own = (await person.open(f"/endpoints/{endpoint['id']}")).html
-    assert "How long it took, and how late it began" in own
-    assert "Took, 95th percentile" in own
+    assert "Duration and lateness" in own
+    assert "Duration, 95th percentile" in own
 
 
 async def test_before_the_first_run_there_is_no_chart(site: Site) -> None:

@@ -31,10 +31,10 @@ async def test_a_run_tells_what_it_sent_and_leads_to_those_beside_it(site: Site)
     assert "Idempotency-Key" in page.text
     assert "--data-raw 'a & b'" in page.text
     assert "s3cret" not in page.html
-    assert "this is what it would send now" not in page.text
+    assert "This is the request it would send now" not in page.text
     await site.ours.done("PATCH", f"/endpoints/{endpoint['id']}", {"body": "another"})
     page = await visitor.open(f"/runs/{ids[1]}")
-    assert "this is what it would send now" in page.text
+    assert "This is the request it would send now" in page.text
 
 
 async def test_rules_are_judged_now_on_the_page_of_an_endpoint(site: Site) -> None:
@@ -42,10 +42,10 @@ async def test_rules_are_judged_now_on_the_page_of_an_endpoint(site: Site) -> No
     endpoint = await site.ours.endpoint(job, "traffic", cron="0 3 1 1 *")
     visitor = await signed_in(site, site.ours)
     page = await visitor.open(f"/endpoints/{endpoint['id']}")
-    assert "does not hold busy" in page.text
+    assert "false busy" in page.text
     await _run(site, endpoint)
     page = await visitor.open(f"/endpoints/{endpoint['id']}")
-    assert "holds busy response.visitors > 4000" in page.text
+    assert "true busy response.visitors > 4000" in page.text
 
 
 async def test_runs_are_found_by_error_and_status_and_counted(site: Site) -> None:
@@ -64,7 +64,7 @@ async def test_runs_are_found_by_error_and_status_and_counted(site: Site) -> Non
     assert "Failed 2" in (await visitor.open("/runs?range=1h")).text
     assert "a status code" in (await visitor.open("/runs?code=soon")).text
     page = await visitor.open("/runs?error=nothing+like+it")
-    assert "the error “nothing like it”" in page.text
+    assert "error: “nothing like it”" in page.text
 
 
 async def test_the_search_finds_runs_and_everything_by_its_id(site: Site) -> None:
@@ -75,13 +75,13 @@ async def test_the_search_finds_runs_and_everything_by_its_id(site: Site) -> Non
         assert f"/runs/{run}" in (await visitor.open(f"/search?q={text}")).links, text
     assert (await visitor.open(f"/search?q={run}")).path == f"/runs/{run}"
     stranger = await signed_in(site, site.theirs)
-    assert "Nothing fits" in (await stranger.open("/search?q=door")).text
+    assert "No matches" in (await stranger.open("/search?q=door")).text
 
 
 async def test_settings_list_the_workers(site: Site) -> None:
     visitor = await signed_in(site, site.ours, READ)
-    assert "No worker has shown up" in (await visitor.open("/settings")).text
+    assert "No workers" in (await visitor.open("/settings")).text
     workers: Any = site.backend.stores.workers
     await workers.beat("runs-1", "scheduler", Condition("1.2.3", 3, 10))
     page = await visitor.open("/settings")
-    assert "runs-1 lives scheduler 3 of 10 1.2.3" in page.text
+    assert "runs-1 alive scheduler 3 of 10 1.2.3" in page.text

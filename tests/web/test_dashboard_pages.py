@@ -8,21 +8,25 @@ import pytest
 from cadenza.web.dashboard.policy import POLICY
 from tests.factories import FAILED
 from tests.web.furniture import MARK, SECRET, furnish
+from tests.web.graph_schedules import create_schedule, end_run, open_account, start_run
 from tests.web.html_pages import browser, signed_in
 from tests.web.support import OPERATE, READ, House, Site
 
 EMPTY_PAGES = {
-    "/": "Nothing runs yet",
-    "/jobs": "No job yet",
-    "/jobs/endpoints": "No endpoint yet",
-    "/runs": "Nothing has run yet",
-    "/planner": "Nothing is suggested",
-    "/graphs": "No schedule yet",
-    "/graphs/grants": "No grant yet",
-    "/graphs/accounts": "No account yet",
-    "/activity": "Nothing has happened since you came",
-    "/settings": "No signing key yet",
-    "/search": "Type a piece of a name",
+    "/": "Create your first job",
+    "/jobs": "No jobs yet",
+    "/jobs/endpoints": "No endpoints yet",
+    "/runs": "No runs yet",
+    "/planner": "No open suggestions",
+    "/graphs": "No schedules yet",
+    "/graphs/grants": "No grants yet",
+    "/graphs/accounts": "No accounts yet",
+    "/activity": "No events yet",
+    "/activity/incidents": "No open incidents",
+    "/settings": "No signing keys yet",
+    "/settings/notifications": "No channels yet",
+    "/settings/notifications/deliveries": "Nothing sent yet",
+    "/search": "Search by part of a name",
 }
 HOSTILE = '<script>alert("x")</script><img src=x onerror=alert(1)>\'"{{ 733 * 7 }}'
 
@@ -164,13 +168,24 @@ async def test_an_address_that_is_wrong_says_what_would_be_right(site: Site) -> 
         "/runs?range=1y": (422, "one of 1h"),
         "/runs?endpoint=7": (422, "an id"),
         "/runs?cursor=nonsense": (422, "leave it out"),
-        "/runs/7": (404, "No such page"),
-        "/nowhere": (404, "No such page"),
+        "/runs/7": (404, "Page not found"),
+        "/nowhere": (404, "Page not found"),
         f"/jobs/{'0' * 8}-0000-0000-0000-{'0' * 12}": (404, "There is no such thing"),
     }
     for path, (status, words) in cases.items():
         page = await visitor.open(path)
         assert (page.status, words in page.text) == (status, True), f"{path}: {page.text}"
+
+
+async def test_what_a_graph_said_word_by_word_is_read_as_one(site: Site) -> None:
+    account_id = await open_account(site.ours)
+    schedule = await create_schedule(site.ours, account_id=account_id)
+    claim = await start_run(site, site.ours, schedule)
+    await end_run(site.backend, claim, events=1, words=["to be", " or", " not to be"])
+    visitor = await signed_in(site, site.ours)
+    page = await visitor.open(f"/graphs/schedules/{schedule['id']}/runs/{claim.run_id}")
+    assert "to be or not to be" in page.text
+    assert page.text.count("text_delta") == 1
 
 
 async def test_lists_come_in_pages(site: Site) -> None:
@@ -194,9 +209,9 @@ async def test_times_are_shown_in_the_zone_of_the_browser(site: Site) -> None:
     assert "00:00:00 UTC" in (await visitor.open(path)).text
     assert "09:00:00 JST" in (await visitor.open(path)).text  # beside it, for its cron is there
     visitor.client.cookies.set("cadenza_zone", "America%2FNew_York")
-    assert "Times are in America/New_York" in (await visitor.open(path)).text
+    assert "All times are in your time zone, America/New_York" in (await visitor.open(path)).text
     visitor.client.cookies.set("cadenza_zone", "../../etc/passwd")
-    assert "Times are in UTC" in (await visitor.open(path)).text
+    assert "All times are in your time zone, UTC" in (await visitor.open(path)).text
 
 
 async def test_the_icon_tells_that_something_fails(site: Site) -> None:

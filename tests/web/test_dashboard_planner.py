@@ -30,9 +30,9 @@ async def test_what_each_job_used_today_is_beside_its_limits_and_modes(site: Sit
     await _spend(site, site.ours, own["id"], 1500, 0.25)
     await _spend(site, site.theirs, (await site.theirs.job("other"))["id"], 7777, 1)
     page = await (await signed_in(site, site.ours)).open("/planner")
-    assert _row(page, own["id"]) == "own off act act 1,500 of 20,000 $0.25 of $0.50"
-    assert _row(page, usual["id"]).endswith("0 of 500,000 $0.00 of $2.00")
-    assert _row(page, free["id"]).endswith("0 no limit $0.00 no limit")
+    assert _row(page, own["id"]) == "own off act act 1,500 of 20,000 $0.25 of $0.50 0 of 0"
+    assert _row(page, usual["id"]).endswith("0 of 500,000 $0.00 of $2.00 0 of 0")
+    assert _row(page, free["id"]).endswith("0 no limit $0.00 no limit 0 of 0")
     assert "7,777" not in page.text
 
 

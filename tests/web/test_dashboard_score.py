@@ -40,6 +40,6 @@ async def test_why_a_run_came_then_is_a_part_of_a_page(site: Site) -> None:
     visitor = await signed_in(site, site.ours)
     why = await visitor.open(f"/runs/{run['id']}/why")
     assert "Why did orders run at" in why.text
-    assert "A person asked for it" in why.text
+    assert "You started this run by hand" in why.text
     assert "<html" not in why.html
     assert (await (await signed_in(site, site.theirs)).open(f"/runs/{run['id']}/why")).status == 404

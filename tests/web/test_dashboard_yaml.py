@@ -3,6 +3,9 @@ not seen."""
 
 from typing import Any
 
+import pytest
+
+from cadenza.web.dashboard.pages import manifest
 from tests.web.html_pages import Browser, Seen, signed_in
 from tests.web.support import READ, Site
 
@@ -36,7 +39,7 @@ async def test_a_job_is_shown_as_the_file_that_changes_nothing(site: Site) -> No
     page = await visitor.open(path)
     assert page.form().fields["yaml"] == JOB
     review = await visitor.send(page)
-    assert "Nothing: it is what is there already" in review.text
+    assert "No changes." in review.text
 
 
 async def test_the_difference_comes_first_and_then_all_of_it_is_applied(site: Site) -> None:
@@ -90,7 +93,7 @@ async def test_what_was_not_seen_is_not_applied(site: Site) -> None:
     (orders,) = await _endpoints(site)
     await site.ours.done("PATCH", f"/endpoints/{orders['id']}", {"every": "7m"})
     again = await _applied(visitor, review)
-    assert "Somebody has changed something meanwhile" in again.text
+    assert "Something has changed since you reviewed this" in again.text
     (orders,) = await _endpoints(site)
     assert orders["baseline"]["every_ms"] == 7 * 60_000
     await _applied(visitor, again)
@@ -130,6 +133,18 @@ async def test_who_may_only_read_sees_the_text_and_no_button(site: Site) -> None
     for address in (path, "/jobs/yaml"):
         page = await reader.open(address)
         assert "name: shop" in page.html
-        assert "Show the difference" not in page.text
+        assert "Show changes" not in page.text
     token = page.form("/sign-out").fields
     assert (await reader.post(path, {**token, "yaml": JOB, "act": "apply"})).status == 403
+
+
+async def test_what_is_too_much_for_a_page_is_not_written_for_it(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    visitor, _ = await _shop(site)
+    assert "name: orders" in (await visitor.open("/jobs/yaml")).form().fields["yaml"]
+    monkeypatch.setattr(manifest, "MANY", 0)
+    page = await visitor.open("/jobs/yaml")
+    assert "With 1 endpoints this is too large to edit here. Download it" in page.text
+    assert "name: orders" not in page.text
+    assert "name: orders" in (await visitor.client.get("/jobs/cadenza.yaml")).text

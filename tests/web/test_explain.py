@@ -7,6 +7,7 @@ import pytest
 
 from tests.factories import FAILED
 from tests.web.reading import Reading
+from tests.web.support import Site
 
 
 async def test_the_next_run_is_explained_with_its_record(world: Reading) -> None:
@@ -18,7 +19,7 @@ async def test_the_next_run_is_explained_with_its_record(world: Reading) -> None
     assert explanation["plan"]["candidates"][0]["at"]
     assert any("1 failure" in sentence for sentence in explanation["because"])
     assert any(
-        "A success ends the back-off" in sentence for sentence in explanation["would_change"]
+        "A success resets the interval" in sentence for sentence in explanation["would_change"]
     )
 
 
@@ -42,7 +43,7 @@ async def test_an_endless_pause_has_no_next_run(world: Reading) -> None:
     await world.post(f"/endpoints/{endpoint.id}/pause", {})
     explanation = await world.read(f"/endpoints/{endpoint.id}/explain")
     assert explanation["next_run_at"] is None
-    assert explanation["summary"] == "It is paused until somebody resumes it."
+    assert explanation["summary"] == "Paused until resumed."
     assert (await world.read(f"/endpoints/{endpoint.id}/preview"))["planned"] == []
 
 
@@ -60,3 +61,16 @@ async def test_another_tenants_endpoint_is_not_there(world: Reading) -> None:
     for what in ("explain", "preview", "health"):
         assert (await world.get(f"/endpoints/{endpoint.id}/{what}")).status_code == 404
         assert (await world.get(f"/endpoints/{uuid4()}/{what}")).status_code == 404
+
+
+async def test_the_pause_of_a_job_is_explained_with_who_and_why(site: Site) -> None:
+    endpoint = await site.ours.endpoint()
+    path = f"/jobs/{endpoint['job_id']}"
+    await site.ours.done("POST", f"{path}/pause", {"reason": "moving house"})
+    told = await site.ours.done("GET", f"/endpoints/{endpoint['id']}/explain")
+    (sentence, *_) = told["would_change"]
+    assert "moving house" in sentence
+    assert "by " in sentence
+    await site.ours.done("POST", f"{path}/resume")
+    told = await site.ours.done("GET", f"/endpoints/{endpoint['id']}/explain")
+    assert not any("moving house" in sentence for sentence in told["would_change"])

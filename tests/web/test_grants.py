@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 import asyncpg
 import pytest
 
-from cadenza.application.grants import tell_of_expiring_grants
+from cadenza.application.grants import notify_of_expiring_grants
 from cadenza.domain.billing import Account, check_credits
 from cadenza.domain.errors import InsufficientCredits
 from cadenza.domain.grant import GrantRefusal, GrantUse
@@ -17,10 +17,14 @@ from tests.web.support import OPERATE, READ, House, Site
 
 SCOPES = ["graph:execute:langgraph:poet"]
 # What holds or shows a grant, and what runs under it.
-SEALED = {"endpoints.secret_headers", "signing_keys.secret", "virtual_keys.sealed"}
+SEALED = {
+    *("endpoints.secret_headers", "signing_keys.secret", "virtual_keys.sealed"),
+    "notification_channels.sealed",
+}
 NO_CREDENTIALS = {  # by their names they might be
     *("endpoints.hint_interval_author", "endpoints.hint_run_author", "steering_history.author"),
     *("idempotency_keys.key", "sign_ins.key_id", "sign_in_links.key_id"),
+    "awaited_results.token_hash",
 }
 COUNTED = re.compile(r"tokens$|token_limit$")
 CREDENTIAL = re.compile(r"key|token|secret|password|passwd|sealed|credential|bearer|auth")
@@ -134,14 +138,14 @@ async def test_what_a_deleted_user_granted_is_revoked(site: Site) -> None:
 async def test_an_end_that_comes_near_is_an_event(site: Site) -> None:
     body = {**await _body(site.ours), "expires_in": "1d"}
     grant = await site.ours.done("POST", "/grants", body)
-    assert await tell_of_expiring_grants(site.backend.store) == 0
+    assert await notify_of_expiring_grants(site.backend.store) == 0
     if isinstance(site.backend, PostgresBackend):
         await site.backend.execute("UPDATE execution_grants SET expiry_notice_at = cadenza_now()")
-        assert await tell_of_expiring_grants(site.backend.store) == 1
+        assert await notify_of_expiring_grants(site.backend.store) == 1
         assert (await site.backend.event_kinds())[-1] == "grant.expiring"
         (row,) = await site.backend.rows("SELECT data FROM events WHERE kind = 'grant.expiring'")
         assert grant["id"] in row["data"]
-        assert await tell_of_expiring_grants(site.backend.store) == 0
+        assert await notify_of_expiring_grants(site.backend.store) == 0
 
 
 # --- No credential, and no credits ------------------------------------------------------------

@@ -14,7 +14,7 @@ WANTED = {"name": "ci", "scopes": ["read", "operate"]}
 
 
 async def _opens(site: Site, token: str) -> bool:
-    answer = await site.client.get("/api/v1/me", headers=bearer(token))
+    answer = await site.client.get("/api/v1/jobs", headers=bearer(token))
     return answer.status_code == 200
 
 

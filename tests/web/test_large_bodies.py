@@ -2,6 +2,9 @@
 
 import asyncio
 import time
+from typing import Any
+
+import pytest
 
 from tests.web.support import Site
 
@@ -52,3 +55,36 @@ async def test_a_file_that_is_wrong_in_every_line_is_refused_with_the_first_hund
     assert time.process_time() - began < 10  # of work; it was minutes
     assert answer.status_code == 422
     assert len(answer.json()["errors"]) == 100
+
+
+MANY = {f"k{number}": number for number in range(60_000)}
+
+
+@pytest.mark.parametrize(
+    "fields", [MANY, {"headers": MANY}, {"limits": MANY}], ids=["own", "headers", "limits"]
+)
+async def test_of_many_unknown_fields_a_hundred_are_looked_at(
+    site: Site, fields: dict[str, Any]
+) -> None:
+    job = await site.ours.job("shop")
+    began = time.process_time()
+    answer = await site.ours.ask("POST", f"/jobs/{job['id']}/endpoints", json=fields)
+    assert time.process_time() - began < 2  # of work; it was four
+    assert answer.status_code == 422
+    assert len(answer.json()["errors"]) <= 100
+
+
+async def test_a_file_of_unknown_fields_is_refused_with_the_first_hundred(site: Site) -> None:
+    began = time.process_time()
+    answer = await site.ours.ask("PUT", "/manifest", json={"jobs": [], **MANY})
+    assert time.process_time() - began < 2
+    assert answer.status_code == 422
+    assert len(answer.json()["errors"]) == 100
+
+
+async def test_a_file_has_so_many_endpoints_in_all_its_jobs(site: Site) -> None:
+    endpoint = {"name": "a", "url": "https://example.com/", "every": "1h"}
+    jobs = [{"name": f"job {number}", "endpoints": [endpoint] * 9_000} for number in range(3)]
+    answer = await site.ours.ask("PUT", "/manifest", json={"jobs": jobs})
+    assert answer.status_code == 422
+    assert "20,000 in all jobs of a file are the most" in answer.text

@@ -140,6 +140,11 @@ def test_a_request_that_could_be_read_in_two_ways_is_not_read_at_all(
     assert _count(server) == before
 
 
+def test_a_request_that_names_no_host_is_not_read(server: Listening) -> None:
+    assert _sent_raw(server, b"GET /healthz HTTP/1.1\r\nConnection: close\r\n\r\n")[0] == 400
+    assert _sent_raw(server, b"GET /healthz HTTP/1.0\r\n\r\n")[0] == 200
+
+
 def test_an_address_that_is_far_too_long_is_refused(server: Listening) -> None:
     for path in (f"{JOBS}?search={'x' * 100_000}", f"{JOBS}/{'x' * 100_000}"):
         status, answer = _sent_raw(server, _head(server, "GET", path))

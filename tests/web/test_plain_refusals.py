@@ -60,3 +60,21 @@ async def test_names_are_compared_as_they_look(site: Site) -> None:
     field, why = await _refused(site, "PUT", "/manifest", twice)
     assert field == "jobs[0].endpoints[1].name"
     assert "another endpoint of the job has it" in why
+
+
+MARKS = "a" + "\u0300\u0316" * 150_000  # to compose it takes minutes
+
+
+async def test_a_name_of_countless_marks_is_refused_for_its_length(site: Site) -> None:
+    """Nobody else is served while a name is composed."""
+    endpoint = {"name": MARKS, "every": "5m", "url": "https://x.example"}
+    for method, path, body in (
+        ("POST", "/jobs", {"name": MARKS}),
+        ("PUT", "/manifest", {"jobs": [{"name": "a", "endpoints": [endpoint]}]}),
+        ("POST", "/accounts", {"name": MARKS}),
+    ):
+        field, fix = await _refused(site, method, path, body)
+        assert field.endswith("name")
+        assert "100 characters" in fix
+    searched = await site.ours.ask("GET", "/jobs", params={"name": MARKS[:10_000]})
+    assert searched.status_code in (414, 422)

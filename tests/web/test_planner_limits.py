@@ -6,10 +6,11 @@ from uuid import UUID, uuid4
 import pytest
 
 from cadenza.application.sessions import record_analyses
-from cadenza.domain.analysis import LookReason
+from cadenza.domain.analysis import AnalysisReason
 from cadenza.domain.billing import TokenUsage
 from cadenza.domain.session import Session, SessionEnd
 from tests.factories import minutes, seconds
+from tests.web.html_pages import signed_in
 from tests.web.support import Site
 
 
@@ -77,7 +78,7 @@ async def test_a_session_shows_why_it_was_held_and_what_its_tokens_were(site: Si
         tokens=1100,
         cost=0.5,
         usage=TokenUsage(1000, 100, 400),
-        reason=LookReason.STREAK,
+        reason=AnalysisReason.STREAK,
         prompt_version="2.abc",
         failed_looks=1,
         trouble="it made no sense",
@@ -138,3 +139,16 @@ async def test_a_model_of_another_provider_is_refused_where_it_is_written(site: 
         assert field == "planner.model"
         named = {"planner": {"account": None, "model": "brand-new"}}  # anybody's, as far as we know
         await asking.ours.done("PATCH", f"/jobs/{job['id']}", named)
+
+
+async def test_the_runs_that_detectors_may_add_are_told_by_job(site: Site) -> None:
+    job = await site.ours.job("watched", planner={"extra_runs": 0.5})
+    await site.ours.endpoint(job, "orders", every="1h")
+    quota = await site.ours.done("GET", f"/jobs/{job['id']}/quota")
+    # Half of the 48 runs of two days.
+    assert quota["extra_runs"] == {"size": 24.0, "used": 0.0, "left": 24.0}
+    idle = await site.ours.job("idle")
+    quota = await site.ours.done("GET", f"/jobs/{idle['id']}/quota")
+    assert quota["extra_runs"]["size"] == 0
+    visitor = await signed_in(site, site.ours)
+    assert "0 of 24" in (await visitor.open("/planner")).text

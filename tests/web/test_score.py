@@ -178,6 +178,13 @@ async def test_a_run_has_the_reason_of_the_hint_that_asked_for_it(world: Reading
     assert (run["family"], run["reason"]) == ("tightened", "a rush")
 
 
+async def test_a_window_of_odd_length_is_told_in_minutes_and_seconds(world: Reading) -> None:
+    endpoint = await world.add_endpoint()
+    await hint(world, endpoint, "10s", ttl="308s")
+    (flag,) = (await the_lane(world))["flags"]
+    assert flag["text"] == "every 10 s for 5 min 8 s: a rush"
+
+
 # --- What is ahead, and what was answered ----------------------------------------------------
 
 

@@ -119,10 +119,24 @@ async def test_a_link_signs_its_owner_in_once_with_the_scopes_of_their_key(site:
     first, second = browser(site), browser(site)
     page = await first.open(link["path"])
     assert (page.status, page.path) == (200, "/")
-    assert "may read" in page.text
+    assert "Scope: read" in page.text
     late = await second.open(link["path"])
     assert late.path == "/sign-in"
     assert "has been used, or is older than a minute" in late.text
+    assert late.status == 200  # the page was asked for, and there it is
+
+
+async def test_a_link_that_another_site_opens_signs_nobody_in_and_is_not_used_up(
+    site: Site,
+) -> None:
+    link = await site.ours.done("POST", "/sign-in-links", scope=READ)
+    victim = await signed_in(site, site.theirs)
+    headers = {"Sec-Fetch-Site": "cross-site"}
+    answer = await victim.client.get(link["path"], headers=headers)
+    assert answer.status_code == 403
+    assert "Set-Cookie" not in answer.headers
+    assert "copy it into the address bar" in answer.text
+    assert (await browser(site).open(link["path"])).path == "/"
 
 
 async def test_a_link_ends_after_a_minute(site: Site) -> None:

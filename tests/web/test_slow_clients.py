@@ -24,6 +24,7 @@ LONG = ConnectionLimits(head_seconds=600, body_seconds=600, idle_seconds=600)
 HALF_A_HEAD = b"GET /healthz HTTP/1.1\r\nHost: cadenza\r\nX-Slow: "
 HEALTHZ = b"GET /healthz HTTP/1.1\r\nHost: cadenza\r\n\r\n"
 JSON = "Content-Type: application/json"
+CHUNKED = "Transfer-Encoding: chunked"
 HALF_A_BODY = b"POST /x HTTP/1.1\r\nContent-Length: 9\r\n\r\n{"
 AT_MOST = 60  # seconds; far more than anything here takes
 
@@ -150,6 +151,53 @@ async def test_a_head_without_end_is_refused(site: Site) -> None:
         assert (await large.answer())[0] == 431
 
 
+@pytest.mark.parametrize("endless", [b"0\r\n" + b"a: b\r\n" * 40_000, b"0\r\na: ", b"2;a="])
+async def test_what_goes_with_a_body_in_chunks_has_an_end(site: Site, endless: bytes) -> None:
+    """Trailers, a single one, or what is said of a chunk: none of it is body, and all would be
+    kept for as long as a body may take."""
+    async with served(site.app, LONG) as port, clients(port, 2) as (known, unknown):
+        known.send(request(site, "POST", "/jobs", CHUNKED, body=b"2\r\n{}\r\n" + endless))
+        known.send(b"x" * 600_000)
+        assert (await known.answer())[0] == 431
+        assert await known.until_closed() == b""
+        unknown.send(f"POST /api/v1/jobs HTTP/1.1\r\nHost: cadenza\r\n{CHUNKED}\r\n\r\n".encode())
+        assert (await unknown.answer())[0] == 401
+        unknown.send(endless + b"x" * 600_000)
+        assert await unknown.until_closed() == b""
+
+
+async def test_a_body_in_countless_chunks_is_refused(site: Site) -> None:
+    """Each is a call of Python and a copy of what came before: a megabyte of them took a second."""
+    async with served(site.app, LONG) as port, clients(port, 2) as (known, unknown):
+        known.send(request(site, "POST", "/jobs", CHUNKED, body=b"1\r\n \r\n" * 50_000))
+        status, told = await known.answer()
+        assert (status, told["title"]) == (413, "Too large")
+        assert "10000 chunks" in str(told["detail"])
+        assert await known.until_closed() == b""
+        unknown.send(f"POST /api/v1/jobs HTTP/1.1\r\nHost: cadenza\r\n{CHUNKED}\r\n\r\n".encode())
+        assert (await unknown.answer())[0] == 401
+        unknown.send(b"1\r\n \r\n" * 50_000)
+        assert await unknown.until_closed() == b""
+
+
+async def test_a_body_in_many_chunks_is_read(site: Site) -> None:
+    body = b"1\r\n \r\n" * 9_000 + b'd\r\n{"name": "a"}\r\n0\r\n\r\n'
+    async with served(site.app, LONG) as port, clients(port) as (client,):
+        for name in (b'"a"', b'"b"'):  # counted for each body
+            whole = body.replace(b'"a"', name)
+            client.send(request(site, "POST", "/jobs", CHUNKED, JSON, body=whole))
+            assert (await client.answer())[0] == 201
+
+
+async def test_a_trailer_is_no_header(site: Site) -> None:
+    body = b'b\r\n{"name":"a"\r\n1\r\n}\r\n0\r\nAuthorization: Bearer x\r\nHost: y\r\n\r\n'
+    async with served(site.app) as port, clients(port) as (client,):
+        client.send(request(site, "POST", "/jobs", CHUNKED, body=body))
+        assert (await client.answer())[0] == 201
+        client.send(HEALTHZ)
+        assert (await client.answer())[0] == 200
+
+
 async def test_more_requests_than_anybody_has_before_their_answers_are_refused(site: Site) -> None:
     async with served(site.app, LONG) as port, clients(port) as (eager,):
         eager.send(HEALTHZ * 1000)
@@ -208,6 +256,16 @@ async def test_one_address_leaves_room_for_the_others(site: Site) -> None:
         assert (await mine.answer())[0] == 200
 
 
+async def test_many_addresses_together_have_as_many_as_there_are_for_all(site: Site) -> None:
+    limits = ConnectionLimits(in_all=4, per_address=3, head_seconds=600)
+    async with (
+        served(site.app, limits) as port,
+        clients(port, 3, "127.0.0.7") as (first, *_),
+        clients(port, 2, "127.0.0.8"),
+    ):
+        assert await first.until_closed() == b""
+
+
 async def test_a_body_over_the_limit_is_refused_before_it_is_sent(site: Site) -> None:
     async with served(site.app) as port, clients(port) as (polite,):
         asks = ("Expect: 100-continue", "Content-Length: 2000000")
@@ -216,7 +274,10 @@ async def test_a_body_over_the_limit_is_refused_before_it_is_sent(site: Site) ->
         assert await polite.until_closed() == b""
 
 
-@pytest.mark.parametrize("twice", ["Host: other", "Authorization: Bearer other"])
+ONE, OTHER = "Idempotency-Key: one\r\n", "Idempotency-Key: other"
+
+
+@pytest.mark.parametrize("twice", ["Host: other", "Authorization: Bearer other", ONE + OTHER])
 async def test_a_header_that_is_said_twice_is_refused(site: Site, twice: str) -> None:
     async with served(site.app) as port, clients(port) as (unclear,):
         unclear.send(request(site, "GET", "/jobs", twice))

@@ -95,6 +95,9 @@ async def test_a_suggestion_is_accepted_with_one_call_and_only_once(world: Readi
     (entry,) = (await world.read("/audit", action="suggestion.accept"))["items"]
     assert (await world.read("/audit", action="suggestion.refused"))["items"] == []
     assert entry["data"] == {"session_id": suggestion["session_id"], "call": 0}
+    timeline = await world.read(f"/jobs/{endpoint.job_id}/timeline")
+    actions = [item["act"]["action"] for item in timeline["items"] if item["kind"] == "act"]
+    assert "suggestion.accept" in actions
 
 
 async def test_without_a_call_the_one_suggestion_is_accepted_wherever_it_stands(

@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import replace
 from typing import Any
 
+import httpx
 import pytest
 import structlog
 
@@ -12,7 +13,10 @@ from cadenza.domain.errors import InstallationError
 from tests.adapters.postgres.support import Cable, until
 from tests.backends import PostgresBackend
 from tests.postgres import migrated_database_url
+from tests.web.html_pages import signed_in
 from tests.web.support import Site, site_over
+
+BASE = "http://cadenza"
 
 
 async def test_every_answer_tells_what_is_left_of_the_limit(site: Site) -> None:
@@ -121,6 +125,19 @@ async def test_what_nobody_foresaw_is_logged_under_an_id_and_told_without_a_trac
         assert hidden not in answer.text
     (entry,) = [line for line in logged if line["event"] == "api.failed"]
     assert entry["request_id"] == answer.headers["x-request-id"]
+
+
+async def test_a_page_says_so_too(site: Site) -> None:
+    broken: Any = Broken(ZeroDivisionError("password=hunter2"))
+    visitor = await signed_in(site, site.ours)
+    _read_jobs_from(site, broken)
+    transport = httpx.ASGITransport(app=site.app, raise_app_exceptions=False)
+    cookies = dict(visitor.client.cookies)
+    async with httpx.AsyncClient(transport=transport, base_url=BASE, cookies=cookies) as client:
+        page = await client.get("/jobs", headers={"X-Request-Id": "trace-7"})
+    assert page.status_code == 500
+    assert "logged with the request id trace-7" in page.text
+    assert "hunter2" not in page.text
 
 
 async def test_the_admins_trouble_is_theirs_to_read(site: Site) -> None:

@@ -5,11 +5,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 from uuid import uuid4
 
-from cadenza.web.api.app import create_app
+from cadenza.web.api.app import storeless_app
 
 _CHANGING = ("post", "put", "patch", "delete")
 _LAST = ("archive", "delete", "rotate")  # what ends a thing comes after what needs it
@@ -18,8 +17,7 @@ _LAST = ("archive", "delete", "rotate")  # what ends a thing comes after what ne
 @cache
 def document() -> dict[str, Any]:
     """Without a store: the document needs none."""
-    around = SimpleNamespace(new_id=uuid4)
-    return create_app(cast("Any", SimpleNamespace(around=around))).openapi()
+    return storeless_app().openapi()
 
 
 @dataclass(frozen=True, slots=True)

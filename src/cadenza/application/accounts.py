@@ -1,4 +1,4 @@
-"""Tenants, their users and their keys: made by the installation's admin, kept by each tenant."""
+"""Use cases of tenants, users and API keys."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from cadenza.application.people import check_jobs, close_streams
 from cadenza.application.ports.accounts import TenantReads
 from cadenza.application.ports.store import Store, Transaction
 from cadenza.application.recording import created_before, record
@@ -17,25 +18,29 @@ from cadenza.domain.access import (
     Scope,
     Tenant,
     User,
+    allows,
     hash_of,
+    highest_scope_of_keys,
     token_of,
 )
-from cadenza.domain.audit import IdempotencyRecord
+from cadenza.domain.audit import IdempotencyRecord, PendingEvent
 from cadenza.domain.definition import check_name
 from cadenza.domain.errors import AlreadyThere, InvalidInput, NotFound, Refused
+from cadenza.domain.instants import iso, iso_or_none
 from cadenza.domain.rule import Mode, Modes
 from cadenza.domain.signing import SigningKey, retirement
 from cadenza.domain.target import Secret
 
 INSTALLATION = UUID(int=0)  # in whose name tenants are created; no tenant has this id
 MAX_OVERLAP = timedelta(days=30)
+EXPIRING_AT_ONCE = 1000
 TENANT, USER, KEY = "default", "admin", "first"  # of a first start
 FIRST_START = Actor("first start", "first start")
 
 
 @dataclass(frozen=True, slots=True)
 class TenantChange:
-    """What is left out stays as it is."""
+    """A partial update: fields that are left out stay as they are."""
 
     fields: dict[str, Any]  # as they were sent, for the audit log
     rules_mode: Mode | None = None
@@ -67,7 +72,7 @@ class Tenants:
         sent: IdempotencyRecord | None = None,
         actor: Actor = INSTALLATION_ADMIN,
     ) -> tuple[UUID, bool]:
-        """Its id, and whether the same request had made it before."""
+        """Returns the tenant's id, and whether an earlier identical request had created it."""
         check_name("name", name)
         tenant_id = self.new_id()
         async with self.store.transaction() as tx:
@@ -84,12 +89,12 @@ class Tenants:
             changed = change.applied_to(tenant)
             await _check_payer(tx, changed)
             await tx.save_tenant(changed)
-            data = {name: _told(value) for name, value in change.fields.items()}
+            data = {name: _audit_value(value) for name, value in change.fields.items()}
             await record(tx, caller.actor, tenant.id, "tenant.change", tenant.id, data)
         return changed
 
     async def delete(self, tenant_id: UUID, confirmation: str) -> None:
-        """With its users, keys, jobs, endpoints and all that was recorded."""
+        """Delete the tenant with its users, keys, jobs, endpoints and history."""
         async with self.store.transaction() as tx:
             tenant, _ = await tx.lock_tenant(tenant_id)
             if confirmation != tenant.name:
@@ -117,7 +122,7 @@ class Tenants:
         return user, False
 
     async def delete_user(self, tenant_id: UUID, user_id: UUID) -> None:
-        """With their keys; what they granted is revoked."""
+        """Delete the user and their keys, and revoke the grants that they gave."""
         async with self.store.transaction() as tx:
             await tx.revoke_grants_of_user(tenant_id, user_id)
             await tx.delete_user(tenant_id, user_id)
@@ -131,11 +136,19 @@ class NewKey:
     scopes: Collection[Scope]
     user_id: UUID
     expires_at: datetime | None = None
+    job_ids: Collection[UUID] | None = None  # it is only for these
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """What the audit log records of the key."""
+        only = {} if self.job_ids is None else {"job_ids": [str(own) for own in self.job_ids]}
+        ends = {} if self.expires_at is None else {"expires_at": iso(self.expires_at)}
+        return {**ends, **only}
 
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Each gives back the key and its token, which is never seen again."""
+    """Creates, rotates and revokes API keys. A token is returned once and is not stored."""
 
     store: Store
     new_id: Callable[[], UUID]
@@ -145,13 +158,14 @@ class Keys:
     async def create(
         self, caller: Caller, wanted: NewKey, sent: IdempotencyRecord | None = None
     ) -> tuple[ApiKey, str]:
-        details = {"scopes": list(_in_order(wanted.scopes)), "user_id": str(wanted.user_id)}
+        about = {"scopes": list(_in_order(wanted.scopes)), "user_id": str(wanted.user_id)}
+        details = {**about, **wanted.details}
         return await self._create(caller.actor, caller.tenant_id, wanted, details, sent)
 
     async def create_for(
         self, tenant_id: UUID, wanted: NewKey, actor: Actor = INSTALLATION_ADMIN
     ) -> tuple[ApiKey, str]:
-        """By the installation's admin, for a user of a tenant."""
+        """Create a key on behalf of the installation's admin."""
         return await self._create(actor, tenant_id, wanted, {})
 
     async def _create(
@@ -170,18 +184,21 @@ class Keys:
                 why = f"it was created as {existing}, and shown then; rotate it for a new one"
                 raise Refused(why)
             await tx.insert_key(key)
+            await _check_fits(tx, key)
             data = {"name": wanted.name, **details}
             await record(tx, actor, tenant_id, "key.create", key.id, data)
         return key, token
 
     async def rotate(self, caller: Caller, key_id: UUID, overlap: timedelta) -> tuple[ApiKey, str]:
-        """A new key in the place of another, which goes on for a while."""
+        """A new key in the place of another, which goes on for a while; it lasts as long as that
+        was made for."""
         tenant_id = caller.tenant_id
         async with self.store.transaction() as tx:
             old, now = await tx.lock_key(tenant_id, key_id)
             if not old.in_force(now):
                 raise NotFound(f"no key {key_id} that is in force")
-            key, token = self._new_key(tenant_id, NewKey(old.name, old.scopes, old.user_id), now)
+            wanted = NewKey(old.name, old.scopes, old.user_id, _as_long(old, now), old.job_ids)
+            key, token = self._new_key(tenant_id, wanted, now)
             ends_at = now + overlap
             sooner = old.expires_at is not None and old.expires_at < ends_at
             await tx.save_key(old if sooner else replace(old, expires_at=ends_at))
@@ -191,12 +208,14 @@ class Keys:
         return key, token
 
     async def revoke(self, caller: Caller, key_id: UUID) -> ApiKey:
-        """It opens nothing from now on; one that was revoked before keeps its time."""
+        """The key stops working at once, also for open event streams; one that was revoked before
+        keeps its first revocation time."""
         async with self.store.transaction() as tx:
             key, now = await tx.lock_key(caller.tenant_id, key_id)
             revoked = replace(key, revoked_at=key.revoked_at or now)
             await tx.save_key(revoked)
             await record(tx, caller.actor, caller.tenant_id, "key.revoke", key_id)
+            await close_streams(tx, caller.tenant_id)
         self.forget_keys()
         return revoked
 
@@ -206,12 +225,13 @@ class Keys:
         key_id = self.new_id()
         token = token_of(key_id, self.new_secret())
         about = (wanted.user_id, wanted.name, _in_order(wanted.scopes), hash_of(token), now)
-        return ApiKey(key_id, tenant_id, *about, wanted.expires_at), token
+        only = None if wanted.job_ids is None else tuple(dict.fromkeys(wanted.job_ids))
+        return ApiKey(key_id, tenant_id, *about, wanted.expires_at, job_ids=only), token
 
 
 @dataclass(frozen=True, slots=True)
 class SigningKeyRotation:
-    """A new key signs at once, those before it until the overlap is over."""
+    """A new key signs at once; older keys stay valid until the overlap ends."""
 
     store: Store
     new_id: Callable[[], UUID]
@@ -232,14 +252,14 @@ class SigningKeyRotation:
 
 @dataclass(frozen=True, slots=True)
 class FirstStart:
-    """The first tenant, its admin and their key: made where there is nobody yet."""
+    """Creates the first tenant, its admin and a key, if the installation has no tenant."""
 
     tenants: Tenants
     keys: Keys
     reads: TenantReads
 
     async def first_key(self) -> str | None:
-        """The token of a new admin key where there was no tenant."""
+        """The token of a new admin key, or None where a tenant exists already."""
         if await self.reads.list_tenants(None, 1):
             return None
         try:
@@ -250,7 +270,7 @@ class FirstStart:
         return await self._new_key(user)
 
     async def another_key(self) -> str | None:
-        """For the admin of the first tenant, whose key was lost."""
+        """A new key for the admin of the first tenant, whose key was lost."""
         admin = await self._first_admin()
         return await self._new_key(admin) if admin is not None else None
 
@@ -281,7 +301,41 @@ async def _check_payer(tx: Transaction, tenant: Tenant) -> None:
         raise InvalidInput("planner_account_id", str(payer), fix) from error
 
 
-def _told(value: Any) -> Any:
+async def _check_fits(tx: Transaction, key: ApiKey) -> None:
+    """Refuse a key with more rights than its user has."""
+    user = await tx.get_user(key.tenant_id, key.user_id)
+    most = highest_scope_of_keys(user)
+    if most is None or not all(allows((most,), scope) for scope in key.scopes):
+        most = most or "nothing"
+        fix = f"at most {most}: the role of {user.name} does not reach further"
+        raise InvalidInput("scopes", ", ".join(key.scopes), fix)
+    if key.job_ids is None:
+        return
+    if Scope.ADMIN in key.scopes:
+        fix = "read or operate: a key for single jobs is no admin's"
+        raise InvalidInput("scopes", "admin", fix)
+    await check_jobs(tx, key.tenant_id, key.job_ids, "job_ids")
+
+
+def _as_long(old: ApiKey, now: datetime) -> datetime | None:
+    return None if old.expires_at is None else now + (old.expires_at - old.created_at)
+
+
+async def notify_of_expiring_keys(store: Store) -> int:
+    """Add one event per key that is about to expire; returns how many. Called every minute."""
+    async with store.transaction() as tx:
+        keys = await tx.take_expiring_keys(EXPIRING_AT_ONCE)
+        if keys:
+            await tx.add_events([_expiring(key) for key in keys])
+    return len(keys)
+
+
+def _expiring(key: ApiKey) -> PendingEvent:
+    data = {"name": key.name, "expires_at": iso_or_none(key.expires_at)}  # its id is for admins
+    return PendingEvent("key.expiring", key.tenant_id, data=data)
+
+
+def _audit_value(value: Any) -> Any:
     return str(value) if isinstance(value, UUID) else value
 
 

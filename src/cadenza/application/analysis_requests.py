@@ -1,4 +1,4 @@
-"""A person asks for an analysis: it goes before all others, if a session may be held at all."""
+"""A person asks for an analysis: it goes before all others, unless limits or credits forbid it."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -23,7 +23,7 @@ class AnalysisRequests:
     session_tokens: int  # what a session may use, where its job says nothing else
 
     async def ask(self, caller: Caller, endpoint_id: UUID) -> None:
-        """As soon as a planner can. LimitReached or InsufficientCredits where none could."""
+        """Request an analysis as soon as possible. Raises LimitReached or InsufficientCredits."""
         job = await self._job_of(caller, endpoint_id)
         may_cost = await self._may_cost(job)
         async with self.store.transaction() as tx:
@@ -42,7 +42,7 @@ class AnalysisRequests:
             return (await tx.share_job(caller.tenant_id, endpoint.job_id)).job
 
     async def _may_cost(self, job: Job) -> bool:
-        """Whether a model may look at it; where an account pays, it must have credits."""
+        """Whether the model may analyse it; an account that pays must have credits."""
         tenant = await self.payers.tenants.get_tenant(job.tenant_id)
         if job.planner.modes(tenant.modes).llm is Mode.OFF:
             return False  # rules cost nothing

@@ -1,4 +1,4 @@
-"""A worker says that it lives, and what it can run when that has changed."""
+"""The heartbeat of a worker, and an announcement of the graphs that it can run when they change."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""The numbers that an endpoint answers, over time."""
+"""Time series of the numbers in an endpoint's responses."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class AnswerValues:
     async def of_endpoint(
         self, tenant_id: UUID, endpoint_id: UUID, path: Path, from_at: datetime, to_at: datetime
     ) -> tuple[Sequence[Field], Series | None]:
-        """The fields there are, what rules read first; and the one at a path, else the first."""
+        """The available fields, those that rules read first, and the series of one of them."""
         stored = await self.endpoints.get_endpoint(tenant_id, endpoint_id)
         job = await self.jobs.get_job(tenant_id, stored.endpoint.job_id)
         of_rules = fields_of_rules(job.job.rules, [stored], self.expressions)

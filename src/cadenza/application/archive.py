@@ -1,4 +1,4 @@
-"""What becomes of jobs and endpoints that are archived: restored, or deleted for good."""
+"""Restoring archived jobs and endpoints, and deleting them permanently."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ MOST_COUNTED = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """What goes, or went: endpoints, and rows of their history (at most so many are counted)."""
+    """What a deletion removes: endpoints, and rows of their history (counted up to a limit)."""
 
     endpoints: int
     history: int
@@ -57,7 +57,7 @@ class Archive:
         return replace(stored.after(change.endpoint, change.target), revision=stored.revision + 1)
 
     async def restore_job(self, caller: Caller, job_id: UUID) -> StoredJob:
-        """With the endpoints that ended with it; what was archived before stays so."""
+        """Restores the endpoints that were archived with the job, not those archived before it."""
         accounts = await self.graphs.accounts(caller, ["graph"])
         async with self.store.transaction() as tx:
             stored = await tx.lock_job(caller.tenant_id, job_id)
@@ -83,7 +83,7 @@ class Archive:
         job: Job,
         accounts: Sequence[Account],
     ) -> EndpointChange:
-        """A graph gets a new grant in the place of the one that was made for it, and has ended."""
+        """The restored endpoint; a graph whose grant was revoked gets a new one."""
         target = stored.target
         if isinstance(target, GraphTarget) and target.grant_id is None:
             endpoint_id, unpaid = stored.endpoint.id, replace(target, mandate=None)
@@ -99,13 +99,13 @@ class Archive:
     async def what_goes(
         self, caller: Caller, *, job_id: UUID | None = None, endpoint_id: UUID | None = None
     ) -> Removal:
-        """What deleting it would take away; also of what is not archived yet."""
+        """What deleting the job or endpoint would remove, whether or not it is archived."""
         async with self.store.transaction() as tx:
             ids = await self._ids(tx, caller, job_id, endpoint_id)
             return Removal(len(ids), await tx.count_history(ids, MOST_COUNTED), done=False)
 
     async def delete_endpoint(self, caller: Caller, endpoint_id: UUID) -> Removal:
-        """With its history; the audit log, and what its graphs cost, stay."""
+        """Delete it with its history; audit entries and charges stay."""
 
         async def end(tx: Transaction) -> None:
             stored = await tx.lock_endpoint(caller.tenant_id, endpoint_id)
@@ -120,7 +120,7 @@ class Archive:
         return await self._deleted([endpoint_id], end)
 
     async def delete_job(self, caller: Caller, job_id: UUID) -> Removal:
-        """With its endpoints and their history."""
+        """Delete it with its endpoints and their history."""
         tenant_id = caller.tenant_id
 
         async def end(tx: Transaction) -> None:
@@ -140,7 +140,8 @@ class Archive:
     async def _deleted(
         self, endpoint_ids: Sequence[UUID], end: Callable[[Transaction], Awaitable[None]]
     ) -> Removal:
-        """History first, in batches; what is left after so many goes with the next request."""
+        """Deletes history in batches; what remains after a bounded number goes with the next
+        request."""
         gone = 0
         for _ in range(MOST_BATCHES):
             async with self.store.transaction() as tx:

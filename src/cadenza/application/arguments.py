@@ -1,4 +1,4 @@
-"""Reading tool arguments that anything may have written: each is checked, or InvalidInput."""
+"""Checked reading of tool arguments, which may be anything; each is valid or InvalidInput."""
 
 from datetime import UTC, datetime, timedelta
 from math import inf
@@ -13,7 +13,7 @@ _MAX_MS = 366 * 24 * 3600 * 1000
 
 
 class Arguments:
-    """The arguments of one call. What was sent and never asked for is `ignored`."""
+    """The arguments of one call; those that no tool parameter asked for are `ignored`."""
 
     def __init__(self, values: object) -> None:
         if not isinstance(values, dict):
@@ -25,14 +25,14 @@ class Arguments:
         return self._take(name, None) is not None
 
     def instant_or_null(self, name: str) -> datetime | None:
-        """Null means something here, and nothing at all does not."""
+        """Null is a value here; a missing argument is an error."""
         if name not in self._values:
             raise InvalidInput(name, "nothing", "it is required: an ISO-8601 instant, or null")
         return self.instant(name) if self.has(name) else None
 
     @property
     def ignored(self) -> list[str]:
-        """Models like to add arguments: that is no reason to do nothing, and worth a word."""
+        """Unknown arguments, which models like to add: they are reported and do no harm."""
         unread = [name for name in self._values if name not in self._read]
         return [name[:MAX_NAME] for name in unread[:MAX_IGNORED]]
 
@@ -58,7 +58,7 @@ class Arguments:
         return timedelta(minutes=self._number(name, default, 0, most, "expected minutes"))
 
     def share(self, name: str) -> tuple[float | None, tuple[str, ...]]:
-        """A number from 0 to 1, and how it was brought there, if it was."""
+        """A number from 0 to 1, and how it was clamped, if it was."""
         if not self.has(name):
             return None, ()
         wanted = float(self._number(name, None, -inf, inf, "expected a number from 0 to 1"))

@@ -1,4 +1,4 @@
-"""Accounts that pay for models: their credits, and the keys with which they reach providers."""
+"""Accounts: their credits, and their keys for model providers."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ from cadenza.domain.target import Secret
 
 
 async def charge(tx: LedgerRows, usage: Charge) -> bool:
-    """What a run, or a session of the planner, has used; False where it was charged before."""
+    """Charge what a graph run or a planner session used; False where it was charged before."""
     return await tx.add_charge(usage)
 
 
@@ -41,7 +41,7 @@ class BillingAccounts:
     async def create(
         self, caller: Caller, name: str, sent: IdempotencyRecord | None = None
     ) -> tuple[Account, bool]:
-        """The account, and whether the same request had made it before."""
+        """Returns the account, and whether an earlier identical request had created it."""
         check_name("name", name)
         tenant_id, account_id = caller.tenant_id, self._new_id()
         async with self._store.transaction() as tx:
@@ -56,7 +56,7 @@ class BillingAccounts:
     async def adjust(
         self, caller: Caller, account_id: UUID, wanted: Adjustment
     ) -> tuple[LedgerEntry, bool]:
-        """Add or take credits; the entry, and whether its reference was there before."""
+        """Add or remove credits; returns the entry, and whether its reference existed before."""
         details = (wanted.credits, wanted.reason, wanted.reference)
         async with self._store.transaction() as tx:
             account = await tx.lock_account(caller.tenant_id, account_id)
@@ -90,7 +90,7 @@ class NewVirtualKey:
 
 
 class VirtualKeys:
-    """Of the keys that an account has for an api, calls are made with the default."""
+    """An account's keys for providers; calls use the default key of their API."""
 
     def __init__(self, store: Store, policy: ValidationPolicy, new_id: Callable[[], UUID]) -> None:
         self._store = store
@@ -104,7 +104,7 @@ class VirtualKeys:
         wanted: NewVirtualKey,
         sent: IdempotencyRecord | None = None,
     ) -> tuple[VirtualKey, bool]:
-        """The first one of an api is its default."""
+        """The first key of an API becomes its default."""
         check_name("name", wanted.name)
         check_base_url(wanted.base_url, self._policy.closed_ports)
         check_key(wanted.secret)
@@ -144,8 +144,8 @@ class VirtualKeys:
         return key
 
     async def revoke(self, caller: Caller, account_id: UUID, key_id: UUID) -> VirtualKey:
-        """Its secret is forgotten. No other takes its place by itself: that is for people to say,
-        for it may lead to another provider."""
+        """Deletes the secret. No other key becomes the default by itself: it may belong to another
+        provider, and that is a person's choice."""
         async with self._store.transaction() as tx:
             account = await tx.lock_account(caller.tenant_id, account_id)
             key = _find(await tx.virtual_keys_of(account), key_id)
@@ -168,6 +168,6 @@ def _find(keys: Sequence[VirtualKey], key_id: UUID) -> VirtualKey:
 
 
 async def _replace_default(tx: Transaction, present: Sequence[VirtualKey]) -> None:
-    """Before the next one is stored: an api has one at most."""
+    """Called before a new default is stored: an API has at most one."""
     for key in present:
         await tx.save_virtual_key(replace(key, is_default=False))

@@ -1,4 +1,4 @@
-"""One action on many endpoints at once: in one transaction, and each says what became of it."""
+"""One action on many endpoints in one transaction, with a result for each."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
+from cadenza.application.ports.catalogue import EndpointReads, EndpointSearch, JobReads
 from cadenza.application.ports.store import Store, Transaction
 from cadenza.application.recording import record_all
 from cadenza.application.transitions import person, save_transitions
@@ -14,9 +15,11 @@ from cadenza.domain import steering
 from cadenza.domain.access import Caller
 from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import Endpoint
+from cadenza.domain.errors import InvalidInput, Outdated
 from cadenza.domain.hint import Author
 
 MOST_ENDPOINTS = 1_000
+MOST_MATCHES = 10_000
 
 
 class BulkAction(StrEnum):
@@ -40,7 +43,42 @@ _RECORDED_AS = {BulkAction.CLEAR_HINTS: "hints.clear"}
 @dataclass(frozen=True, slots=True)
 class BulkSteering:
     store: Store
+    endpoints: EndpointReads
+    jobs: JobReads
     cron: Cron
+
+    async def count_matches(self, caller: Caller, search: EndpointSearch) -> int:
+        """How many endpoints match, counted up to one more than may be changed at once."""
+        return len(await self._matches(caller, search))
+
+    async def act_on_matches(
+        self,
+        caller: Caller,
+        search: EndpointSearch,
+        action: BulkAction,
+        expected: int,
+        until_at: datetime | None = None,
+        reason: str = "",
+    ) -> list[BulkResult]:
+        """Act on all that match now, in transactions of a thousand. Raises Outdated where more
+        match than the caller has seen."""
+        ids = await self._matches(caller, search)
+        if len(ids) > MOST_MATCHES:
+            fix = f"a narrower filter: more than {MOST_MATCHES:,} endpoints match"
+            raise InvalidInput("search", search.search or "", fix)
+        if len(ids) > expected:
+            raise Outdated(f"{len(ids):,} match now, and {expected:,} were confirmed: look again")
+        results: list[BulkResult] = []
+        for first in range(0, len(ids), MOST_ENDPOINTS):
+            some = ids[first : first + MOST_ENDPOINTS]
+            results += (await self.act(caller, some, action, until_at, reason)).values()
+        return results
+
+    async def _matches(self, caller: Caller, search: EndpointSearch) -> Sequence[UUID]:
+        """NotFound where the tenant has no such job."""
+        if search.job_id is not None:
+            await self.jobs.get_job(caller.tenant_id, search.job_id)
+        return await self.endpoints.matching_ids(caller.tenant_id, search, MOST_MATCHES + 1)
 
     async def act(
         self,
@@ -50,7 +88,7 @@ class BulkSteering:
         until_at: datetime | None = None,
         reason: str = "",
     ) -> dict[UUID, BulkResult]:
-        """By endpoint, in the order that was asked for."""
+        """The results are in the order of the ids that were sent."""
         wanted = list(dict.fromkeys(endpoint_ids))
         results = dict.fromkeys(wanted, BulkResult.NOT_FOUND)
         pairs: list[tuple[Endpoint, Endpoint]] = []

@@ -1,7 +1,7 @@
-"""After the store's clock stepped back: endpoints go on by it, and leases end by it.
+"""Recovery after the store's clock stepped back: plans and leases ahead of the clock are moved.
 
-Runs that were in flight end later, with slots in the future. So one looks again until nothing lies
-ahead of the clock any more.
+Runs that were in execution end later, with slots in the future, so this repeats until nothing lies
+ahead of the clock.
 """
 
 from collections import defaultdict
@@ -34,7 +34,8 @@ class ClockSteps:
     lease: timedelta
 
     async def settle(self) -> Settled:
-        """Begin anew whatever counts from an instant in the future; with none, nothing is done."""
+        """Plan anew whatever counts from an instant in the future; does nothing where there is
+        none."""
         done, furthest = 0, timedelta(0)
         async with self.store.transaction() as tx:
             await tx.shorten_leases(self.lease)
@@ -49,18 +50,20 @@ class ClockSteps:
         async with self.store.transaction() as tx:
             stored = await tx.lock_ahead_of_clock(BATCH)
             if stored:
-                anew = [restarted(each.endpoint, each.read_at, self.cron) for each in stored]
-                await tx.save_endpoints([EndpointChange(each, is_news=False) for each in anew])
+                anew = [restarted(row.endpoint, row.read_at, self.cron) for row in stored]
+                await tx.save_endpoints(
+                    [EndpointChange(endpoint, is_news=False) for endpoint in anew]
+                )
                 await _declare(tx, stored)
                 await tx.notify(Channel.DUE)
         return stored
 
 
 async def _declare(tx: Transaction, stored: Sequence[StoredEndpoint]) -> None:
-    """One event for each tenant."""
+    """Add one event per tenant."""
     by_tenant: defaultdict[UUID, list[StoredEndpoint]] = defaultdict(list)
-    for each in stored:
-        by_tenant[each.endpoint.tenant_id].append(each)
+    for row in stored:
+        by_tenant[row.endpoint.tenant_id].append(row)
     events = [
         PendingEvent("endpoint.clock_stepped", tenant_id, data=_data(own))
         for tenant_id, own in by_tenant.items()
@@ -73,4 +76,4 @@ def _data(stored: Sequence[StoredEndpoint]) -> dict[str, object]:
 
 
 def _furthest(stored: Sequence[StoredEndpoint]) -> timedelta:
-    return max(ahead_by(each.endpoint, each.read_at) for each in stored)
+    return max(ahead_by(row.endpoint, row.read_at) for row in stored)

@@ -1,4 +1,4 @@
-"""Responses and schedules in the words that a brain, or a person, reads."""
+"""Responses and schedules as text for brains and people."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -32,7 +32,7 @@ def describe_response(response: Response, *, repeated: bool = False) -> Answer:
 
 
 def describe_failure(status_code: int | None, error_kind: str | None) -> Answer:
-    """HTTP status and kind of error, as far as there are any."""
+    """HTTP status and error kind, where known."""
     known = {"http_status": status_code, "error_kind": error_kind}
     return {name: value for name, value in known.items() if value is not None}
 
@@ -79,7 +79,7 @@ def describe_pause(until_at: datetime | None) -> str | None:
 
 
 def describe_pauses(endpoint: Endpoint, now: datetime) -> list[Answer]:
-    """Each that is in force, and who set it."""
+    """Every pause that is in force, with its author."""
     planners = endpoint.planner_pause
     pauses = [
         (Authority.PERSON, endpoint.person_pause),

@@ -1,4 +1,4 @@
-"""Which endpoints a planner asks for, and what one pass over them came to."""
+"""Which endpoints a planner asks for, and the result of one round."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ LATE_COMMITS = timedelta(seconds=3)
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What one pass over the endpoints came to."""
+    """The result of one round over the endpoints."""
 
     sessions: int = 0
     acted: int = 0
@@ -32,8 +32,8 @@ class Skipped(StrEnum):
 
 @dataclass(slots=True)
 class Discovery:
-    """How far back a planner must look: it reads everything at first and once a cycle, in case
-    something escaped it, and in between only what has happened since it last knew all."""
+    """How far back a planner looks: everything at first and once a cycle, in between only what has
+    changed since the last round that saw everything."""
 
     cycle: timedelta
     has_more: bool = False

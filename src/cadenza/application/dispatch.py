@@ -1,4 +1,4 @@
-"""Which dispatcher serves which kind of target."""
+"""Chooses the dispatcher for each kind of target."""
 
 from collections.abc import Mapping
 

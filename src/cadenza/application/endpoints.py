@@ -1,4 +1,4 @@
-"""What owners do to the definition of an endpoint: create, redefine, archive, test."""
+"""Use cases of an endpoint's definition: create, redefine, archive, test."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -53,7 +53,7 @@ class Endpoints:
         definition: EndpointDefinition,
         sent: IdempotencyRecord | None = None,
     ) -> tuple[StoredEndpoint, bool]:
-        """And whether the same request had created it before."""
+        """Returns the endpoint, and whether an earlier identical request had created it."""
         check_endpoint(definition, self.policy, self.clock.now(), self.cron)
         endpoint_id, tenant_id = self.new_id(), caller.tenant_id
         is_graph = isinstance(definition.target, GraphTarget)
@@ -73,7 +73,7 @@ class Endpoints:
     async def redefine(
         self, caller: Caller, endpoint_id: UUID, patch: EndpointPatch, expected: Revisions = None
     ) -> tuple[StoredEndpoint, list[str]]:
-        """And what its owner should know of the change."""
+        """Returns the changed endpoint, and warnings for its owner."""
         accounts = await self.graphs.accounts(caller, patch.fields)
         async with self.store.transaction() as tx:
             job = await self._job_of_renamed(tx, caller, endpoint_id, patch)
@@ -105,7 +105,8 @@ class Endpoints:
     async def _job_of_renamed(
         self, tx: Transaction, caller: Caller, endpoint_id: UUID, patch: EndpointPatch
     ) -> StoredJob | None:
-        """Locked before the endpoint, as everywhere: its rules may name the endpoint."""
+        """The job is locked before the endpoint, as everywhere, because its rules may name the
+        endpoint."""
         if "name" not in patch.fields:
             return None
         stored = await tx.get_endpoint(caller.tenant_id, endpoint_id)
@@ -124,7 +125,7 @@ class Endpoints:
 
 
 async def _rename_in_rules(tx: Transaction, stored: StoredJob, before: str, after: str) -> None:
-    """So that no rule is orphaned; refused where an expression could not name it."""
+    """Rules follow a renamed endpoint; refused where an expression could not quote the new name."""
     rules = tuple(with_renamed(rule, before, after) for rule in stored.job.rules)
     if not can_be_quoted(after):
         stuck = [rule.name for rule in stored.job.rules if before in _named_in_expressions(rule)]
@@ -156,7 +157,7 @@ def new_endpoint(endpoint_id: UUID, job: StoredJob, definition: EndpointDefiniti
 async def add_endpoint(
     tx: Transaction, job: StoredJob, endpoint: Endpoint, target: Target, cron: Cron
 ) -> StoredEndpoint:
-    """Into a job that is held, with its first plan."""
+    """Plan and insert an endpoint of a job that is locked."""
     if job.job.archived_at is not None:
         raise Refused("the job is archived")
     planned = steering.begin(endpoint, job.read_at, cron)
@@ -169,7 +170,7 @@ async def add_endpoint(
 def redefinition(
     stored: StoredEndpoint, definition: EndpointDefinition, cron: Cron
 ) -> EndpointChange:
-    """Of an endpoint that is locked; the target's secrets are those to be stored."""
+    """The change of a locked endpoint; `definition.target` holds the secrets to store."""
     endpoint = steering.edit(
         replace(stored.endpoint, name=definition.name),
         baseline=definition.baseline,
@@ -185,7 +186,7 @@ def redefinition(
 
 @dataclass(frozen=True, slots=True)
 class EndpointTest:
-    """Calls a target once. It is no run, and counts for nothing."""
+    """Calls a target once. A test is not a run and counts for nothing."""
 
     endpoints: EndpointReads
     dispatcher: Dispatcher
@@ -193,7 +194,7 @@ class EndpointTest:
     new_id: Callable[[], UUID]
 
     async def call(self, caller: Caller, endpoint_id: UUID) -> tuple[Outcome, timedelta]:
-        """How it ended, and how long that took."""
+        """The outcome, and how long it took."""
         stored = await self.endpoints.get_endpoint(caller.tenant_id, endpoint_id, with_secrets=True)
         if stored.target.runs_on != ANYWHERE:
             raise Refused(_NO_TEST[type(stored.target)])

@@ -1,19 +1,52 @@
-"""What a worker has under way: an execution for each claim, and how much of it for whom."""
+"""The executions of a worker: one for each claim, from the claim until its result is stored.
+Nothing starts before its slot."""
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Container
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Generic, TypeVar
+from datetime import datetime, timedelta
+from typing import Generic, Protocol, TypeVar
 from uuid import UUID
 
-from cadenza.application.ports.claims import ClaimRequest, Leased
+from cadenza.application.ports.claims import ClaimRequest, Finished, Leased
+from cadenza.application.ports.clock import Clock
+from cadenza.application.present import present_claim
 from cadenza.application.results import SchedulerOptions
+from cadenza.application.sanitizing import error_text
+from cadenza.application.waiting import OVER, Stop, end_all
 from cadenza.domain.claiming import TenantHost
+from cadenza.domain.clock_steps import CLOCK_STEP
 
 C = TypeVar("C", bound=Leased)
+F = TypeVar("F", bound=Finished)
+C_contra = TypeVar("C_contra", bound=Leased, contravariant=True)
 K = TypeVar("K")
+
+
+class Work(Protocol[C_contra, F]):
+    """What a worker does with a claim, and what it reports; the part that differs between
+    workers."""
+
+    async def execute(self, claim: C_contra, started_at: datetime) -> F:
+        """Execute it to its end; failures are results, not exceptions."""
+        ...
+
+    def lost(self, claim: C_contra) -> F:
+        """The result where an earlier worker was lost and the claim may not be executed again."""
+        ...
+
+    def stopped(self, claim: C_contra, started_at: datetime) -> F:
+        """The result where this worker was told to stop and its grace ended."""
+        ...
+
+    def broken(self, claim: C_contra, started_at: datetime, error: str) -> F:
+        """The result where `execute` raised."""
+        ...
+
+    def unfit(self, finished: F, why: str) -> F:
+        """The result to store instead of one that the store could not take."""
+        ...
 
 
 @dataclass(slots=True)
@@ -26,7 +59,7 @@ class Execution(Generic[C]):
     lost: bool = False
 
     def hold_until(self, lease_ends: float) -> None:
-        """The lease ends then, and with it the request."""
+        """The lease now ends then, and with it the request."""
         self.lease_ends = lease_ends
         if self.lease_timer is not None:
             self.release()
@@ -44,13 +77,12 @@ class Execution(Generic[C]):
     def _lose(self) -> None:
         self.lost = True
         if self.task is not None:
-            self.task.cancel()
+            self.task.cancel(OVER)
 
 
 @dataclass(slots=True)
 class Load:
-    """What is executing now, by tenant and by the hosts of each; two workers may share one, and
-    with it their room."""
+    """How many executions there are, by tenant and host; two workers may share one."""
 
     total: int = 0
     tenants: Counter[UUID] = field(default_factory=Counter[UUID])
@@ -85,3 +117,124 @@ def _count(counter: Counter[K], key: K, count: int) -> None:
     counter[key] += count
     if counter[key] == 0:
         del counter[key]
+
+
+class Executions(Generic[C, F]):
+    def __init__(
+        self,
+        work: Work[C, F],
+        clock: Clock,
+        load: Load,
+        stop: Stop,
+        *,
+        on_finished: Callable[[F], None],
+        give_back: Callable[[list[C]], Awaitable[None]],
+        emit: Callable[..., None],
+    ) -> None:
+        self._work = work
+        self._clock = clock
+        self._load = load
+        self._stop = stop
+        self._on_finished = on_finished
+        self._give_back = give_back
+        self._emit = emit
+        self._by_run: dict[UUID, Execution[C]] = {}
+
+    def all_but(self, run_ids: Container[UUID]) -> list[Execution[C]]:
+        return [one for one in self._by_run.values() if one.claim.run_id not in run_ids]
+
+    def tasks(self) -> list[asyncio.Task[None]]:
+        return [one.task for one in self._by_run.values() if one.task is not None]
+
+    # --- Execute --------------------------------------------------------------------------
+
+    def launch(self, claim: C, lease_ends: float) -> None:
+        older = self._by_run.get(claim.run_id)
+        if older is not None and older.task is not None:
+            older.task.cancel(OVER)  # we lost its lease, and were the next to get it
+        execution = Execution(claim, lease_ends)
+        self._by_run[claim.run_id] = execution
+        if claim.must_close:
+            self._on_finished(self._work.lost(claim))
+            return
+        self._load.add(claim, 1)
+        execution.task = asyncio.create_task(self._execute(execution))
+
+    async def _execute(self, execution: Execution[C]) -> None:
+        claim = execution.claim
+        present_claim.set(claim)  # in this task alone
+        try:
+            if not await self._wait_for_slot(claim):
+                await self._give_back([claim])
+                return
+            if self._stop.asked.is_set():
+                return  # not sent: it is given back
+            if asyncio.get_running_loop().time() >= execution.lease_ends:
+                self.drop(claim, "run.lease_lost")
+                return
+            execution.started_at = self._clock.now()
+            self._emit("run.started", claim, slot_at=claim.slot_at, attempt=claim.attempt)
+            execution.guard()
+            self._on_finished(await self._perform(claim, execution.started_at))
+        except asyncio.CancelledError:
+            if execution.lost:
+                self.drop(claim, "run.lease_lost")
+            elif self._stop.at_once.is_set() and execution.started_at is not None:
+                self._on_finished(self._work.stopped(claim, execution.started_at))
+            else:
+                raise
+        finally:
+            execution.release()
+            self._load.remove(claim)
+
+    async def _wait_for_slot(self, claim: Leased) -> bool:
+        """Whether to start it now. It never starts early: the clock is read again after every
+        sleep. After the clock stepped back, only a retry starts, whose slot had come before."""
+        while (left := claim.slot_at - self._clock.now()) > timedelta(0):
+            if left > CLOCK_STEP:
+                return claim.attempt > 1
+            await self._clock.sleep(left)
+        return True
+
+    async def _perform(self, claim: C, started_at: datetime) -> F:
+        try:
+            return await self._work.execute(claim, started_at)
+        except (Exception, asyncio.CancelledError) as error:  # a broken one must not lose the slot
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise asyncio.CancelledError from error  # it was us who ended it
+            return self._work.broken(claim, started_at, error_text(error))
+
+    def drop(self, claim: Leased, why: str) -> None:
+        self.forget(claim)
+        self._emit(why, claim, slot_at=claim.slot_at)
+
+    def forget(self, claim: Leased) -> None:
+        execution = self._by_run.get(claim.run_id)
+        if execution is not None and execution.claim.epoch == claim.epoch:  # none that came after
+            del self._by_run[claim.run_id]
+
+    # --- Stop -----------------------------------------------------------------------------
+
+    async def drain(self, grace: timedelta) -> None:
+        """Give back what was not sent, then wait for the rest until the grace ends or a stop at
+        once is asked for; what is left is cancelled."""
+        giving_back = asyncio.create_task(self._give_back_unsent())
+        at_once = asyncio.create_task(self._stop.at_once.wait())
+        deadline = asyncio.get_running_loop().time() + grace.total_seconds()
+        while running := [task for task in (giving_back, *self.tasks()) if not task.done()]:
+            left = deadline - asyncio.get_running_loop().time()
+            if left <= 0 or at_once.done():
+                break
+            first = asyncio.FIRST_COMPLETED
+            await asyncio.wait([*running, at_once], timeout=left, return_when=first)
+        await end_all([at_once])
+        self._stop.at_once.set()
+        await end_all([giving_back, *self.tasks()])
+
+    async def _give_back_unsent(self) -> None:
+        waiting = [one for one in self._by_run.values() if one.task and not one.started_at]
+        await end_all(one.task for one in waiting if one.task)
+        unsent = [one.claim for one in waiting if not one.started_at]
+        if unsent:
+            await self._give_back(unsent)

@@ -1,4 +1,4 @@
-"""What an expression gave, taken as the yes or no that it should be."""
+"""The value of an expression, read as the boolean that it should be."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from cadenza.domain.errors import InvalidInput
 
 
 def yes_or_no(expression: str, result: Any) -> bool:
-    """InvalidInput where it has neither."""
+    """InvalidInput where the value is no boolean."""
     if isinstance(result, InvalidInput):
         raise result
     if not isinstance(result, bool):

@@ -1,4 +1,4 @@
-"""Grants: given by a user to scheduled graphs, taken back by anybody who may steer them."""
+"""Grants: a user gives them to scheduled graphs; whoever may operate those may revoke them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -31,7 +31,7 @@ class Grants:
     async def create(
         self, caller: Caller, wanted: NewGrant, sent: IdempotencyRecord | None = None
     ) -> tuple[Grant, bool]:
-        """The grant, and whether the same request had made it before."""
+        """Returns the grant, and whether an earlier identical request had created it."""
         check_scopes(wanted.scopes)
         grant_id = self._new_id()
         async with self._store.transaction() as tx:
@@ -54,7 +54,7 @@ async def add_grant(
     schedule_id: UUID | None = None,
     endpoint_id: UUID | None = None,
 ) -> Grant:
-    """By the caller; one that is made for a schedule or an endpoint is revoked with it."""
+    """One that is made for a schedule or an endpoint is revoked with it."""
     check_scopes(wanted.scopes)
     now = await tx.time()
     scopes = tuple(dict.fromkeys(wanted.scopes))
@@ -80,7 +80,7 @@ def _expiry(wanted: NewGrant, now: datetime) -> datetime | None:
 
 
 async def revoke_grant(tx: Transaction, actor: Actor, tenant_id: UUID, grant_id: UUID) -> Grant:
-    """No run starts under it from now on; one that was revoked before keeps its time."""
+    """No run starts under it any more; a grant that was revoked before keeps its time."""
     grant, now = await tx.lock_grant(tenant_id, grant_id)
     if grant.revoked_at is not None:
         return grant
@@ -93,13 +93,13 @@ async def revoke_grant(tx: Transaction, actor: Actor, tenant_id: UUID, grant_id:
 async def revoke_grants_of_endpoints(
     tx: Transaction, caller: Caller, endpoint_ids: Sequence[UUID]
 ) -> None:
-    """Those that were made for them."""
+    """Only grants that were made for these endpoints."""
     for grant_id in await tx.revoke_grants_of_endpoints(endpoint_ids):
         await record(tx, caller.actor, caller.tenant_id, "grant.revoke", grant_id)
 
 
-async def tell_of_expiring_grants(store: Store) -> int:
-    """An event for each, once. To be called every minute; gives how many there were."""
+async def notify_of_expiring_grants(store: Store) -> int:
+    """Add one event per grant that is about to expire; returns how many. Called every minute."""
     async with store.transaction() as tx:
         grants = await tx.take_expiring_grants(EXPIRING_AT_ONCE)
         if grants:

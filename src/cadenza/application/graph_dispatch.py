@@ -1,4 +1,4 @@
-"""Calls of graphs as targets of endpoints: their output is the response body."""
+"""Graphs as targets of endpoints: the output is the response body."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -32,7 +32,7 @@ class GraphDispatcher:
 
 
 def _unheard(_kind: EventKind, _data: Mapping[str, Any]) -> None:
-    """A run of an endpoint keeps what came of it; events are kept of scheduled runs."""
+    """Drops events: only scheduled runs store them."""
 
 
 def outcome_of(result: GraphResult) -> Outcome:

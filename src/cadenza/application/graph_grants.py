@@ -1,4 +1,4 @@
-"""Under which grant a schedule or an endpoint runs its graph, and whether that can be paid."""
+"""The grant under which a schedule or an endpoint runs its graph, and whether it can be paid."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ MOST_ACCOUNTS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class GrantChoice:
-    """A grant that the caller gave, or one that is made at an account's cost for what owns it."""
+    """An existing grant, or a new one for an account."""
 
     graph_id: str
     grant_id: UUID | None
@@ -33,7 +33,7 @@ class GraphGrants:
         self._new_id = new_id
 
     def check_model(self, model: str | None) -> None:
-        """One that nobody knows the price of is refused here, not at its first call."""
+        """Refuse a model without a known price now, not at its first call."""
         if model is None:
             return
         errors: list[InvalidInput] = []
@@ -47,7 +47,7 @@ class GraphGrants:
         raise InvalidInput("input.model", model, errors[0].fix)
 
     async def take(self, tx: Transaction, caller: Caller, choice: GrantChoice) -> Grant:
-        """InsufficientCredits where its account has none; NotFound for what is not the tenant's."""
+        """InsufficientCredits where the account has none; NotFound for another tenant's."""
         grant = await self._grant(tx, caller, choice)
         check_credits(await tx.lock_account(caller.tenant_id, grant.account_id))
         return grant
@@ -72,7 +72,7 @@ class GraphGrants:
 def chosen_account(
     accounts: Sequence[Account], wanted: str | None = None, field: str = "account"
 ) -> Account:
-    """By its name or id, as a file has it; where none is named, the only one."""
+    """By the name or id in a file; the tenant's only account where none is named."""
     if wanted is None and len(accounts) == 1:
         return accounts[0]
     for account in accounts:

@@ -1,7 +1,7 @@
-"""One run of a graph, whoever owns its timing: behind the gateway, metered, and paid for.
+"""One run of a graph, metered and paid for behind the gateway.
 
-A start is stored before any of the user's code runs. Slots of schedules and runs of endpoints are
-run by this code alone.
+The start is stored before any user code runs. Slots of schedules and runs of endpoints share this
+code.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from cadenza.application.ports.claims import Leased
 from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.gateway import Gateway
 from cadenza.application.ports.graphs import BeforeStart, GraphExecutor
-from cadenza.application.starting import Refusals
+from cadenza.application.starting import LOCKED, Refusals
 from cadenza.domain.billing import Charge
 from cadenza.domain.errors import CadenzaError, StoreUnavailable
 from cadenza.domain.grant import GrantRefusal
@@ -56,7 +56,8 @@ class GraphRuns:
     async def run(
         self, request: GraphRequest, before_start: BeforeStart, on_event: OnEvent
     ) -> GraphResult:
-        """To its end, which is never an error but StartRefused; cancelled, the child is ended."""
+        """Run the graph to its end; failures are results, only StartRefused is raised. Cancelling
+        ends the child process."""
         meter = self._new_meter(request, lambda charge: on_event(EventKind.USAGE, _usage(charge)))
         environment = await self._gateway.open(request, meter)
         try:
@@ -74,7 +75,7 @@ class GraphRuns:
         return result
 
     def _paid(self, meter: RunMeter) -> asyncio.Task[None]:
-        """What is owed is paid, also where the run's own lease has ended meanwhile."""
+        """Pay what is owed, even where the run's own lease has ended."""
 
         async def pay() -> None:
             while True:
@@ -106,8 +107,8 @@ class StartQueue(Protocol[C_contra]):
 
 
 class Starts(Generic[C]):
-    """Starts that come together are stored together. To store one twice does no harm, so a store
-    that is away is asked again, until the lease ends and with it whoever waits."""
+    """Stores starts in batches. Storing one twice is harmless, so it retries while the store is
+    away, until the lease ends and cancels the caller."""
 
     def __init__(self, queue: StartQueue[C], clock: Clock) -> None:
         self._queue = queue
@@ -131,10 +132,14 @@ class Starts(Generic[C]):
                 except StoreUnavailable:
                     await self._clock.sleep(RETRY_AFTER)
                     continue
-                self._waiting = [start for start in self._waiting if start not in batch]
-                for claim, future in batch:
+                locked = {run_id for run_id, why in refusals.items() if why is LOCKED}
+                answered = [start for start in batch if start[0].run_id not in locked]
+                self._waiting = [start for start in self._waiting if start not in answered]
+                for claim, future in answered:
                     if not future.done():
                         _answer(future, refusals.get(claim.run_id))
+                if locked:
+                    await self._clock.sleep(RETRY_AFTER)
         except Exception as error:  # noqa: BLE001 - whoever waits must hear of it
             for _, future in self._waiting:
                 if not future.done():

@@ -1,4 +1,4 @@
-"""Graphs as targets of endpoints: what must be known and allowed before one is stored."""
+"""Graphs as targets of endpoints: what is checked before one is stored."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -29,14 +29,15 @@ class GraphTargets:
     billing: BillingReads
 
     async def accounts(self, caller: Caller, fields: Iterable[str]) -> Sequence[Account]:
-        """Those that a document may name; none where no field of it is about who pays."""
+        """The accounts that a document may name; empty where none of its fields concerns
+        payment."""
         if CHOOSES_GRANT.isdisjoint(fields):
             return ()
         return await self.billing.list_accounts(caller.tenant_id, None, None, MOST_ACCOUNTS)
 
     def checked(self, wanted: Target, stored: Target | None, accounts: Sequence[Account]) -> Target:
-        """The target to write, with what stays as it is stored: of a graph, its account is there
-        by its name, and the price of its model is known."""
+        """The target to write. A graph's account must exist by its name, and its model must have a
+        price."""
         named = self._named(keeping_stored(wanted, stored), accounts)
         return keeping_stored(named, stored)
 
@@ -51,7 +52,7 @@ class GraphTargets:
     def checked_jobs(
         self, jobs: Sequence[JobDefinition], accounts: Sequence[Account]
     ) -> Sequence[JobDefinition]:
-        """InvalidFields with everything that is wrong, by its place in the file."""
+        """Raises InvalidFields with every problem and its path in the file."""
         errors: list[InvalidInput] = []
         checked: list[JobDefinition] = []
         for job_index, job in enumerate(jobs):
@@ -76,7 +77,7 @@ class GraphTargets:
         target: Target,
         accounts: Sequence[Account],
     ) -> Target:
-        """With the grant that it will run under; of a graph that has its mandate, that."""
+        """The target with its grant; one that has its mandate keeps it."""
         if not isinstance(target, GraphTarget) or target.mandate is not None:
             return target
         account = None
@@ -102,7 +103,8 @@ class GraphTargets:
         targets: tuple[Target, Target],
         accounts: Sequence[Account],
     ) -> Target:
-        """What takes the place of a stored target; a grant that was made for that ends with it."""
+        """The new target in place of a stored one; a grant that was made for the old one is
+        revoked."""
         stored, wanted = targets
         keeps_mandate = isinstance(wanted, GraphTarget) and wanted.mandate is not None
         if isinstance(stored, GraphTarget) and not keeps_mandate:

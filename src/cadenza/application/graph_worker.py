@@ -1,4 +1,4 @@
-"""The graph worker: a worker that runs graphs at their slots, under a grant."""
+"""The graph worker: runs graphs at their slots, under a grant."""
 
 from dataclasses import replace
 from datetime import datetime

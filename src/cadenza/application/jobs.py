@@ -1,4 +1,4 @@
-"""What owners do to jobs. A job's pause, and its end, are those of its endpoints."""
+"""Use cases of jobs. Pausing or archiving a job does the same to its endpoints."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
@@ -53,7 +53,7 @@ class Jobs:
     async def create(
         self, caller: Caller, definition: JobDefinition, sent: IdempotencyRecord | None = None
     ) -> tuple[StoredJob, bool]:
-        """And whether the same request had created it before."""
+        """Returns the job, and whether an earlier identical request had created it."""
         self._check(definition, await account_names(self.billing, caller.tenant_id, [definition]))
         job_id, tenant_id = self.new_id(), caller.tenant_id
         async with self.store.transaction() as tx:
@@ -86,7 +86,7 @@ class Jobs:
     async def pause(
         self, caller: Caller, job_id: UUID, until_at: datetime | None, reason: str
     ) -> StoredJob:
-        """Until an instant, or until it is resumed; an instant that is past resumes."""
+        """Pause until an instant, or until it is resumed; an instant in the past resumes."""
 
         def paused(job: Job, now: datetime) -> Job:
             _check_not_archived(job)
@@ -135,7 +135,7 @@ class Jobs:
     async def _carry_over(
         self, tx: Transaction, caller: Caller, before: Job, after: Job, reason: str
     ) -> None:
-        """What happens to the job happens to its endpoints."""
+        """Apply the job's pause or end to its endpoints."""
         is_ended = after.archived_at != before.archived_at
         if not is_ended and after.paused_until == before.paused_until:
             return
@@ -165,7 +165,7 @@ class Jobs:
 async def account_names(
     billing: BillingReads, tenant_id: UUID, jobs: Sequence[JobDefinition] | None = None
 ) -> Collection[str]:
-    """Of all accounts that a planner's policy may name; not asked for where no job names one."""
+    """The accounts that a planner policy may name; not read where no job names one."""
     if jobs is not None and all(job.planner.account is None for job in jobs):
         return ()
     accounts = await billing.list_accounts(tenant_id, None, None, MOST_ACCOUNTS)
@@ -173,7 +173,7 @@ async def account_names(
 
 
 def job_after(stored: StoredJob, job: Job, endpoint_count: int) -> StoredJob:
-    """As it is once this is stored."""
+    """The job as it is once this change is stored."""
     return replace(stored, job=job, revision=stored.revision + 1, endpoint_count=endpoint_count)
 
 

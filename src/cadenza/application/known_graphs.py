@@ -1,4 +1,4 @@
-"""What is known of graphs before they run."""
+"""What is known about graphs before they run."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from cadenza.domain.schedule import ScheduleDefinition
 async def graph_warnings(
     reads: GraphReads, definitions: Sequence[ScheduleDefinition]
 ) -> Sequence[str | None]:
-    """For each, why it would not run now; None where it would, or where it is not to run."""
+    """For each graph, why it would fail to run now; None where it would run or is not meant to."""
     if not definitions:
         return []
     known = await reads.find_graphs([definition.graph_id for definition in definitions])

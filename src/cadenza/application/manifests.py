@@ -1,4 +1,5 @@
-"""All that a tenant has declared: exported as one piece, and changed by a file in one transaction.
+"""Everything that a tenant has declared: exported as a file, and changed by a file in one
+transaction.
 
 The difference is computed once: what is shown to the owner is what is written.
 """
@@ -47,7 +48,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What is there, by name: jobs, and endpoints by the name of their job and their own."""
+    """What is stored, by name: jobs, and endpoints by their job's name and their own."""
 
     jobs: dict[str, StoredJob]
     endpoints: dict[tuple[str, str], StoredEndpoint]
@@ -74,14 +75,14 @@ class Manifests:
     async def export(
         self, caller: Caller
     ) -> tuple[Sequence[JobDefinition], Sequence[DeclaredSchedule]]:
-        """Everything that is not archived or deleted, by name; secrets are only named."""
+        """Everything that is not archived or deleted, by name. Secrets appear by name only."""
         async with self.store.transaction() as tx:
             present = await _read(tx, caller.tenant_id)
             stored = await tx.declared_schedules(caller.tenant_id)
         return present.definitions(with_secrets=False), [row.declared for row in stored]
 
     async def compare(self, caller: Caller, wanted: Wanted, *, prune: bool) -> Sequence[AnyChange]:
-        """What applying it would change."""
+        """What applying the file would change."""
         schedules = await self.schedules.wanted(caller, wanted.schedules)
         jobs, _ = await self._checked(caller, wanted.jobs)
         async with self.store.transaction() as tx:
@@ -101,7 +102,7 @@ class Manifests:
         prune: bool,
         completed: Completed = lambda wanted, _: wanted,
     ) -> Sequence[AnyChange]:
-        """All of it or nothing, one at a time for a tenant; what was changed."""
+        """Apply all changes or none, one apply at a time per tenant; returns what changed."""
         schedules = await self.schedules.wanted(caller, wanted.schedules)
         jobs, accounts = await self._checked(caller, wanted.jobs)
         async with self.store.transaction() as tx:

@@ -1,7 +1,7 @@
-"""The meter of one run: may it make this call, at whose cost, and what did it cost.
+"""The meter of one graph run: whether it may make a call, who pays, and what the call cost.
 
-Calls are checked before and paid after. A limit is therefore exceeded by what was under way when
-it was reached; only the number of calls is exact, for those under way count.
+Calls are checked before and charged after. A limit can therefore be exceeded by calls that were in
+progress when it was reached; only the number of calls is exact, since those in progress count.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ LONGEST_NAME = 100  # of a model, as it is shown
 
 @dataclass(slots=True)
 class Totals:
-    """What was used; calls are those that were admitted."""
+    """What was used; `calls` are the admitted ones."""
 
     calls: int = 0
     tokens: int = 0
@@ -37,7 +37,7 @@ class Failure:
 def priced(
     prices: Prices, api: ModelApi, models: tuple[str, str], usage: TokenUsage
 ) -> tuple[str, int]:
-    """Of the model that answered; of the one that was asked for where that has no price."""
+    """At the price of the model that answered, or of the requested one where that has no price."""
     answered, asked = models
     try:
         return answered[:LONGEST_NAME], prices.credits(api, answered, usage)
@@ -84,7 +84,8 @@ class RunMeter:
         return unit, means.provider
 
     async def settle(self, unit: str, model: str, usage: TokenUsage, basis: Basis) -> None:
-        """Where the store is away it is owed, and paid with the next call or by `pay`."""
+        """Charge a call. While the store is away the charge is kept, and stored with the next call
+        or by `pay`."""
         if unit in self._settled:
             return
         self._settled.add(unit)
@@ -115,8 +116,8 @@ class RunMeter:
             return
 
     async def pay(self) -> None:
-        """All that is owed; to be called until it goes well before a run is closed. Sent twice,
-        a charge counts once."""
+        """Store all charges that are left. Call it until it succeeds, before the run is closed; a
+        charge that is sent twice counts once."""
         for owed in tuple(self._owed.values()):
             async with self._store.transaction() as tx:
                 await charge(tx, owed)
@@ -134,7 +135,7 @@ class RunMeter:
             raise self._refused(ErrorCode.PROVIDER_UNAVAILABLE, str(error)) from error
 
     async def _check_grant(self, means: Means) -> None:
-        """Again before the first call: it may have been revoked since the run was started."""
+        """Checked again before the first call: it may have been revoked since the run started."""
         if self._grant_was_good:
             return
         request = self._request

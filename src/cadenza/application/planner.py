@@ -17,6 +17,8 @@ from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.events import Events
 from cadenza.application.ports.planning import Quota
 from cadenza.application.ports.store import Store
+from cadenza.application.ports.telemetry import NO_TELEMETRY, Telemetry
+from cadenza.application.ports.tracing import Tracer
 from cadenza.application.session_holding import SessionHolder
 from cadenza.application.session_metering import Payers
 from cadenza.application.sessions import record_analyses
@@ -58,6 +60,8 @@ class Planner:
     options: PlannerOptions = PlannerOptions()
     name: str = "planner"
     payers: Payers | None = None
+    telemetry: Telemetry = NO_TELEMETRY
+    tracer: Tracer | None = None
 
     def __post_init__(self) -> None:
         self._kind = kind_of(self.brain.name)
@@ -66,6 +70,7 @@ class Planner:
             *(self.events, self.new_id),
             self.options.session_limit,
             self.payers,
+            self.tracer,
         )
         self._discovery = Discovery(self.options.cycle)
         self._unsaved: list[Session] = []
@@ -155,8 +160,10 @@ class Planner:
         idle, left = list[Session | Skipped](), list[AnalysisContext]()
         # Rules wait until they are run, elsewhere: side by side, so that none waits for another's.
         ruled = [context for context in contexts if context.job.rules]
-        looks = await asyncio.gather(*(self._pre_check(each, begin_by) for each in ruled))
-        usages = {each.endpoint.id: look for each, look in zip(ruled, looks, strict=True)}
+        results = await asyncio.gather(*(self._pre_check(context, begin_by) for context in ruled))
+        usages = {
+            context.endpoint.id: result for context, result in zip(ruled, results, strict=True)
+        }
         for count, context in enumerate(contexts, start=1):
             if context.job.rules:
                 usage = usages[context.endpoint.id]
@@ -207,6 +214,7 @@ class Planner:
             sessions, events = list(self._unsaved), list(self._sessions.pending_events)
             if sessions:
                 await record_analyses(self.store, sessions, self.name, events)
+                self.telemetry.analysed(sessions)
                 self._unsaved = self._unsaved[len(sessions) :]
                 del self._sessions.pending_events[: len(events)]
 

@@ -1,111 +1,128 @@
-"""The planner stopped everywhere at once, and started again as it was.
+"""The planner stopped everywhere at once, and started again as it was: in one tenant, or in all."""
 
-A job's own modes come before the tenant's, so both are switched off. What they were is in the audit
-entry of the stop; starting puts back what is still as the stop left it.
-"""
-
-from collections.abc import Mapping
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
-from typing import Any
+from uuid import UUID
 
-from cadenza.application.ports.records import AuditSearch, Records
+from cadenza.application.ports.accounts import TenantReads
+from cadenza.application.ports.planner_stops import PlannerStopReads
 from cadenza.application.ports.store import Store
 from cadenza.application.recording import record
-from cadenza.domain.access import Caller
-from cadenza.domain.planner_policy import PlannerPolicy
-from cadenza.domain.rule import Mode, Modes
+from cadenza.domain.access import INSTALLATION_ADMIN, Actor, Caller
+from cadenza.domain.errors import NotFound
+from cadenza.domain.planner_stop import ALL_OFF, PlannerStop, own_modes, switched_off
+from cadenza.domain.rule import Modes
 
 STOP, START = "planner.stop", "planner.start"
-_BRAINS = ("rules", "detectors", "llm")
-_ALL_OFF = Modes(Mode.OFF, Mode.OFF, Mode.OFF)
+TENANTS = 500  # that are read at once
+
+
+@dataclass(frozen=True, slots=True)
+class Switched:
+    """What a stop or a start changed in all tenants."""
+
+    tenants: int = 0
+    jobs: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class PlannerSwitch:
     store: Store
-    records: Records
+    tenants: TenantReads
+    stops: PlannerStopReads
 
-    async def stop(self, caller: Caller) -> int:
-        """How many jobs had modes of their own that were not off."""
+    async def state(self, tenant_id: UUID) -> tuple[Modes, PlannerStop | None]:
+        """The tenant's modes, and what they were where the planner is stopped."""
+        tenant = await self.tenants.get_tenant(tenant_id)
+        return tenant.modes, await self.stops.planner_stop(tenant_id)
+
+    async def stop(self, caller: Caller, reason: str = "") -> PlannerStop:
+        return (await self._stop(caller.tenant_id, caller.actor, caller.user_id, reason))[0]
+
+    async def start(self, caller: Caller) -> tuple[Modes, int]:
+        """What the tenant's modes are then, and how many jobs got theirs back. Where it is not
+        stopped, nothing changes."""
+        return await self._start(caller.tenant_id, caller.actor)
+
+    # --- Everywhere -----------------------------------------------------------------------
+
+    async def stop_all(self, reason: str = "") -> Switched:
+        """Tenant by tenant: each is stopped as a whole, and no tenant waits for another's."""
+        switched = Switched()
+        async for tenant_id in self._all_tenants():
+            try:
+                _, jobs = await self._stop(tenant_id, INSTALLATION_ADMIN, None, reason)
+            except NotFound:  # it was deleted meanwhile
+                continue
+            switched = Switched(switched.tenants + 1, switched.jobs + jobs)
+        return switched
+
+    async def start_all(self) -> Switched:
+        """Those that `stop_all` stopped; a tenant that has stopped its own stays as it is."""
+        switched = Switched()
+        async for tenant_id in self._all_tenants():
+            stop = await self.stops.planner_stop(tenant_id)
+            if stop is None or stop.stopped_by is not None:
+                continue
+            try:
+                _, jobs = await self._start(tenant_id, INSTALLATION_ADMIN)
+            except NotFound:
+                continue
+            switched = Switched(switched.tenants + 1, switched.jobs + jobs)
+        return switched
+
+    async def _all_tenants(self) -> AsyncIterator[UUID]:
+        after: UUID | None = None
+        while tenants := await self.tenants.list_tenants(after, TENANTS):
+            for tenant in tenants:
+                yield tenant.id
+            after = tenants[-1].id
+
+    # --- One tenant -----------------------------------------------------------------------
+
+    async def _stop(
+        self, tenant_id: UUID, actor: Actor, user_id: UUID | None, reason: str
+    ) -> tuple[PlannerStop, int]:
+        """And how many jobs had modes of their own that were not off."""
         async with self.store.transaction() as tx:
-            tenant, _ = await tx.lock_tenant(caller.tenant_id)
-            await tx.lock_jobs(caller.tenant_id)
-            stored = await tx.declared_jobs(caller.tenant_id)
-            busy = [row for row in stored if _own_modes(row.job.planner)]
-            await tx.save_tenant(replace(tenant, modes=_ALL_OFF))
+            tenant, now = await tx.lock_tenant(tenant_id)
+            await tx.lock_jobs(tenant_id)
+            stored = await tx.declared_jobs(tenant_id)
+            busy = [row for row in stored if own_modes(row.job.planner)]
+            jobs = {row.job.id: own_modes(row.job.planner) for row in busy}
+            before = await tx.get_planner_stop(tenant_id)
+            stop = PlannerStop(tenant_id, now, user_id, reason, tenant.modes, jobs)
+            if before is not None:
+                stop = before.again(tenant.modes, jobs)
+            await tx.save_planner_stop(stop)
+            await tx.save_tenant(replace(tenant, modes=ALL_OFF))
             if busy:
-                off = [_with_modes(row.job.planner, _all_off(row.job.planner)) for row in busy]
                 await tx.save_jobs(
                     [
-                        replace(row, job=replace(row.job, planner=policy))
-                        for row, policy in zip(busy, off, strict=True)
+                        replace(row, job=replace(row.job, planner=switched_off(row.job.planner)))
+                        for row in busy
                     ]
                 )
-            data = {
-                "modes": {brain: str(getattr(tenant.modes, brain)) for brain in _BRAINS},
-                "jobs": {str(row.job.id): _own_modes(row.job.planner) for row in busy},
-            }
-            await record(tx, caller.actor, tenant.id, STOP, tenant.id, data)
-        return len(busy)
+            data = {"jobs": len(busy), "reason": reason}
+            await record(tx, actor, tenant_id, STOP, tenant_id, data)
+        return stop, len(busy)
 
-    async def start(self, caller: Caller) -> Modes:
-        """What the tenant's modes are then."""
-        before = await self._before(caller)
+    async def _start(self, tenant_id: UUID, actor: Actor) -> tuple[Modes, int]:
         async with self.store.transaction() as tx:
-            tenant, _ = await tx.lock_tenant(caller.tenant_id)
-            await tx.lock_jobs(caller.tenant_id)
-            modes = _modes_of(before.get("modes", {}))
-            of_jobs: Mapping[str, Mapping[str, str]] = before.get("jobs", {})
-            stored = await tx.declared_jobs(caller.tenant_id)
+            tenant, _ = await tx.lock_tenant(tenant_id)
+            stop = await tx.get_planner_stop(tenant_id)
+            if stop is None:
+                return tenant.modes, 0
+            await tx.lock_jobs(tenant_id)
             changed = [
                 replace(row, job=replace(row.job, planner=policy))
-                for row in stored
-                if (policy := _restored(row.job.planner, of_jobs.get(str(row.job.id), {})))
-                != row.job.planner
+                for row in await tx.declared_jobs(tenant_id)
+                if (policy := stop.given_back_to(row.job.id, row.job.planner)) != row.job.planner
             ]
+            modes = stop.given_back(tenant.modes)
             await tx.save_tenant(replace(tenant, modes=modes))
             if changed:
                 await tx.save_jobs(changed)
-            data = {"jobs": len(changed)}
-            await record(tx, caller.actor, tenant.id, START, tenant.id, data)
-        return modes
-
-    async def _before(self, caller: Caller) -> dict[str, Any]:
-        """As the last stop found it; nothing where there was none, or its entry is gone."""
-        search = AuditSearch(action=STOP, limit=1)
-        found = await self.records.search_audit(caller.tenant_id, search)
-        return found.items[0].data if found.items else {}
-
-
-def is_stopped(modes: Modes) -> bool:
-    return modes == _ALL_OFF
-
-
-def _own_modes(policy: PlannerPolicy) -> dict[str, str]:
-    """Those that a job has itself, and that let a brain do something."""
-    own = {brain: getattr(policy, brain) for brain in _BRAINS}
-    return {brain: str(mode) for brain, mode in own.items() if mode not in (None, Mode.OFF)}
-
-
-def _all_off(policy: PlannerPolicy) -> dict[str, Mode]:
-    return dict.fromkeys(_own_modes(policy), Mode.OFF)
-
-
-def _restored(policy: PlannerPolicy, before: Mapping[str, str]) -> PlannerPolicy:
-    """Only what is off still: what somebody has set since stays."""
-    modes = {
-        brain: Mode(mode)
-        for brain, mode in before.items()
-        if brain in _BRAINS and getattr(policy, brain) is Mode.OFF
-    }
-    return _with_modes(policy, modes)
-
-
-def _with_modes(policy: PlannerPolicy, modes: Mapping[str, Mode]) -> PlannerPolicy:
-    return replace(policy, **modes)
-
-
-def _modes_of(written: Mapping[str, str]) -> Modes:
-    """The usual ones where nothing is known, or where everything had been off before, too."""
-    modes = replace(Modes(), **{brain: Mode(mode) for brain, mode in written.items()})
-    return Modes() if is_stopped(modes) else modes
+            await tx.delete_planner_stop(tenant_id)
+            await record(tx, actor, tenant_id, START, tenant_id, {"jobs": len(changed)})
+        return modes, len(changed)

@@ -1,4 +1,4 @@
-"""One tenant with one job, in a store of its own: what a replay or a demo begins with."""
+"""One tenant with one job in a store of its own: the start of a replay or a demo."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -17,7 +17,7 @@ from cadenza.domain.endpoint import Job
 async def populate(
     store: Store, cron: Cron, new_id: Callable[[], UUID], definition: JobDefinition
 ) -> None:
-    """Neither phase nor jitter moves a slot: nobody else is there to keep away from."""
+    """Without phase and jitter: there is no other load to spread out."""
     async with store.transaction() as tx:
         now = await tx.time()
         tenant = Tenant(new_id(), definition.name, now)

@@ -8,9 +8,14 @@ over from then on.
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from uuid import UUID
 
-from cadenza.application.ports.claims import ClaimBatch, ClaimRequest, FinishReport, RunQueue
+from cadenza.application.ports.claims import (
+    ClaimBatch,
+    ClaimRequest,
+    FinishReport,
+    Renewal,
+    RunQueue,
+)
 from cadenza.domain.claiming import TenantHost
 from cadenza.domain.run import Claim, FinishedRun
 
@@ -31,7 +36,7 @@ class ProgramRuns:
         claims = await self._queue.claim_lost(self._passing_over(request))
         return await self._ours(claims, request.per_host)
 
-    async def renew(self, claims: Sequence[Claim], lease: timedelta) -> frozenset[UUID]:
+    async def renew(self, claims: Sequence[Claim], lease: timedelta) -> Renewal:
         return await self._queue.renew(claims, lease)
 
     async def finish(self, finished: Sequence[FinishedRun]) -> FinishReport:

@@ -7,7 +7,7 @@ from datetime import datetime
 from uuid import UUID
 
 from cadenza.application.accounts import TENANT, USER, Tenants
-from cadenza.application.manifests import Manifests, Wanted
+from cadenza.application.manifests import AnyChange, Manifests, Wanted
 from cadenza.application.ports.accounts import TenantReads
 from cadenza.application.ports.catalogue import StoredEndpoint
 from cadenza.application.ports.store import Store, Transaction
@@ -16,12 +16,13 @@ from cadenza.application.transitions import person, save_transitions
 from cadenza.domain import steering
 from cadenza.domain.access import Actor, Caller, Scope, Tenant, User
 from cadenza.domain.cron import Cron
-from cadenza.domain.definition import JobDefinition
+from cadenza.domain.definition import EndpointDefinition, JobDefinition
 from cadenza.domain.difference import Change, ChangeKind
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.errors import AlreadyThere, NotFound
 from cadenza.domain.function_target import FunctionTarget
 from cadenza.domain.hint import Author
+from cadenza.domain.target import Target
 
 GONE = "the program does not have this function any more"
 
@@ -32,6 +33,7 @@ class Reconciled:
 
     created: Sequence[str]
     changed: Sequence[str]
+    taken_over: Sequence[str]  # of those, what was not a function of this program before
     paused: Sequence[str]  # gone from the program
     resumed: Sequence[str]  # back in it
     endpoint_ids: dict[str, UUID]  # by function
@@ -99,6 +101,7 @@ class Programs:
         return Reconciled(
             _named(changes, ChangeKind.CREATE),
             _named(changes, ChangeKind.UPDATE),
+            _taken_over(program, changes),
             paused,
             resumed,
             {_function(one): one.endpoint.id for one in present},
@@ -163,7 +166,21 @@ def keeping_what_others_declared(
 
 
 def _is_of(program: str, stored: StoredEndpoint) -> bool:
-    return isinstance(stored.target, FunctionTarget) and stored.target.program == program
+    return _is_function_of(program, stored.target)
+
+
+def _is_function_of(program: str, target: Target) -> bool:
+    return isinstance(target, FunctionTarget) and target.program == program
+
+
+def _taken_over(program: str, changes: Sequence[AnyChange]) -> list[str]:
+    return [
+        f"{change.job}/{change.endpoint}"
+        for change in changes
+        if isinstance(change, Change)
+        and isinstance(change.before, EndpointDefinition)
+        and not _is_function_of(program, change.before.target)
+    ]
 
 
 def _function(stored: StoredEndpoint) -> str:

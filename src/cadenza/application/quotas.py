@@ -1,4 +1,4 @@
-"""What may be spent on analysis: set aside before a session, settled after it."""
+"""Quotas of analysis: reserved before a session, settled after it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -38,7 +38,7 @@ class Quotas:
     per_day: Limits = NO_LIMITS  # of a job that says nothing else
 
     async def reserve(self, job: Job, tokens: int, cost: float = 0.0) -> Reservation | OverLimit:
-        """Set tokens and money aside for a session, or say which limit is in the way."""
+        """Reserve tokens and money for a session, or return the limit that forbids it."""
         async with self.store.transaction() as tx:
             now = await tx.time()
             for lost in await tx.take_old_reservations(job.tenant_id, now - LOST_AFTER):
@@ -60,7 +60,7 @@ class Quotas:
     async def check(
         self, tx: Transaction, job: Job, tokens: int, cost: float = 0.0
     ) -> OverLimit | None:
-        """Which limit a session would meet now; nothing is set aside."""
+        """The limit that a session would meet now; nothing is reserved."""
         allowances = await self._lock(tx, job, await tx.time())
         overs = (over_limit(*of_period, tokens, cost) for of_period in allowances)
         return next((over for over in overs if over is not None), None)
@@ -81,7 +81,7 @@ class Quotas:
     async def settle(
         self, reservation: Reservation, used: int, cost: float = 0.0
     ) -> Sequence[QuotaWarning]:
-        """Turn what was set aside into what was used; settling it again changes nothing."""
+        """Turn the reservation into what was used; settling again changes nothing."""
         async with self.store.transaction() as tx:
             taken = await tx.take_reservation(reservation.id)
             warnings = await _settle(tx, taken, used, cost) if taken is not None else []
@@ -93,26 +93,26 @@ class Quotas:
 
 @dataclass(frozen=True, slots=True)
 class QuotaReads:
-    """What may be spent, by the limits that are in force."""
+    """The remaining quotas, by the limits in force."""
 
     usage: UsageReads
     jobs: JobReads
     limits: PlannerLimits
 
     async def of_tenant(self, tenant_id: UUID) -> tuple[str, Allowance]:
-        """The month, and what may be spent in it."""
+        """The current month, and the remaining quota."""
         month, allowance = await self.usage.quota(tenant_id)
         return month, allowance.within(self.limits.per_month)
 
     async def of_job(self, tenant_id: UUID, job_id: UUID) -> tuple[str, Allowance]:
-        """The day, and what may be spent in it; NotFound where there is no such job."""
+        """The current day, and the remaining quota; NotFound where there is no such job."""
         job = (await self.jobs.get_job(tenant_id, job_id)).job
         return (await self.of_jobs(tenant_id, [job]))[job_id]
 
     async def of_jobs(
         self, tenant_id: UUID, jobs: Sequence[Job]
     ) -> Mapping[UUID, tuple[str, Allowance]]:
-        """The day, and what each of them may spend in it."""
+        """The current day, and the remaining quota of each job."""
         quotas = await self.usage.quotas_of_jobs(tenant_id, [job.id for job in jobs])
         limits = {job.id: per_day_of(job.planner, self.limits.per_day) for job in jobs}
         return {
@@ -128,7 +128,7 @@ def per_day_of(policy: PlannerPolicy, otherwise: Limits) -> Limits:
 async def _note_refusal(
     tx: Transaction, period: Period, allowance: Allowance, over: OverLimit, now: datetime
 ) -> None:
-    """The first one is told; it lasts until a session can be held again."""
+    """Adds an event for the first refusal only, until a session is possible again."""
     if allowance.refused_at is None:
         data = {"limit_name": over.limit_name, "period": over.period, "detail": str(over)}
         event = PendingEvent("quota.refused", period.tenant_id, period.job_id, None, data)

@@ -1,4 +1,4 @@
-"""What goes along with a change: its audit entry, the event that tells of it, and its record."""
+"""What is recorded with a change: its audit entry, its event, and its idempotency record."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -25,7 +25,7 @@ async def record(
     subject: Subject,
     data: dict[str, Any] | None = None,
 ) -> None:
-    """Into the audit log, and where it concerns what runs, among the events."""
+    """Add an audit entry, and an event where the change concerns what runs."""
     data = data or {}
     job_id, endpoint_id, name = None, None, str(subject)
     if isinstance(subject, Job):
@@ -46,20 +46,27 @@ async def record_all(
     endpoints: Sequence[Endpoint],
     data: dict[str, Any],
 ) -> None:
-    """The same action on each of these, in two statements."""
+    """The same action on each of these subjects, in two statements."""
     await tx.add_audits(
-        [AuditEntry(tenant_id, actor.name, action, str(each.id), data) for each in endpoints]
+        [
+            AuditEntry(tenant_id, actor.name, action, str(endpoint.id), data)
+            for endpoint in endpoints
+        ]
     )
     public = {**data, "by": actor.public_name}
     await tx.add_events(
-        [PendingEvent(action, tenant_id, each.job_id, each.id, public) for each in endpoints]
+        [
+            PendingEvent(action, tenant_id, endpoint.job_id, endpoint.id, public)
+            for endpoint in endpoints
+        ]
     )
 
 
 async def created_before(
     tx: Records, tenant_id: UUID, sent: IdempotencyRecord | None, new_id: UUID
 ) -> UUID | None:
-    """What the same create made when it was first sent; None where this is the first time."""
+    """The id that the same create request made the first time; None where this is the first
+    time."""
     if sent is None:
         return None
     taken = await tx.take_idempotency_key(tenant_id, sent, new_id)
@@ -73,7 +80,7 @@ async def created_before(
 
 
 def check_revision(revision: int, expected: frozenset[int] | None) -> None:
-    """None: the caller does not care what it has read."""
+    """Raises Outdated where the caller expected another revision; None: any revision."""
     if expected is not None and revision not in expected:
         raise Outdated(
             f"it has changed: its revision is {revision}, not what you gave; read it again"

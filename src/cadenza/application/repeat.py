@@ -1,4 +1,4 @@
-"""A background loop: do it, wait, do it again, and survive a store that is away."""
+"""A background loop: do something, wait, do it again; survives a store that is away."""
 
 from collections.abc import Awaitable, Callable
 from datetime import timedelta

@@ -1,7 +1,7 @@
-"""Results on their way into the store: kept and tried again until it has said yes.
+"""Results on their way into the store: kept and tried again until they are stored.
 
-Those that come together are stored together. Where one of them does not fit, each goes by itself,
-so that a bad result holds back no other.
+Results that arrive together are stored together. Where a batch fails, each is stored by itself, so
+that one bad result does not hold back the others.
 """
 
 import asyncio
@@ -19,6 +19,7 @@ from cadenza.domain.errors import StoreUnavailable
 from cadenza.domain.target import ANYWHERE
 
 SLOW_STORE = 2.0  # seconds that results are under way: until they are stored, nothing is claimed
+LOCKED_AGAIN = timedelta(milliseconds=100)  # where all that wait are of rows others have locked
 F = TypeVar("F", bound=Finished)
 Retry = Callable[[Callable[[], Awaitable[int]]], Awaitable[int]]
 
@@ -42,8 +43,8 @@ class SchedulerOptions:
 
     @property
     def store_limit(self) -> timedelta:
-        """How long a worker waits for the store. One that says nothing has to be given up early
-        enough that another connection, or another worker, can still keep to the lease."""
+        """How long a worker waits for the store: short enough that another connection, or another
+        worker, can still act before the lease ends."""
         return max(timedelta(seconds=3), self.lease / 3)
 
 
@@ -86,7 +87,8 @@ class Results(Generic[F]):
 
     @property
     def owed(self) -> frozenset[UUID]:
-        """Runs whose results the store did not take: whoever can store them shall have them."""
+        """Runs whose results the store did not take. Their leases are not renewed, so that another
+        worker can take them over."""
         return (
             frozenset(run.claim.run_id for run in self._waiting) if self.are_owed else frozenset()
         )
@@ -94,14 +96,16 @@ class Results(Generic[F]):
     async def store_forever(self, retry: Retry) -> None:
         while True:
             await self._arrived.wait()
-            await retry(self.store_once)
+            stored = await retry(self.store_once)
             if not self._waiting:
                 self._arrived.clear()
+            elif not stored:
+                await self._clock.sleep(LOCKED_AGAIN)
             if len(self._waiting) < self._options.enough:  # the next ones are stored together
                 await self._clock.sleep(self._options.gather)
 
     async def store_once(self) -> int:
-        batch = self._waiting[: self._batch]
+        batch = self._next_batch()
         if not batch:
             return 0
         self._storing_since = asyncio.get_running_loop().time()
@@ -113,17 +117,30 @@ class Results(Generic[F]):
             raise
         finally:
             self._storing_since = None
-        del self._waiting[: len(batch)]
+        stored = [run for run in batch if run.claim.run_id not in report.locked]
+        locked = [run for run in batch if run.claim.run_id in report.locked]
+        self._waiting = [*self._waiting[len(batch) :], *locked]  # it holds up no other
         self._batch = self._options.finish_batch
         self.are_owed = self.are_owed and bool(self._waiting)
-        for finished in batch:
+        for finished in stored:
             self._on_stored(finished, finished.claim.run_id in report.late)
         self._on_batch(report)
         self._stored.set()
-        return len(batch)
+        return len(stored)
+
+    def _next_batch(self) -> list[F]:
+        """At most one result per run. A worker that lost a lease and then claimed the same run
+        again may have two; a batch that is fenced by run would mistake the older one for the
+        newer."""
+        batch = self._waiting[: self._batch]
+        if len({finished.claim.run_id for finished in batch}) == len(batch):
+            return batch
+        run_ids = [finished.claim.run_id for finished in batch]
+        repeated = next(n for n, run_id in enumerate(run_ids) if run_id in run_ids[:n])
+        return batch[:repeated]
 
     async def wait_until_stored(self, at_most: timedelta) -> None:
-        """A database that is gone must not hold a worker for ever."""
+        """Bounded: a database that is gone must not keep a worker from ending."""
         with suppress(TimeoutError):
             async with asyncio.timeout(at_most.total_seconds()):
                 while self._waiting:
@@ -131,7 +148,7 @@ class Results(Generic[F]):
                     await self._stored.wait()
 
     async def _store(self, batch: Sequence[F]) -> FinishReport:
-        """In one transaction; where the store cannot take them all, each in its own."""
+        """Store the batch in one transaction; where that fails, each result in its own."""
         try:
             return await self._queue.finish(batch)
         except StoreUnavailable:
@@ -142,10 +159,12 @@ class Results(Generic[F]):
         reports = [await self._store([finished]) for finished in batch]
         due = (report.next_due_at for report in reports if report.next_due_at is not None)
         late = frozenset[UUID]().union(*(report.late for report in reports))
-        return FinishReport(late, min(due, default=None))
+        locked = frozenset[UUID]().union(*(report.locked for report in reports))
+        return FinishReport(late, min(due, default=None), locked)
 
     async def _store_unfit(self, finished: F, error: Exception) -> FinishReport:
-        """Without what it brought; where even that fails, its lease ends and the slot is closed."""
+        """Store it without its contents; where even that fails, its lease ends and the slot is
+        closed later."""
         why = f"its result could not be stored: {error_text(error)}"
         try:
             return await self._queue.finish([self._unfit(finished, why)])

@@ -21,13 +21,13 @@ async def misfits(
     owner: Owner, rules: Sequence[Rule], answers: Answers, expressions: Expressions
 ) -> list[tuple[int, str]]:
     """The index of a rule, and what does not fit; nothing where nothing was answered yet."""
-    found: list[tuple[int, str]] = []
+    texts: list[tuple[int, str]] = []
     for index, rule in enumerate(rules):
         names = [name for name in answers if rule.endpoint in (None, name)]
         text = await _misfit(owner, rule, names, answers, expressions)
         if text is not None:
-            found.append((index, f"the rule {rule.name!r}: {text}"))
-    return found
+            texts.append((index, f"the rule {rule.name!r}: {text}"))
+    return texts
 
 
 async def misfits_of_jobs(

@@ -1,4 +1,4 @@
-"""The events of one run on their way into the store: numbered, bounded, and `done` last."""
+"""Stores the events of one run: numbered, bounded, `done` last."""
 
 import asyncio
 import json
@@ -38,7 +38,7 @@ class RunRecorder:
             self._storing = asyncio.create_task(self._store_pending())
 
     async def end(self) -> tuple[RunEvent, ...]:
-        """What is not stored yet, with `done` at its end."""
+        """The events that are not stored yet, with `done` at the end."""
         if self._storing is not None:
             await self._storing
         self._count = min(self._count, MAX_EVENTS)
@@ -46,7 +46,7 @@ class RunRecorder:
         return tuple(self._pending)
 
     def _joined(self, data: Mapping[str, Any]) -> bool:
-        """Pieces of text that come together are one event."""
+        """Consecutive text deltas are joined into one event."""
         last = self._pending[-1] if self._pending else None
         if last is None or last.kind != EventKind.TEXT_DELTA or self._storing is not None:
             return False

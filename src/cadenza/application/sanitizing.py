@@ -1,4 +1,4 @@
-"""Text from outside before a brain or a log gets it: hostile, so cut, cleaned, and only data."""
+"""Cleans hostile text from outside, before a brain or a log gets it."""
 
 import json
 import unicodedata
@@ -26,7 +26,7 @@ _DRAWN_AS_NOTHING = frozenset(
 
 
 def clean_text(text: str) -> str:
-    """Without control, formatting and invisible characters, which can hide or fake what is said."""
+    """Without control, formatting and invisible characters, which can hide or fake content."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(char for char in text if char in _ALLOWED or _is_visible(char))
@@ -37,7 +37,7 @@ def _is_visible(char: str) -> bool:
 
 
 def sanitized_body(body: Body) -> Body:
-    """JSON that is short stays JSON; what is long becomes text, cut and marked."""
+    """Short JSON stays JSON; a longer body becomes text, cut and marked as cut."""
     return shortened(sanitized(body))
 
 
@@ -47,7 +47,7 @@ def shortened(cleaned: Body) -> Body:
 
 
 def sanitized(value: Any, longest: int = _MAX_READ, depth: int = 0) -> Any:
-    """Whatever it is, as JSON that anybody can show and store: cleaned, finite, not too deep."""
+    """Any value as JSON that is safe to show and store: cleaned, finite, of bounded depth."""
     if isinstance(value, str):
         cleaned = clean_text(value[:longest])
         return cleaned if len(value) <= longest else _cut(cleaned, longest)
@@ -76,5 +76,5 @@ def _cut(text: str, longest: int) -> str:
 
 
 def error_text(error: BaseException) -> str:
-    """What broke that nobody expected to, short enough to be stored."""
+    """An unexpected exception as text that is short enough to be stored."""
     return clean_text(f"{type(error).__name__}: {error}"[:500])

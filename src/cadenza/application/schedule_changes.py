@@ -1,4 +1,4 @@
-"""What happens to a schedule within a transaction, whoever asks: a request, or a file."""
+"""Changes of a schedule within a transaction, for requests and for files."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ DELETED = "its schedule was deleted before it started"
 
 @dataclass(frozen=True, slots=True)
 class NewSchedule:
-    """With a grant that the owner has, or one that is made for it at an account's cost."""
+    """With an existing grant of the owner, or a new one for an account."""
 
     definition: ScheduleDefinition
     grant_id: UUID | None = None
@@ -29,7 +29,7 @@ class NewSchedule:
 
 
 class ScheduleChanges:
-    """The slot that waits changes with its schedule."""
+    """Every change of a schedule also replaces its waiting slot."""
 
     def __init__(self, grants: GraphGrants, cron: Cron) -> None:
         self._grants = grants
@@ -43,7 +43,7 @@ class ScheduleChanges:
         wanted: NewSchedule,
         accounts: Sequence[Account],
     ) -> Schedule:
-        """Of the accounts there is one where none is named."""
+        """Where the file or request names no account, there is exactly one."""
         now = await tx.time()
         self.check(wanted.definition, now)
         grant = await self._grants.take(tx, caller, _choice(wanted, accounts, schedule_id))
@@ -64,7 +64,7 @@ class ScheduleChanges:
         definition: ScheduleDefinition,
         fields: Sequence[str],
     ) -> Schedule:
-        """Of a schedule that is locked."""
+        """Change a schedule that is locked."""
         now = await tx.time()
         self.check(definition, now)
         changed = replace(
@@ -78,7 +78,7 @@ class ScheduleChanges:
         return changed
 
     async def end(self, tx: Transaction, caller: Caller, schedule: Schedule) -> None:
-        """Its history stays; the grant that was made for it ends with it."""
+        """Its history stays; a grant that was made for it is revoked."""
         now = await tx.time()
         await tx.save_schedule(replace(schedule, deleted_at=now, updated_at=now))
         await tx.remove_waiting_slots(schedule.id)
@@ -95,7 +95,7 @@ class ScheduleChanges:
         self._grants.check_model(definition.model)
 
     async def _enqueue_next(self, tx: Transaction, schedule: Schedule, now: datetime) -> Schedule:
-        """Never a slot that was taken already: claims reach a little ahead of their time."""
+        """Never a slot that was claimed already: claims reach a little ahead of the slot's time."""
         if not schedule.definition.enabled:
             return replace(schedule, next_run_at=None)
         after = max(now, schedule.last_run_at or now)

@@ -1,4 +1,4 @@
-"""The schedules of a file: compared with what is stored, and written with the rest of it."""
+"""The schedules of a file: compared with what is stored, and written with the rest of the file."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ from cadenza.domain.schedule_difference import ScheduleChange, StoredSchedule, s
 
 @dataclass(frozen=True, slots=True)
 class WantedSchedules:
-    """With the accounts that their names may mean."""
+    """The schedules of a file, with the accounts that they may name."""
 
     schedules: Sequence[DeclaredSchedule]
     accounts: Sequence[Account]
@@ -49,7 +49,7 @@ class ScheduleManifests:
         *,
         prune: bool,
     ) -> Sequence[ScheduleChange]:
-        """InvalidFields with everything that could not be written."""
+        """Raises InvalidFields with everything that could not be written."""
         changes = schedule_difference(stored, wanted.schedules, prune=prune)
         named = [_with_account_name(change, wanted.accounts) for change in changes]
         if errors := [error for change in named for error in self._errors(change, wanted, now)]:
@@ -99,7 +99,7 @@ class ScheduleManifests:
 
 
 def _with_account_name(change: ScheduleChange, accounts: Sequence[Account]) -> ScheduleChange:
-    """Shown by its name, where one is to be created."""
+    """A schedule that would be created is shown with its account's name."""
     if change.kind is not ChangeKind.CREATE or change.after is None:
         return change
     try:

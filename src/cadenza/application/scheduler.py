@@ -1,4 +1,4 @@
-"""The scheduler: a worker that sends what endpoints call."""
+"""The scheduler: a worker that calls the targets of endpoints."""
 
 from dataclasses import replace
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""What owners do with schedules of graphs, and with their runs."""
+"""Use cases of graph schedules and their runs."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -52,7 +52,7 @@ class Schedules:
     async def create(
         self, caller: Caller, wanted: NewSchedule, sent: IdempotencyRecord | None = None
     ) -> tuple[Schedule, bool]:
-        """The schedule, and whether the same request had made it before."""
+        """Returns the schedule, and whether an earlier identical request had created it."""
         accounts = await self._candidates(caller, wanted)
         schedule_id = self._new_id()
         async with self._store.transaction() as tx:
@@ -86,7 +86,7 @@ class Schedules:
     # --- Runs -----------------------------------------------------------------------------
 
     async def run_now(self, caller: Caller, schedule_id: UUID) -> datetime:
-        """A slot of its own, at this instant, which is given back."""
+        """Adds a slot at this instant, and returns it."""
         async with self._store.transaction() as tx:
             schedule, now = await tx.lock_schedule(caller.tenant_id, schedule_id)
             is_forbidden = schedule.definition.concurrency is Concurrency.FORBID
@@ -115,7 +115,7 @@ class Schedules:
     async def answer(
         self, caller: Caller, schedule_id: UUID, run_id: UUID, answer: Any
     ) -> datetime:
-        """What a run asked; it goes on as a new run of the same schedule, once."""
+        """Answer a run's question; the graph goes on as a new run of the same schedule, once."""
         check_size("answer", answer)
         async with self._store.transaction() as tx:
             schedule, now = await tx.lock_schedule(caller.tenant_id, schedule_id)
@@ -129,7 +129,7 @@ class Schedules:
         return now
 
     def next_runs(self, schedule: Schedule, count: int) -> Sequence[datetime]:
-        """The slot that waits, and those after it."""
+        """The waiting slot, and those after it."""
         runs: list[datetime] = []
         next_at = schedule.next_run_at
         while next_at is not None and len(runs) < count:

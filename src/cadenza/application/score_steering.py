@@ -57,11 +57,15 @@ class Flag:
     rule: str | None = None
 
 
+def steered_by(author: Author, brain: str | None, rule_id: UUID | None) -> SteeredBy:
+    return _STEERED_BY[authority_of(author, brain, rule_id)]
+
+
 def window_of(named: NamedEntry, rules: RuleNames, now: datetime) -> Window:
     entry, advice = named.entry, named.entry.advice
-    steered_by = _STEERED_BY[authority_of(advice.author, advice.brain, advice.rule_id)]
-    name = named.user_name if steered_by is SteeredBy.PERSON else _rule(advice.rule_id, rules)
-    return Window(entry, _kind(entry), entry.ending(now), steered_by, name)
+    by = steered_by(advice.author, advice.brain, advice.rule_id)
+    name = named.user_name if by is SteeredBy.PERSON else _rule(advice.rule_id, rules)
+    return Window(entry, _kind(entry), entry.ending(now), by, name)
 
 
 def flags_of(named: NamedEntry, rules: RuleNames) -> Iterator[Flag]:
@@ -107,6 +111,11 @@ def _length(entry: SteeringEntry, advice: Advice) -> str:
     if end_at >= FOREVER:
         return " until resumed"
     seconds = round((end_at - entry.begun_at).total_seconds())
+    if seconds >= 600:  # a renewal leaves odd seconds, which nobody wants to read
+        seconds = round(seconds / 60) * 60
+    minutes, rest = divmod(seconds, 60)
+    if rest and seconds > 120:
+        return f" for {minutes} min {rest} s"
     return f" for {humanize(timedelta(seconds=seconds))}"
 
 

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from cadenza.application.ports.catalogue import JobReads, StoredEndpoint, StoredJob
 from cadenza.application.ports.expressions import Expressions
+from cadenza.application.ports.run_authors import RunAuthorReads
 from cadenza.application.ports.score import LaneBucket, LaneRun, LaneSearch, ScoreReads
 from cadenza.application.ports.steering_history import NamedEntry, SteeringReads
 from cadenza.application.score_steering import (
@@ -50,6 +51,10 @@ PLANNED = 50  # runs ahead, of a lane
 PLANNED_IN_ALL = 1_000
 WINDOWS = 100  # of a lane
 SUGGESTIONS = 200
+BY_HAND = 500  # runs of all lanes whose people are named
+Windows = Mapping[UUID, list[Window]]
+Flags = Mapping[UUID, list[Flag]]
+ByHand = Mapping[UUID, Mapping[datetime, str | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +88,7 @@ class Lane:
     flags: Sequence[Flag]
     planned: Sequence[Upcoming]
     baseline: Sequence[Upcoming]
+    by_hand: Mapping[datetime, str | None]  # who asked for the run of a slot
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +110,7 @@ class Scores:
     reads: ScoreReads
     jobs: JobReads
     steering: SteeringReads
+    authors: RunAuthorReads
     expressions: Expressions
     cron: Cron
 
@@ -113,47 +120,60 @@ class Scores:
         from_at, to_at = query.span(job.read_at)
         search = LaneSearch(job_id, query.endpoint_ids, query.after, query.lanes + 1)
         lanes, total = await self.reads.lanes(tenant_id, search)
-        shown = lanes[: query.lanes]
+        page = lanes[: query.lanes]
         width = bucket_width(to_at - from_at)
-        fields = await self._fields(job, shown, query)
+        fields = await self._fields(job, page, query)
         return Score(
             *(job, job.read_at, from_at, to_at, width, total),
-            lanes=await self._lanes(job, shown, from_at, to_at, query.runs, width),
+            lanes=await self._lanes(job, page, from_at, to_at, query.runs, width),
             has_more=len(lanes) > query.lanes,
-            series=await self._series(fields, shown, from_at, to_at, query.values),
+            series=await self._series(fields, page, from_at, to_at, query.values),
             fields=fields[:CHOICES] if query.with_fields else (),
         )
 
     async def _lanes(
         self,
         job: StoredJob,
-        shown: Sequence[StoredEndpoint],
+        page: Sequence[StoredEndpoint],
         from_at: datetime,
         to_at: datetime,
         most: int,
         width: timedelta,
     ) -> list[Lane]:
-        ids = [stored.endpoint.id for stored in shown]
+        ids = [stored.endpoint.id for stored in page]
         if not ids:
             return []
-        runs, buckets, each = await self._runs(ids, from_at, to_at, most, width)
-        entries = await self.steering.steering_between(ids, from_at, to_at, WINDOWS)
-        sessions = await self.reads.suggesting_sessions(ids, from_at, to_at, SUGGESTIONS)
-        ahead = await _ahead(shown, job.read_at, to_at, self.cron)
-        rules = {rule.id: rule.name for rule in job.job.rules if rule.id is not None}
-        windows, flags = _steered(entries, sessions, rules, job.read_at, from_at)
+        # What bent them, and what lies ahead, is found out while the database looks for runs.
+        (runs, buckets, per_lane), (windows, flags, by_hand), ahead = await asyncio.gather(
+            self._runs(ids, from_at, to_at, most, width),
+            self._bent(job, ids, from_at, to_at),
+            _ahead(page, job.read_at, to_at, self.cron),
+        )
         return [
             Lane(
                 stored,
-                runs[id_],
+                runs.get(id_, ()),
                 buckets.get(id_),
-                _known_from(buckets.get(id_), each),
+                _known_from(buckets.get(id_), per_lane),
                 windows[id_],
                 sorted(flags[id_], key=lambda flag: flag.at),
                 *ahead[id_],
+                by_hand[id_],
             )
-            for id_, stored in zip(ids, shown, strict=True)
+            for id_, stored in zip(ids, page, strict=True)
         ]
+
+    async def _bent(
+        self, job: StoredJob, ids: Sequence[UUID], from_at: datetime, to_at: datetime
+    ) -> tuple[Windows, Flags, ByHand]:
+        entries = await self.steering.steering_between(ids, from_at, to_at, WINDOWS)
+        sessions = await self.reads.suggesting_sessions(ids, from_at, to_at, SUGGESTIONS)
+        asked = await self.authors.asked_between(ids, from_at, to_at, BY_HAND)
+        by_hand = defaultdict[UUID, dict[datetime, str | None]](dict)
+        for (endpoint_id, slot_at), author in asked.items():
+            by_hand[endpoint_id][slot_at] = author.name
+        rules = {rule.id: rule.name for rule in job.job.rules if rule.id is not None}
+        return *_steered(entries, sessions, rules, job.read_at, from_at), by_hand
 
     async def _runs(
         self,
@@ -162,43 +182,44 @@ class Scores:
         to_at: datetime,
         most: int,
         width: timedelta,
-    ) -> tuple[Mapping[UUID, list[LaneRun]], Mapping[UUID, list[LaneBucket]], int]:
+    ) -> tuple[Mapping[UUID, Sequence[LaneRun]], Mapping[UUID, list[LaneBucket]], int]:
         """One by one where they are few; else counted, so many of the newest of each lane."""
         most = min(most, RUNS_OF_A_SCORE // len(ids))
         counts = await self.reads.count_runs(ids, from_at, to_at, most + 1)
         few = [id_ for id_ in ids if counts[id_] <= most]
         many = [id_ for id_ in ids if counts[id_] > most]
-        runs, buckets = defaultdict[UUID, list[LaneRun]](list), dict[UUID, list[LaneBucket]]()
-        for run in await self.reads.lane_runs(few, from_at, to_at) if few else ():
-            runs[run.endpoint_id].append(run)
-        each = BUCKETED_RUNS // max(1, len(many))
+        runs: Mapping[UUID, Sequence[LaneRun]] = {}
+        buckets: dict[UUID, list[LaneBucket]] = {}
+        if few:
+            runs = await self.reads.lane_runs(few, from_at, to_at)
+        per_lane = BUCKETED_RUNS // max(1, len(many))
         if many:
-            counted = await self.reads.lane_buckets(many, from_at, to_at, width, each)
+            counted = await self.reads.lane_buckets(many, from_at, to_at, width, per_lane)
             for bucket in counted:
                 buckets.setdefault(bucket.endpoint_id, []).append(bucket)
-        return runs, buckets, each
+        return runs, buckets, per_lane
 
     async def _fields(
-        self, job: StoredJob, shown: Sequence[StoredEndpoint], query: ScoreQuery
+        self, job: StoredJob, page: Sequence[StoredEndpoint], query: ScoreQuery
     ) -> list[Field]:
         """What the rules read; and what else is in the answers, where that is wanted or all."""
-        fields = fields_of_rules(job.job.rules, shown, self.expressions)
-        if not shown or (fields and not query.with_fields):
+        fields = fields_of_rules(job.job.rules, page, self.expressions)
+        if not page or (fields and not query.with_fields):
             return fields
-        looked_at = [stored.endpoint.id for stored in shown[:LOOKED_AT]]
-        others = telling_fields(await self.reads.recent_bodies(looked_at, ANSWERS), shown)
+        looked_at = [stored.endpoint.id for stored in page[:LOOKED_AT]]
+        others = telling_fields(await self.reads.recent_bodies(looked_at, ANSWERS), page)
         known = {(field.endpoint_id, field.path) for field in fields}
-        return fields + [each for each in others if (each.endpoint_id, each.path) not in known]
+        return fields + [field for field in others if (field.endpoint_id, field.path) not in known]
 
     async def _series(
         self,
         known: Sequence[Field],
-        shown: Sequence[StoredEndpoint],
+        page: Sequence[StoredEndpoint],
         from_at: datetime,
         to_at: datetime,
         choice: Sequence[Choice],
     ) -> list[Series]:
-        fields = chosen_fields(choice, known, shown) or known
+        fields = chosen_fields(choice, known, page) or known
         series: list[Series] = []
         for field in fields[: 3 * SERIES]:
             span = (from_at, to_at, POINTS)
@@ -216,7 +237,7 @@ def _steered(
     rules: Mapping[UUID, str],
     now: datetime,
     from_at: datetime,
-) -> tuple[Mapping[UUID, list[Window]], Mapping[UUID, list[Flag]]]:
+) -> tuple[Windows, Flags]:
     windows, flags = defaultdict[UUID, list[Window]](list), defaultdict[UUID, list[Flag]](list)
     for named in entries:
         endpoint_id = named.entry.endpoint_id
@@ -228,8 +249,8 @@ def _steered(
     return windows, flags
 
 
-def _known_from(buckets: Sequence[LaneBucket] | None, each: int) -> datetime | None:
-    if not buckets or sum(bucket.runs for bucket in buckets) < each:
+def _known_from(buckets: Sequence[LaneBucket] | None, per_lane: int) -> datetime | None:
+    if not buckets or sum(bucket.runs for bucket in buckets) < per_lane:
         return None
     return min(bucket.first_at for bucket in buckets)
 
@@ -238,18 +259,18 @@ Ahead = tuple[list[Upcoming], list[Upcoming]]
 
 
 async def _ahead(
-    shown: Sequence[StoredEndpoint], now: datetime, to_at: datetime, cron: Cron
+    page: Sequence[StoredEndpoint], now: datetime, to_at: datetime, cron: Cron
 ) -> Mapping[UUID, Ahead]:
     """Planned under what is in force, and by the baseline alone; nothing where all is past."""
     if to_at <= now:
         return defaultdict(lambda: ([], []))
-    count = min(PLANNED, max(1, PLANNED_IN_ALL // len(shown)))
+    count = min(PLANNED, max(1, PLANNED_IN_ALL // len(page)))
 
     def walk() -> dict[UUID, Ahead]:
-        return {lane.endpoint.id: _walk(lane, now, to_at, cron, count) for lane in shown}
+        return {lane.endpoint.id: _walk(lane, now, to_at, cron, count) for lane in page}
 
     # A rare cron line takes long to walk, and others are waiting.
-    is_cron = any(isinstance(lane.endpoint.baseline, CronLine) for lane in shown)
+    is_cron = any(isinstance(lane.endpoint.baseline, CronLine) for lane in page)
     return await asyncio.to_thread(walk) if is_cron else walk()
 
 

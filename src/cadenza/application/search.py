@@ -1,4 +1,4 @@
-"""One search over jobs, endpoints, failed runs and sessions; of what has a time, the last days."""
+"""One search over jobs, endpoints, failed runs and sessions; runs and sessions of the last days."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _STATUS_CODES = range(100, 1000)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SearchMatches:
     jobs: Sequence[StoredJob]
     endpoints: Sequence[StoredEndpoint]
     runs: Sequence[ListedRun]
@@ -39,9 +39,11 @@ class Search:
     runs: RunReads
     records: Records
 
-    async def everywhere(self, tenant_id: UUID, text: str, now: datetime, limit: int) -> Found:
-        """A piece of a name, a description, an address, an error or a reasoning; or a status
-        code. Each kind by itself is bounded, as its list is."""
+    async def everywhere(
+        self, tenant_id: UUID, text: str, now: datetime, limit: int
+    ) -> SearchMatches:
+        """Finds a part of a name, description, address, error or reasoning, or a status code. Each
+        kind is bounded as its own list is."""
         since_at = now - LOOKED_BACK
         jobs = await self.jobs.list_jobs(tenant_id, JobSearch(search=text, limit=limit))
         endpoints = await self.endpoints.list_endpoints(
@@ -53,7 +55,7 @@ class Search:
         )
         ids = {row.endpoint_id for row in (*runs.items, *sessions.items)}
         names = await self.endpoints.endpoint_names(tenant_id, ids)
-        return Found(jobs, endpoints, runs.items, sessions.items, names, since_at)
+        return SearchMatches(jobs, endpoints, runs.items, sessions.items, names, since_at)
 
 
 def _run_search(text: str, since_at: datetime, limit: int) -> RunSearch:

@@ -1,4 +1,4 @@
-"""Bring every secret under a new master key, and say which keys are still needed."""
+"""Seal every secret with a new master key, and report which keys are still needed."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class Secrets:
 
 @dataclass(frozen=True, slots=True)
 class Holdings:
-    """The master keys at hand, and how many values need which."""
+    """The master keys at hand, and how many values need each."""
 
     where: str
     ids: Sequence[str]
@@ -52,9 +52,9 @@ async def holdings(secrets: Secrets) -> Holdings:
 async def rotate_secrets(
     secrets: Secrets, on_progress: Progress = lambda _done, _all: None
 ) -> Rotated:
-    """Finish what an earlier rotation, or a new first key, left to do; else begin with a new key.
+    """Finish an earlier rotation; where there is none to finish, begin one with a new key.
 
-    Keys of a setting are the admin's to make: there the first one is taken as it is.
+    Keys that come from a setting are made by the admin: the first one is used as it is.
     """
     async with secrets.values.rotating():
         made_key = False

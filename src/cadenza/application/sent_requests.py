@@ -1,7 +1,7 @@
-"""What a run sent, put together again from its endpoint's target, with secrets masked.
+"""What a run sent, rebuilt from its endpoint's target with secrets masked.
 
-A request is not stored with its run: that would write every body a second time. It is exact where
-the target has not changed since the run was claimed; else it says since when it may differ.
+Requests are not stored with runs, which would write every body a second time. The result is exact
+where the target has not changed since the run was claimed; else it says since when it may differ.
 """
 
 from collections.abc import Mapping
@@ -12,13 +12,14 @@ from typing import Any
 from cadenza.application.ports.run_search import RunAround
 from cadenza.domain.graph_target import GraphTarget
 from cadenza.domain.instants import iso
+from cadenza.domain.queue_target import QueueTarget
 from cadenza.domain.run import Run
 from cadenza.domain.target import KEPT, HttpTarget, ShellTarget
 
 
 @dataclass(frozen=True, slots=True)
 class SentRequest:
-    kind: str  # http, shell, graph or function
+    kind: str  # http, shell, graph, function or queue
     is_exact: bool
     changed_at: datetime | None  # of the target, where it is not exact
     method: str | None = None
@@ -28,6 +29,7 @@ class SentRequest:
     command: tuple[str, ...] = ()
     graph_id: str | None = None
     function: str | None = None
+    topic: str | None = None
 
 
 def sent_request(run: Run, around: RunAround) -> SentRequest:
@@ -40,16 +42,19 @@ def sent_request(run: Run, around: RunAround) -> SentRequest:
         return SentRequest("http", *when, *what)
     if isinstance(target, ShellTarget):
         return SentRequest("shell", *when, command=target.command)
+    if isinstance(target, QueueTarget):
+        what = (None, target.url, _headers(target, run), target.body)
+        return SentRequest("queue", *when, *what, topic=target.topic)
     if isinstance(target, GraphTarget):
         return SentRequest("graph", *when, body=target.input, graph_id=target.graph_id)
     return SentRequest("function", *when, function=target.path)
 
 
-def _headers(target: HttpTarget, run: Run) -> dict[str, str]:
-    """As the dispatcher makes them, but for the signature, which nobody else is to see."""
+def _headers(target: HttpTarget | QueueTarget, run: Run) -> dict[str, str]:
+    """As the dispatcher makes them, without the signature."""
     return {
         **target.headers,
-        **dict.fromkeys(target.secret_headers, KEPT),
+        **(dict.fromkeys(target.secret_headers, KEPT) if isinstance(target, HttpTarget) else {}),
         "Idempotency-Key": f"{run.endpoint_id}:{iso(run.slot_at)}",
         "Cadenza-Attempt": str(run.attempt),
         "Cadenza-Slot": iso(run.slot_at),

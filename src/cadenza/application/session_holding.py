@@ -6,7 +6,7 @@ allow, and a session that fails leaves the baseline as it was.
 
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -18,6 +18,7 @@ from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.events import Event, Events
 from cadenza.application.ports.planning import Quota, Reservation
 from cadenza.application.ports.store import Store
+from cadenza.application.ports.tracing import Span, Tracer
 from cadenza.application.session_metering import MeteredTools, Payer, Payers, SessionMeter, Unpaid
 from cadenza.application.session_record import SessionRecorder, failure_of
 from cadenza.application.sessions import record_skipped
@@ -46,6 +47,7 @@ class SessionHolder:
     new_id: Callable[[], UUID]
     at_most: timedelta  # a brain that hangs is cut off
     payers: Payers | None = None  # None: what a brain says of its cost is all there is
+    tracer: Tracer | None = None
 
     def __post_init__(self) -> None:
         self._recorder = SessionRecorder(self.brain, self.clock, self.new_id)
@@ -143,8 +145,10 @@ class SessionHolder:
         toolbox = self._toolbox(context, session_id)
         tools = MeteredTools(toolbox, meter)
         error: Exception | None = None
+        span = self._span(context, session_id)
         try:
-            tools.report_usage(await self._think(context, tools))
+            with span.active() if span is not None else nullcontext():
+                tools.report_usage(await self._think(context, tools))
             self._answered(context)
         except StoreUnavailable:
             raise
@@ -152,10 +156,27 @@ class SessionHolder:
             error = failure
             self._learn_from(failure, context)
         finally:  # also where the session is cut off: what it used, it used
+            if span is not None:
+                calls, tokens = len(tools.toolbox.calls), tools.usage.tokens
+                attributes = {"cadenza.tool_calls": calls, "cadenza.tokens": tokens}
+                span.end(attributes, type(error).__name__ if error is not None else None)
             await self._settle(context, tools, reservation)
         session = self._recorder.ended(session_id, context, tools, error)
         self._tell(session, context)
         return session
+
+    def _span(self, context: AnalysisContext, session_id: UUID) -> Span | None:
+        if self.tracer is None or not self.tracer.samples(session_id):
+            return None
+        endpoint = context.endpoint
+        attributes = {
+            "cadenza.tenant_id": str(endpoint.tenant_id),
+            "cadenza.endpoint_id": str(endpoint.id),
+            "cadenza.endpoint": endpoint.name,
+            "cadenza.session_id": str(session_id),
+            "cadenza.brain": kind_of(self.brain.name),
+        }
+        return self.tracer.trace("session", session_id, attributes)
 
     def _toolbox(self, context: AnalysisContext, session_id: UUID) -> Toolbox:
         return Toolbox(

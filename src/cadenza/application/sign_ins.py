@@ -9,7 +9,7 @@ from cadenza.application.authentication import Authentication
 from cadenza.application.ports.sign_ins import SignInReads
 from cadenza.application.ports.store import Store
 from cadenza.application.recording import record
-from cadenza.domain.access import Caller, hash_of
+from cadenza.domain.access import Caller, caller_of, hash_of
 from cadenza.domain.sign_in import LASTS, LINK_LASTS, SignIn, SignInLink
 
 SEEN_NOTED = timedelta(minutes=1)
@@ -25,6 +25,11 @@ class SignIns:
     async def with_key(self, key: str) -> tuple[Caller, str] | None:
         """Who it is, and the token for their cookie; None where the key opens nothing."""
         caller = await self.authentication.caller_of(key.strip())
+        return None if caller is None else (caller, await self._add(caller))
+
+    async def as_person(self, user_id: UUID) -> tuple[Caller, str] | None:
+        """Somebody whom an invitation or a provider has vouched for; they need no key."""
+        caller = await self.authentication.person(user_id)
         return None if caller is None else (caller, await self._add(caller))
 
     async def with_link(self, token: str) -> tuple[Caller, str] | None:
@@ -54,6 +59,8 @@ class SignIns:
         sign_in, now = match
         if now - sign_in.last_seen_at >= SEEN_NOTED:
             await self.reads.note_seen(sign_in.hash)
+        if sign_in.key_id is None:
+            return await self.authentication.person(sign_in.user_id)
         return await self._caller(sign_in.key_id, now)
 
     async def sign_out(self, caller: Caller, token: str) -> None:
@@ -70,7 +77,8 @@ class SignIns:
 
     async def _add(self, caller: Caller) -> str:
         token = self.new_secret()
-        ids = (caller.tenant_id, caller.user_id, caller.key_id)
+        key_id = None if caller.key_id == caller.user_id else caller.key_id
+        ids = (caller.tenant_id, caller.user_id, key_id)
         async with self.store.transaction() as tx:
             now = await tx.time()
             await tx.delete_ended_sign_ins(now)
@@ -83,4 +91,4 @@ class SignIns:
         if match is None or not match[0].in_force(max(now, match[2])):
             return None
         key, user, _ = match
-        return Caller(key.tenant_id, user.id, key.id, user.name, key.scopes)
+        return caller_of(user, key)

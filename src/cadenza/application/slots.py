@@ -1,8 +1,7 @@
-"""The queue of slots that graph workers work off.
+"""The queue of slots that graph workers take from.
 
-One transaction takes a slot that is due and puts the next one in its place, so that no error can
-break the chain. A start is stored before any of the user's code runs; from then on the slot is
-never started again.
+One transaction takes a due slot and inserts the next one, so that no error can break the chain. A
+start is stored before any user code runs; from then on the slot is never started again.
 """
 
 from collections import Counter
@@ -11,10 +10,10 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from cadenza.application.ports.claims import ClaimBatch, ClaimRequest, FinishReport
+from cadenza.application.ports.claims import ClaimBatch, ClaimRequest, FinishReport, Renewal
 from cadenza.application.ports.schedules import RUN_TASK, SlotJob
 from cadenza.application.ports.store import Channel, Store, Transaction
-from cadenza.application.starting import Refusals, refused_starts
+from cadenza.application.starting import LOCKED, Refusals, refused_starts
 from cadenza.domain.audit import PendingEvent
 from cadenza.domain.cron import Cron
 from cadenza.domain.instants import iso
@@ -34,7 +33,7 @@ from cadenza.domain.slot import (
 
 
 def slot_job(schedule: Schedule, run_at: datetime, **payload: object) -> SlotJob:
-    """`add_job(task, payload, run_at, job_key, queue_name)` for one slot of a schedule."""
+    """The arguments of `add_job(task, payload, run_at, job_key, queue_name)` for one slot."""
     payload = {"schedule_id": str(schedule.id), "scheduled_for": iso(run_at), **payload}
     return SlotJob(RUN_TASK, payload, run_at, job_key(schedule.id, run_at), str(schedule.id))
 
@@ -72,7 +71,8 @@ class ClaimedSlots:
         return ClaimBatch([*lost, *claims], next_due_at, backlog=is_backlog)
 
     async def claim_lost(self, request: ClaimRequest) -> Sequence[SlotClaim]:
-        """The sweep also mends chains: what has no slot ahead gets exactly one."""
+        """The sweep: takes over lost runs, and gives every schedule without a slot exactly one
+        ahead."""
         async with self._store.transaction() as tx:
             now, broken = await tx.lock_broken_chains(self._grace)
             await self._carry_out(tx, [*self._mended(broken, now)], request)
@@ -116,31 +116,33 @@ class ClaimedSlots:
     # --- Start ----------------------------------------------------------------------------
 
     async def start(self, claims: Sequence[SlotClaim]) -> Refusals:
-        """Store that they start. What is not given back as refused may begin."""
+        """Record that they start; runs that are not returned as refused may begin."""
         async with self._store.transaction() as tx:
-            starting = await tx.lock_starting(claims)
-            refusals = await refused_starts(tx, [claim.run_id for claim in claims], starting)
-            good = [claim for claim in claims if claim.run_id not in refusals]
+            starting, locked = await tx.lock_starting(claims)
+            run_ids = [claim.run_id for claim in claims if claim.run_id not in locked]
+            refusals = await refused_starts(tx, run_ids, starting)
+            good = [claim for claim in claims if claim.run_id not in {*refusals, *locked}]
             if good:
                 await tx.note_started(good)
-        return refusals
+        return {**refusals, **dict.fromkeys(locked, LOCKED)}
 
     # --- Keep and end ---------------------------------------------------------------------
 
-    async def renew(self, claims: Sequence[SlotClaim], lease: timedelta) -> frozenset[UUID]:
+    async def renew(self, claims: Sequence[SlotClaim], lease: timedelta) -> Renewal:
         async with self._store.transaction() as tx:
             return await tx.renew_slots(claims, lease)
 
     async def finish(self, finished: Sequence[FinishedSlot]) -> FinishReport:
         async with self._store.transaction() as tx:
-            stored, next_at = await tx.close_slots(finished)
-            ended = [slot for slot in finished if slot.claim.run_id in stored]
+            closed = await tx.close_slots(finished)
+            next_at = closed.next_slot_at
+            ended = [slot for slot in finished if slot.claim.run_id in closed.stored]
             if ended:
                 await tx.add_events([_ended(slot) for slot in ended])
             if next_at is not None and next_at <= await tx.time():
                 await tx.notify(Channel.SLOTS)  # what waited behind it
-        late = frozenset(slot.claim.run_id for slot in finished) - stored
-        return FinishReport(late, next_at)
+        late = frozenset(slot.claim.run_id for slot in finished) - closed.stored - closed.locked
+        return FinishReport(late, next_at, closed.locked)
 
     async def give_back(self, claims: Sequence[SlotClaim]) -> None:
         async with self._store.transaction() as tx:
@@ -151,7 +153,8 @@ class ClaimedSlots:
 def _within_limits(
     decisions: Sequence[tuple[DueSlot, SlotDecision]], request: ClaimRequest
 ) -> Iterable[tuple[DueSlot, SlotDecision]]:
-    """No tenant beyond its limit, and one run of a schedule at a time; the others wait."""
+    """No tenant beyond its limit, and one run of an exclusive schedule at a time; the others
+    wait."""
     tenants = Counter(request.busy_tenants)
     started: set[UUID] = set()
     for slot, decision in decisions:

@@ -1,4 +1,4 @@
-"""Whether a run of a graph may start: its grant is good, and the account can pay."""
+"""Whether a run of a graph may start: its grant is valid, and the account can pay."""
 
 from collections.abc import Mapping, Sequence
 from uuid import UUID
@@ -9,15 +9,16 @@ from cadenza.domain.billing import covers
 from cadenza.domain.grant import GrantRefusal, GrantUse, refusal
 from cadenza.domain.graph import ErrorCode
 
+LOCKED = None  # not refused: somebody else has its row, so that it is asked about again
 # Why a run is not started: its grant is not good, or the account has no credits.
-Refusals = Mapping[UUID, GrantRefusal | ErrorCode]
+Refusals = Mapping[UUID, GrantRefusal | ErrorCode | None]
 
 
 async def refused_starts(
     tx: Transaction, run_ids: Sequence[UUID], starting: Sequence[Starting]
 ) -> Refusals:
-    """Of those that are locked, with every use of a grant logged. A run that is not among them is
-    no longer ours: `aborted`."""
+    """The refused ones among these runs; every use of a grant is logged. A run that is not locked
+    is no longer ours: `aborted`."""
     now = await tx.time()
     refusals: dict[UUID, GrantRefusal | ErrorCode] = dict.fromkeys(run_ids, ErrorCode.ABORTED)
     uses: list[GrantUse] = []

@@ -1,4 +1,4 @@
-"""Steering by hand: pauses, hints, run now and reset."""
+"""Manual control of endpoints: pauses, hints, run now, reset."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ class Steering:
         return await self._steer(caller, endpoint_id, "pause", paused, data)
 
     async def resume(self, caller: Caller, endpoint_id: UUID) -> StoredEndpoint:
-        """Lift a person's pause and a planner's; that of the job stays."""
+        """Lift the person's and the planner's pause; the job's pause stays."""
 
         def resumed(endpoint: Endpoint, now: datetime) -> Endpoint:
             return steering.resume(endpoint, Author.PERSON, now, self.cron)
@@ -69,8 +69,8 @@ class Steering:
         reason: str,
         written: str,
     ) -> StoredEndpoint:
-        """Run once at an instant, or so long from now, if the baseline does not come first.
-        `written` is when, as it was sent, for the audit log."""
+        """Run once at an instant or after a delay, unless the baseline comes first. `written` is
+        the time as it was sent, for the audit log."""
 
         def hinted(endpoint: Endpoint, now: datetime) -> Endpoint:
             at = now + run_at if isinstance(run_at, timedelta) else max(run_at, now)
@@ -81,7 +81,7 @@ class Steering:
         return await self._steer(caller, endpoint_id, "hint.one-shot", hinted, data)
 
     async def clear_hints(self, caller: Caller, endpoint_id: UUID) -> StoredEndpoint:
-        """Drop both hints; the baseline returns at once."""
+        """Remove both hints; the baseline applies at once."""
 
         def cleared(endpoint: Endpoint, now: datetime) -> Endpoint:
             return steering.clear_hints(endpoint, Author.PERSON, now, self.cron)
@@ -89,7 +89,7 @@ class Steering:
         return await self._steer(caller, endpoint_id, "hints.clear", cleared)
 
     async def reset_failures(self, caller: Caller, endpoint_id: UUID) -> StoredEndpoint:
-        """Forget the failures, and with them the back-off."""
+        """Set the failure count to 0, which ends the back-off."""
 
         def reset(endpoint: Endpoint, now: datetime) -> Endpoint:
             return steering.reset_failures(endpoint, now, self.cron)
@@ -97,7 +97,7 @@ class Steering:
         return await self._steer(caller, endpoint_id, "reset-failures", reset)
 
     async def run_now(self, caller: Caller, endpoint_id: UUID) -> datetime:
-        """A run now, whatever min and pause say; its slot."""
+        """Request a run now, ignoring min and pauses; returns its slot."""
         stored = await self._steer(caller, endpoint_id, "run", steering.request_run_now)
         assert stored.endpoint.manual_slot_at is not None
         return stored.endpoint.manual_slot_at
@@ -119,6 +119,8 @@ class Steering:
             await save_transitions(tx, [(stored.endpoint, endpoint)], person(caller))
             action = f"endpoint.{action}"
             await record(tx, caller.actor, caller.tenant_id, action, endpoint, data)
+            if (slot_at := endpoint.manual_slot_at) not in (None, stored.endpoint.manual_slot_at):
+                await tx.note_asked_run(endpoint_id, slot_at, caller.user_id)
         return stored.after(endpoint)
 
 

@@ -1,7 +1,7 @@
-"""A person accepts what a planner suggested: the same tool, with the same bounds, as the planner.
+"""A person accepts what a planner suggested: the same tool, under the same bounds.
 
-Mark and effect are one transaction: of two people who click at once one is refused, and where the
-tool refuses, or the process dies, the suggestion is as open as before.
+Mark and effect are one transaction: of two people who accept at once one is refused, and where the
+tool refuses, or the process ends, the suggestion stays open.
 """
 
 from dataclasses import dataclass, replace
@@ -37,8 +37,8 @@ class Suggestions:
     async def accept(
         self, caller: Caller, session_id: UUID, call: int | None
     ) -> tuple[int, dict[str, Any]]:
-        """Which call it was, and what took effect; None is the one that is suggested. Refused where
-        it was accepted before, is past its time, or cannot be done any more."""
+        """Returns the call, and what took effect. `call` may be None where there is only one
+        suggestion. Refused where it was accepted before, has expired, or is no longer possible."""
         suggestion = await self.suggestions.get_suggestion(caller.tenant_id, session_id, call)
         suggestion.check_open(self.clock.now())
         brain, endpoint_id = kind_of(suggestion.brain), suggestion.endpoint_id
@@ -57,8 +57,8 @@ class Suggestions:
             raise
 
     async def dismiss(self, caller: Caller, session_id: UUID, call: int | None) -> int:
-        """Which call it was. It is not shown any more, and nearly the same is not suggested again
-        while it would have been open. Refused where it can no longer be accepted anyway."""
+        """Returns the call. It is hidden, and nothing similar is suggested while it would have been
+        open. Refused where it could not be accepted any more."""
         suggestion = await self.suggestions.get_suggestion(caller.tenant_id, session_id, call)
         async with self.store.transaction() as tx:
             locked = await tx.lock_suggestion(caller.tenant_id, session_id, suggestion.call)
@@ -79,11 +79,17 @@ class Suggestions:
         return suggestion.call
 
     async def _record(
-        self, tx: Transaction, caller: Caller, action: str, suggestion: Suggestion
+        self,
+        tx: Transaction,
+        caller: Caller,
+        action: str,
+        suggestion: Suggestion,
+        **more: str,
     ) -> None:
-        session_id = suggestion.session_id
-        data = {"session_id": str(session_id), "call": suggestion.call}
-        await record(tx, caller.actor, caller.tenant_id, action, session_id, data)
+        """Recorded for the endpoint, so that its job's timeline shows it."""
+        data = {"session_id": str(suggestion.session_id), "call": suggestion.call, **more}
+        ids = (caller.tenant_id, action, suggestion.endpoint_id)
+        await record(tx, caller.actor, *ids, data)
 
     async def _mark_accepted(
         self, tx: Transaction, caller: Caller, suggestion: Suggestion
@@ -110,8 +116,6 @@ class Suggestions:
         return answer
 
     async def _note_refusal(self, caller: Caller, suggestion: Suggestion, error: Exception) -> None:
-        """What somebody accepted could not be done."""
-        subject = suggestion.session_id
-        data = {"session_id": str(subject), "call": suggestion.call, "reason": str(error)}
+        """Record that an accepted suggestion could not be carried out."""
         async with self.store.transaction() as tx:
-            await record(tx, caller.actor, caller.tenant_id, "suggestion.refused", subject, data)
+            await self._record(tx, caller, "suggestion.refused", suggestion, reason=str(error))

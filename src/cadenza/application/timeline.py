@@ -1,4 +1,4 @@
-"""What happened to a job: runs, what people did, and sessions, merged by time."""
+"""The timeline of a job: runs, people's actions and sessions, merged by time."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -15,7 +15,8 @@ Entry = ListedRun | AuditRecord | Session
 async def job_timeline(
     runs: RunReads, records: Records, tenant_id: UUID, job_id: UUID, span: Span
 ) -> SearchResult[Entry]:
-    """Newest first. Each kind is asked for a page; what one has not reached is for the next."""
+    """Newest first. Every kind is read a page at a time; the next page begins where the shortest
+    one ended."""
     within = asdict(span)
     pages = (
         await runs.search_runs(tenant_id, RunSearch(job_id=job_id, **within)),
@@ -33,8 +34,8 @@ async def job_timeline(
 
 
 def _counted(entries: Sequence[Entry]) -> list[Entry]:
-    """Sessions about an endpoint that were refused the same, one after the other, are one entry,
-    where the newest of them is."""
+    """Consecutive sessions of an endpoint with the same refusal become one entry, in the newest
+    one's place."""
     counted: list[Entry] = []
     newest: dict[tuple[UUID, str], int] = {}  # by endpoint and brain: its last entry
     for entry in entries:

@@ -22,7 +22,7 @@ from cadenza.application.reading_tools import ReadingTools
 from cadenza.application.sanitizing import sanitized, shortened
 from cadenza.application.transitions import save_transitions
 from cadenza.domain import bounds, steering
-from cadenza.domain.analysis import AnalysisContext
+from cadenza.domain.analysis import AnalysisContext, Waiting
 from cadenza.domain.authority import Authority, authority_of, describe, mode_of
 from cadenza.domain.bounds import MAX_TOOL_CALLS, Bounded, bounded
 from cadenza.domain.cron import Cron
@@ -119,7 +119,8 @@ class Toolbox:
             return call
         if not self._advises:
             return replace(call, took_effect=True, holds_until=self._effect.holds_until)
-        if is_waiting(name, call.arguments, self.context.waiting):
+        suggested = [Waiting(each.tool, each.arguments) for each in self.calls if each.suggested]
+        if is_waiting(name, call.arguments, (*self.context.waiting, *suggested)):
             return replace(call, repeated=True)
         return replace(call, suggested=True, holds_until=self._effect.holds_until)
 

@@ -1,4 +1,5 @@
-"""Endpoints after a transition: stored, with what bends them; workers woken where a plan moved."""
+"""Stores endpoints after a transition with their steering history, and wakes workers where a plan
+changed."""
 
 from collections.abc import Sequence
 
@@ -13,7 +14,7 @@ from cadenza.domain.steering_history import By, steering_changes
 async def save_transitions(
     tx: Transaction, transitions: Sequence[tuple[Endpoint, Endpoint]], by: By
 ) -> None:
-    """Each endpoint before and after; those that are as they were are left alone."""
+    """Pairs of an endpoint before and after; unchanged ones are skipped."""
     changes = [
         EndpointChange(
             after,

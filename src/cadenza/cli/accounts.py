@@ -18,6 +18,7 @@ from cadenza.cli.money import credits_text, dollars
 from cadenza.cli.output import Column, Output
 from cadenza.cli.provider_keys import add_key_commands
 from cadenza.cli.terminal_text import plain, quoted
+from cadenza.domain.csv_cell import csv_cell
 
 Item = dict[str, Any]
 TOP_UP = "top-up"
@@ -26,9 +27,9 @@ CACHED = ("cache_read_tokens", "cache_write_tokens")
 GROUPS = "day, schedule, graph, job, endpoint, model or account."
 AccountName = Annotated[str, typer.Argument(metavar="ACCOUNT", help="An account's name or id.")]
 cli = typer.Typer()
-accounts = group("accounts", "Accounts that pay for models: credits, usage, and provider keys.")
+accounts = group("accounts", "Manage accounts that pay for model calls.")
 cli.add_typer(accounts)
-ledger = group("ledger", "The ledger of accounts: proven to come to their balances.")
+ledger = group("ledger", "Check account balances against their ledgers.")
 cli.add_typer(ledger)
 
 
@@ -44,23 +45,23 @@ def list_accounts(api: Api, out: Output, limit: Limit = 200) -> None:
         Column("dollars", lambda account: dollars(account["balance"])),
         Column("id", lambda account: account["id"], rank=1, is_id=True),
     ]
-    nothing = "No accounts. Make one: cadenza accounts create NAME"
-    out.rows(api.pages("/accounts", limit), columns, nothing)
+    nothing = "No accounts yet. Create one: cadenza accounts create NAME"
+    out.rows(api.pages("/accounts", limit), columns, nothing, limit)
 
 
 @command(accounts, "create")
 def create_account(
     api: Api,
     out: Output,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What it is for.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A name of your choice.")],
 ) -> None:
-    """Create an account; it begins with no credits. For keys with the scope admin.
+    """Create an account without credits. Needs the admin scope.
 
     Example: cadenza accounts create research
     """
     account = api.create("/accounts", {"name": name})
     next_step = f"cadenza accounts top-up {quoted(account['name'])} 5000000"
-    out.done(account, f"Created the account {account['name']}. Give it credits: {next_step}")
+    out.done(account, f"Created the account {account['name']}. Next, add credits: {next_step}")
 
 
 @command(accounts, "show")
@@ -86,14 +87,17 @@ def top_up(
     context: CliContext,
     name: AccountName,
     credits: Annotated[  # noqa: A002
-        int, typer.Argument(metavar="CREDITS", help="Millionths of a dollar; a -5 after -- takes.")
+        int,
+        typer.Argument(
+            metavar="CREDITS", help="Credits to add (1,000,000 = $1). To deduct, write -- -5."
+        ),
     ],
-    reason: Annotated[str, typer.Option(help="Why, for the ledger.")] = TOP_UP,
+    reason: Annotated[str, typer.Option(help="A reason for the ledger.")] = TOP_UP,
     reference: Annotated[
-        str | None, typer.Option(help="Like an invoice's number: the same one counts once.")
+        str | None, typer.Option(help="An invoice number; the same reference is booked only once.")
     ] = None,
 ) -> None:
-    """Add credits to an account, or take some away. For keys with the scope admin.
+    """Add credits to an account, or deduct some. Needs the admin scope.
 
     Example: cadenza accounts top-up research 5000000 --reference invoice-2026-03
     """
@@ -105,7 +109,7 @@ def top_up(
 
 @command(accounts, "ledger")
 def show_ledger(api: Api, out: Output, name: AccountName, limit: Limit = 30) -> None:
-    """List what an account was given and has spent, the newest first.
+    """List an account's ledger entries, newest first.
 
     Example: cadenza accounts ledger research --limit 100
     """
@@ -118,7 +122,7 @@ def show_ledger(api: Api, out: Output, name: AccountName, limit: Limit = 30) -> 
         Column("reference", lambda entry: entry["reference"], rank=2, is_text=True),
     ]
     path = f"/accounts/{find_account(api, name)['id']}/ledger"
-    out.rows(api.pages(path, limit), columns, "Nothing was given, and nothing spent.")
+    out.rows(api.pages(path, limit), columns, "No entries yet.", limit)
 
 
 @command(accounts, "usage")
@@ -127,9 +131,13 @@ def show_usage(
     out: Output,
     name: AccountName,
     by: Annotated[str, typer.Option(help=GROUPS)] = "day",
-    since: Annotated[str | None, typer.Option(help="An instant, or like 30d ago.")] = None,
-    until: Annotated[str | None, typer.Option(help="An instant, or like 1d ago.")] = None,
-    file: Annotated[Path | None, typer.Option("--csv", help="Write a CSV file.")] = None,
+    since: Annotated[
+        str | None, typer.Option(help="Start: a time, or a duration ago such as 30d.")
+    ] = None,
+    until: Annotated[
+        str | None, typer.Option(help="End: a time, or a duration ago such as 1d.")
+    ] = None,
+    file: Annotated[Path | None, typer.Option("--csv", help="Write a CSV file instead.")] = None,
     force: Force = False,
 ) -> None:
     """Show calls, tokens and credits by day, schedule, graph, job, endpoint or model.
@@ -161,7 +169,7 @@ def _as_csv(by: str, rows: list[Item]) -> str:
     for row in rows:
         counts = [row[name] for name in (*USED, *CACHED, "credits")]
         amount = dollars(row["credits"]).replace("$", "").replace(",", "")
-        writer.writerow([plain(row["group"] or ""), *counts, amount])
+        writer.writerow([csv_cell(plain(row["group"] or "")), *counts, amount])
     return text.getvalue()
 
 
@@ -169,9 +177,11 @@ def _as_csv(by: str, rows: list[Item]) -> str:
 def pay_for_planner(
     api: Api,
     out: Output,
-    name: Annotated[str, typer.Argument(metavar="ACCOUNT", help="Its name or id; or `none`.")],
+    name: Annotated[
+        str, typer.Argument(metavar="ACCOUNT", help="An account's name or id, or `none`.")
+    ],
 ) -> None:
-    """Let an account pay for the planner's sessions with a model; `none`: the installation pays.
+    """Choose the account that pays for LLM planners. `none`: the installation pays.
 
     A job that names an account (planner: {account: NAME}) has its own.
 
@@ -188,10 +198,10 @@ def verify_ledger(
     api: Api,
     out: Output,
     name: Annotated[
-        str | None, typer.Argument(metavar="[ACCOUNT]", help="Only this one; all of them.")
+        str | None, typer.Argument(metavar="[ACCOUNT]", help="One account. Default: all.")
     ] = None,
 ) -> None:
-    """Prove that every balance is the sum of its ledger; ends with 1 where one is not.
+    """Check that every balance equals the sum of its ledger. Exits 1 if not.
 
     Example: cadenza ledger verify
     """
@@ -207,7 +217,7 @@ def verify_ledger(
     out.rows(checks, columns, "No accounts.")
     wrong = [plain(check["account_name"]) for check in checks if not check["is_right"]]
     if wrong:
-        raise CommandError(f"The ledger does not come to the balance: {', '.join(wrong)}.")
+        raise CommandError(f"The ledger does not match the balance: {', '.join(wrong)}.")
 
 
 add_key_commands(accounts, find_account)

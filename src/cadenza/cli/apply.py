@@ -29,15 +29,13 @@ def apply(
     context: CliContext,
     named: NamedFile = None,
     file: FileOption = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only show what would change.")
-    ] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the changes, and stop.")] = False,
     prune: Annotated[
-        bool, typer.Option("--prune", help="Archive, or delete, what the file lacks.")
+        bool, typer.Option("--prune", help="Archive or delete what is not in the file.")
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Skip the confirmation prompt.")] = False,
 ) -> None:
-    """Apply a file of schedules: show the difference, ask, change everything in one transaction.
+    """Apply schedule files: show the changes, confirm, apply in one transaction.
 
     Example: cadenza apply schedules/ --prune
     """
@@ -52,7 +50,7 @@ def apply(
         out.done(planned, f"Nothing to change: {summary(planned, done=False)}.")
         return
     if dry_run:
-        out.done(planned, f"A dry run: {summary(planned, done=False)}. Nothing was changed.")
+        out.done(planned, f"Dry run: {summary(planned, done=False)}. Nothing was changed.")
         return
     _ask(planned, yes=yes)
     with out.working("Applying …"):
@@ -73,7 +71,7 @@ def _read(out: Output, context: CliContext, file: Path) -> dict[str, Any]:
             out.note(str(problem))
         more = len(manifest.problems) - MOST_PROBLEMS
         rest = f" ({more} more are not shown)" if more > 0 else ""
-        raise CommandError(f"Nothing was changed: the file has problems{rest}.")
+        raise CommandError(f"Nothing was changed: the file is not valid{rest}.")
     return manifest_to_send(manifest.jobs, manifest.schedules)
 
 
@@ -107,7 +105,7 @@ def _ask(planned: dict[str, Any], *, yes: bool) -> None:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise CommandError(
             f"Nothing was changed ({summary(planned, done=False)}): there is no terminal to ask "
-            "at. Give --yes to apply, or --dry-run to only look."
+            "on. Use --yes to apply, or --dry-run to only show the changes."
         )
     if not typer.confirm("Apply these changes?", err=True):
         raise CommandError("Nothing was changed.")
@@ -120,7 +118,7 @@ def export(
     output: OutputFile = None,
     force: Force = False,
 ) -> None:
-    """Write jobs, endpoints and schedules as YAML; applying it changes nothing. No secret is in it.
+    """Export jobs, endpoints and schedules as YAML, without secrets.
 
     Example: cadenza export -o cadenza.yaml
     """
@@ -148,6 +146,8 @@ def write_file(output: Path, text: str, *, force: bool) -> None:
         with output.open("w" if force else "x", encoding="utf-8") as file:
             file.write(text)
     except FileExistsError as error:
-        raise CommandError(f"{output} exists: give another file, or --force.") from error
+        raise CommandError(
+            f"{output} already exists. Choose another file, or use --force."
+        ) from error
     except OSError as error:
-        raise CommandError(f"{output} cannot be written: {error.strerror}.") from error
+        raise CommandError(f"{output} could not be written: {error.strerror}.") from error

@@ -18,7 +18,7 @@ from cadenza.cli.output import Output
 from cadenza.cli.terminal_text import plain, quoted
 
 Item = dict[str, Any]
-FOR_GOOD = "It does not come back."
+FOR_GOOD = "This cannot be undone."
 COUNTED = 100_000
 
 
@@ -26,16 +26,16 @@ COUNTED = 100_000
 def archive_endpoint(
     api: Api, out: Output, name: EndpointName, yes: Yes = False, dry_run: DryRun = False
 ) -> None:
-    """End an endpoint; its history stays, and restore undoes it.
+    """Archive an endpoint. Its history is kept; `restore` undoes it.
 
     Example: cadenza endpoints archive shop/queue
     """
     endpoint = find_endpoint(api, name)
-    what = f"{full_name(endpoint)} runs no more, and its history stays"
+    what = f"{full_name(endpoint)} would be archived; its history is kept"
     if dry_run:
-        out.done(endpoint, f"A dry run: {what}. Nothing was changed.")
+        out.done(endpoint, f"Dry run: {what}. Nothing was changed.")
         return
-    ask(f"Archive {full_name(endpoint)}? It runs no more; its history stays.", yes=yes)
+    ask(f"Archive {full_name(endpoint)}? It stops running; its history is kept.", yes=yes)
     archived = api.post(f"/endpoints/{endpoint['id']}/archive")
     undo = f"cadenza endpoints restore {quoted(full_name(archived))}"
     out.done(archived, f"Archived {full_name(archived)}. Undo it: {undo}")
@@ -45,16 +45,20 @@ def archive_endpoint(
 def archive_job(
     api: Api, out: Output, name: JobName, yes: Yes = False, dry_run: DryRun = False
 ) -> None:
-    """End a job and its endpoints; their history stays, and restore undoes it.
+    """Archive a job and its endpoints. Their history is kept; `restore` undoes it.
 
     Example: cadenza jobs archive shop
     """
     job = find_job(api, name)
     endpoints_of_it = _count(job["endpoint_count"], "endpoint")
     if dry_run:
-        out.done(job, f"A dry run: {job['name']} and {endpoints_of_it} end. Nothing was changed.")
+        out.done(
+            job,
+            f"Dry run: {job['name']} with {endpoints_of_it} would be archived. "
+            "Nothing was changed.",
+        )
         return
-    ask(f"Archive the job {job['name']} with {endpoints_of_it}? They run no more.", yes=yes)
+    ask(f"Archive the job {job['name']} with {endpoints_of_it}? They stop running.", yes=yes)
     archived = api.post(f"/jobs/{job['id']}/archive")
     undo = f"cadenza jobs restore {quoted(archived['name'])}"
     out.done(archived, f"Archived the job {archived['name']} and its endpoints. Undo it: {undo}")
@@ -62,18 +66,20 @@ def archive_job(
 
 @command(endpoints, "restore")
 def restore_endpoint(api: Api, out: Output, name: EndpointName) -> None:
-    """Undo the archiving of an endpoint.
+    """Restore an archived endpoint.
 
     Example: cadenza endpoints restore shop/queue
     """
     restored = api.post(f"/endpoints/{_archived_endpoint(api, name)['id']}/restore")
-    out.done(restored, f"Restored {full_name(restored)}; next run {next_run(restored, out.times)}.")
+    out.done(
+        restored, f"Restored {full_name(restored)}. Next run: {next_run(restored, out.times)}."
+    )
     print_upcoming(out, restored)
 
 
 @command(jobs, "restore")
 def restore_job(api: Api, out: Output, name: JobName) -> None:
-    """Undo the archiving of a job, and of the endpoints that ended with it.
+    """Restore an archived job and the endpoints archived with it.
 
     Example: cadenza jobs restore shop
     """
@@ -86,7 +92,7 @@ def restore_job(api: Api, out: Output, name: JobName) -> None:
 def delete_endpoint(
     api: Api, out: Output, name: EndpointName, yes: Yes = False, dry_run: DryRun = False
 ) -> None:
-    """Delete an endpoint for good, with its runs and sessions; the audit log stays.
+    """Delete an endpoint permanently, with its history.
 
     Example: cadenza endpoints delete shop/queue --dry-run
     """
@@ -103,7 +109,7 @@ def delete_endpoint(
 def delete_job(
     api: Api, out: Output, name: JobName, yes: Yes = False, dry_run: DryRun = False
 ) -> None:
-    """Delete a job for good, with its endpoints, their runs and sessions; the audit log stays.
+    """Delete a job permanently, with its endpoints and their history.
 
     Example: cadenza jobs delete shop --dry-run
     """
@@ -122,9 +128,9 @@ def _delete(
     goes = api.delete(path, {"dry_run": True})
     what = _what_goes(goes, path)
     if dry_run:
-        out.done(goes, f"A dry run: {name} would go, {what}. Nothing was changed.")
+        out.done(goes, f"Dry run: {name} would be deleted, {what}. Nothing was changed.")
         return
-    ask(f"Delete {name} for good, {what}? {FOR_GOOD}", yes=yes)
+    ask(f"Delete {name} permanently, {what}? {FOR_GOOD}", yes=yes)
     if item["archived_at"] is None:
         api.post(f"{path}/archive")
     history = 0

@@ -8,8 +8,8 @@ import typer
 from cadenza.cli.errors import CommandError
 from cadenza.cli.terminal_text import plain_lines
 
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Skip the confirmation prompt.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would change, and stop.")]
 
 
 def ask(question: str, *, yes: bool) -> None:
@@ -18,8 +18,8 @@ def ask(question: str, *, yes: bool) -> None:
         return
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise CommandError(
-            f"Nothing was changed: there is no terminal to ask at. {plain_lines(question)} "
-            "Give --yes to do it."
+            f"{plain_lines(question)} This needs confirmation, and there is no terminal to ask on. "
+            "Nothing was changed. Use --yes to confirm."
         )
     if not typer.confirm(plain_lines(question), err=True):
         raise CommandError("Nothing was changed.")

@@ -37,7 +37,7 @@ class Api:
 
     def create(self, path: str, body: object) -> Any:
         """With an idempotency key, so that it can be sent again where the connection was cut."""
-        return self._ask("POST", path, body, once=True)
+        return self._ask("POST", path, body, is_idempotent=True)
 
     def post(self, path: str, body: object = None, *, timeout: float | None = None) -> Any:
         return self._ask("POST", path, body, timeout=timeout)
@@ -75,7 +75,7 @@ class Api:
             if answer.status == 200:
                 return answer
             with answer:
-                return api.said(core.Response(answer.status, {}, answer.read()))
+                return api.decoded(core.Response(answer.status, {}, answer.read()))
         except ClientError as error:
             raise command_error(error, self.server) from error
 
@@ -86,10 +86,10 @@ class Api:
         body: object = None,
         query: Query | None = None,
         *,
-        once: bool = False,
+        is_idempotent: bool = False,
         timeout: float | None = None,
     ) -> Any:
-        headers = {"Idempotency-Key": str(self._new_id())} if once else {}
+        headers = {"Idempotency-Key": str(self._new_id())} if is_idempotent else {}
         api = self._api()
         request = api.request(method, path, body, query, headers)
         try:
@@ -108,8 +108,8 @@ class Api:
         key = self.server.key
         if key is None:
             raise CommandError(
-                f"No key for {self.server.url}. `make up` makes one and leaves it where this "
-                f"command finds it; otherwise set {self.server.key_from}, or give --key.",
+                f"No API key for {self.server.url}. Set {self.server.key_from} or --key, or "
+                "run this in the folder where `cadenza up` was started.",
                 ExitCode.NOT_ALLOWED,
             )
         return key

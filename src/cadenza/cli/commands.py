@@ -25,19 +25,22 @@ def panel_option(panel: str, name: str, about: str, metavar: str | None = None) 
     )
 
 
-_where = partial(panel_option, "Where")
+_where = partial(panel_option, "Server and output")
 _COMMON: dict[str, Any] = {
     "server": Annotated[
         str | None,
-        _where("--server", "The server; CADENZA_API_URL, or the one that was started here.", "URL"),
+        _where(
+            "--server", "The server's URL. Default: CADENZA_API_URL, or the local server.", "URL"
+        ),
     ],
     "key": Annotated[
-        str | None, _where("--key", "The key; CADENZA_API_KEY, or the one that was left here.")
+        str | None, _where("--key", "The API key. Default: CADENZA_API_KEY, or the local key.")
     ],
     "as_json": Annotated[
-        bool | None, _where("--json/--table", "JSON, or for people; a terminal gets the latter.")
+        bool | None,
+        _where("--json/--table", "Print JSON or a table. Default: a table on a terminal."),
     ],
-    "wide": Annotated[bool | None, _where("--wide", "Every column of a table, and whole ids.")],
+    "wide": Annotated[bool | None, _where("--wide", "Show all columns and full ids.")],
 }
 Function = TypeVar("Function", bound=Callable[..., None])
 _INJECTED = (Api, AdminApi, Output, CliContext)

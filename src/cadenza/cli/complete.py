@@ -51,43 +51,45 @@ EndpointName = Annotated[
     str,
     typer.Argument(
         metavar="ENDPOINT",
-        help="job/endpoint, an endpoint's name where there is only one, or an id.",
+        help="job/endpoint, a unique endpoint name, or an id.",
         autocompletion=endpoint_names,
     ),
 ]
 OfJob = Annotated[
     str | None,
-    typer.Option("--job", metavar="JOB", help="Only of this job.", autocompletion=job_names),
+    typer.Option("--job", metavar="JOB", help="Filter by job.", autocompletion=job_names),
 ]
 OfEndpoint = Annotated[
     str | None,
     typer.Option(
         "--endpoint",
         metavar="ENDPOINT",
-        help="Only of this endpoint.",
+        help="Filter by endpoint.",
         autocompletion=endpoint_names,
     ),
 ]
-Since = Annotated[str | None, typer.Option("--since", help="An instant, or like 2h ago.")]
-Until = Annotated[str | None, typer.Option(help="An instant, or like 2h from now.")]
-Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=100_000, help="How many at most.")]
+Since = Annotated[str | None, typer.Option("--since", help="A time, or a duration ago such as 2h.")]
+Until = Annotated[str | None, typer.Option(help="A time, or a duration from now such as 2h.")]
+Limit = Annotated[
+    int, typer.Option("--limit", "-n", min=1, max=100_000, help="The maximum number of results.")
+]
 NamedFile = Annotated[
     Path | None,
     typer.Argument(
         metavar="FILE",
         readable=False,
         show_default=str(USUAL_FILE),
-        help="A file, a folder of *.yaml and *.yml, or - (stdin).",
+        help="A file, a folder of YAML files, or - for stdin.",
     ),
 ]
 FileOption = Annotated[
     Path | None,
-    typer.Option("--file", "-f", readable=False, help="The same, as an option."),
+    typer.Option("--file", "-f", readable=False, help="Same as the FILE argument."),
 ]
 OutputFile = Annotated[
-    Path | None, typer.Option("--output", "-o", help="Write here instead of to stdout.")
+    Path | None, typer.Option("--output", "-o", help="Write to this file instead of stdout.")
 ]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite the output.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]
 
 
 def manifest_file(named: Path | None, option: Path | None) -> Path:

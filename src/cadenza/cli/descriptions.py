@@ -4,11 +4,11 @@ from datetime import timedelta
 from typing import Any
 
 from cadenza.cli.times import Times
+from cadenza.domain.conditions import LATE_AFTER
 from cadenza.domain.instants import humanize
 from cadenza.manifest.durations import format_duration
 
 Item = dict[str, Any]
-LATE_AFTER = timedelta(minutes=1)
 _RUNNERS = {"graph": "a graph worker", "function": "its program"}
 HINT_KINDS = {"ai-interval": "interval", "ai-oneshot": "one-shot"}  # by the source that each is
 SOURCES = {
@@ -16,8 +16,8 @@ SOURCES = {
     "baseline-interval": "interval",
     "ai-interval": "interval hint",
     "ai-oneshot": "one-shot hint",
-    "clamped-min": "moved by min",
-    "clamped-max": "moved by max",
+    "clamped-min": "min interval",
+    "clamped-max": "max interval",
     "retry-after": "Retry-After",
     "paused": "pause",
     "resumed": "resumed",
@@ -41,7 +41,7 @@ def endpoint_state(endpoint: Item, times: Times) -> str:
         return f"archived {times.relative(endpoint['archived_at'])}"
     if pauses := endpoint["pauses"]:
         ends = [pause["until"] for pause in pauses]
-        still = " after the run of now" if endpoint["running"] else ""
+        still = " after the current run" if endpoint["running"] else ""
         return f"paused {until(None if None in ends else max(ends), times)}{still}"
     if endpoint["running"]:
         return "running"
@@ -56,13 +56,13 @@ def until(instant: str | None, times: Times) -> str:
 
 def next_run(endpoint: Item, times: Times) -> str:
     if endpoint["running"]:
-        return "after the one of now"
+        return "after the current run"
     if endpoint["next_run_at"] is None:
         return "until resumed" if endpoint["pauses"] else "when asked"
     due = times.relative(endpoint["next_run_at"])
     if times.is_past(endpoint["next_run_at"], LATE_AFTER) and not endpoint["pauses"]:
         whom = _RUNNERS.get(endpoint["target"]["kind"], "a worker")
-        return f"due {due}: late, waits for {whom}"
+        return f"due {due}, waiting for {whom}"
     return f"{due} ({source_of(endpoint)})"
 
 
@@ -76,6 +76,18 @@ def source_of(endpoint: Item) -> str:
 
 def by_whom(author: str) -> str:
     return {"person": "you", "planner": "the planner"}.get(author, author)
+
+
+def asked_by(run: Item, my_id: str | None) -> str:
+    """Why a run came when it did: whose hint it was, or who ran it by hand."""
+    author = run.get("asked_by")
+    if author is None:
+        return source("manual" if run["is_manual"] else run["source"])
+    kind, name = author["kind"], author["name"]
+    who = {"rule": f"rule {name}" if name else "a rule", "model": "the model"}.get(kind)
+    if kind == "person":
+        who = "you" if author["user_id"] == my_id else name or "a person"
+    return f"by {who}" if run["is_manual"] else f"hint by {who or 'a detector'}"
 
 
 def source(name: str | None) -> str:
@@ -105,7 +117,9 @@ def target(endpoint: Item) -> str:
     called = endpoint["target"]
     if called["kind"] == "http":
         return f"{called['method']} {called['url']}"
-    return called["graph"] if called["kind"] == "graph" else " ".join(called["command"])
+    if called["kind"] == "queue":
+        return f"{called['queue']} {called['topic']}"
+    return called["graph"] or called["function"] or " ".join(called["command"])
 
 
 def limits_of_run(limits: Item) -> str:

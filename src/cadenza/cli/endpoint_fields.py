@@ -29,32 +29,44 @@ _what, _when = partial(_field, "What is called"), partial(_field, "When it runs"
 class EndpointFields:
     """Each is an option of `create` and `edit`."""
 
-    url: str | None = _what("--url", "The address that is called.")
-    method: str | None = _what("--method", "GET, or POST with a body, unless given.")
-    headers: list[str] | None = _what("--header", "NAME=VALUE; several.")  # noqa: RUF009 - a field
+    url: str | None = _what("--url", "The URL to call.")
+    method: str | None = _what("--method", "The HTTP method. Default: GET, or POST with --body.")
+    headers: list[str] | None = _what("--header", "NAME=VALUE. Repeatable.")  # noqa: RUF009 - a field
     secret_headers: list[str] | None = _what(  # noqa: RUF009 - a field
         "--secret-header",
-        "NAME='${VARIABLE}' takes it from the environment, NAME alone asks for it; several.",
+        "NAME='${VARIABLE}' reads the environment; NAME alone prompts. Repeatable.",
     )
-    body: str | None = _what("--body", "Text, or @file.")
-    timeout: str | None = _what("--timeout", "How long an answer may take.")
+    body: str | None = _what("--body", "The request body: text, or @file.")
+    timeout: str | None = _what("--timeout", "The time limit of a run, such as 30s.")
     success_statuses: list[int] | None = _what(  # noqa: RUF009 - a field
-        "--success-status", "What counts as success; several."
+        "--success-status", "A status code that counts as success. Repeatable."
     )
-    success_when: str | None = _what("--success-when", "An expression, like 'body.ok == true'.")
-    max_redirects: int | None = _what("--max-redirects", "How many are followed.")
-    command: str | None = _what("--command", "A command line, where the admin allows commands.")
-    folder: str | None = _what("--folder", "In which the command works.")
-    every: str | None = _when("--every", "Like 5s, 10m, 1h30m.")
-    cron: str | None = _when("--cron", "Five fields, like '0 9 * * mon-fri'.")
-    timezone: str | None = _when("--timezone", "Of the cron, like Europe/Paris.")
-    on_demand: bool = _when(
-        "--on-demand", "Only when a hint or a person asks for it.", default=False
+    success_when: str | None = _what(
+        "--success-when", "An expression on the response, such as 'body.ok == true'."
     )
-    min_interval: str | None = _when("--min", "The least time between runs.")
-    max_interval: str | None = _when("--max", "The most time between runs.")
+    max_redirects: int | None = _what("--max-redirects", "Redirects to follow. Default: none.")
+    command: str | None = _what("--command", "A command line to run, if the admin allows it.")
+    folder: str | None = _what("--folder", "The working folder of the command.")
+    queue: str | None = _what(
+        "--queue", "A broker: redis://host/0, amqp://user@host, nats://host or kafka://host."
+    )
+    topic: str | None = _what("--topic", "The stream, queue, subject or topic to publish to.")
+    exchange: str | None = _what(
+        "--exchange", "RabbitMQ only: the exchange; --topic is the routing key."
+    )
+    password: str | None = _what("--password", "The broker's password: '${VARIABLE}', or ask.")
+    await_result: bool | None = _what(
+        "--await-result/--no-await-result", "Keep the run open until its result is reported."
+    )
+    reply_to: str | None = _what("--reply-to", "The topic to which consumers report results.")
+    every: str | None = _when("--every", "Run at an interval, such as 5s, 10m or 1h30m.")
+    cron: str | None = _when("--cron", "A cron expression, such as '0 9 * * mon-fri'.")
+    timezone: str | None = _when("--timezone", "The time zone of --cron, such as Europe/Paris.")
+    on_demand: bool = _when("--on-demand", "Run only when a hint or a person asks.", default=False)
+    min_interval: str | None = _when("--min", "The shortest time between runs.")
+    max_interval: str | None = _when("--max", "The longest time between runs.")
     backoff: str | None = _when(
-        "--backoff", "none: failures do not slow it down; doubling: they do, as is usual."
+        "--backoff", "doubling (default): each failure doubles the interval; none: never."
     )
 
     def document(self, environment: Mapping[str, str]) -> dict[str, Any]:
@@ -68,6 +80,7 @@ class EndpointFields:
             "body": _body(self.body),
             "success_statuses": self.success_statuses or None,
             "command": _command(self.command),
+            "password": _password(self.password, environment),
         }
         return {
             # `none` is itself a back-off; of everything else it takes the field away
@@ -113,6 +126,21 @@ def _secrets(
         else:
             secrets[name] = secret
     return secrets or None
+
+
+def _password(option: str | None, environment: Mapping[str, str]) -> str | None:
+    if option in (None, NONE):
+        return option
+    if option == "ask":
+        return typer.prompt("password", hide_input=True, err=True)
+    if (variable := _VARIABLE.fullmatch(option)) is None:
+        raise usage(
+            "--password: a secret written here would stay in your history. Write '${VARIABLE}' in "
+            "single quotes, or ask."
+        )
+    if not (secret := environment.get(variable[1], "").strip()):
+        raise usage(f"--password: the variable {variable[1]} is not set, or empty.")
+    return secret
 
 
 def _body(option: str | None) -> str | None:

@@ -1,6 +1,7 @@
 """`cadenza endpoints`: what is called, and when."""
 
 import json
+from functools import partial
 from typing import Annotated, Any
 
 import typer
@@ -33,7 +34,7 @@ NO_ENDPOINTS = (
     "No endpoints yet. Create one:\n"
     "  cadenza endpoints create shop/queue --url https://example.com/queue --every 5m"
 )
-cli = group("endpoints", "Endpoints: what is called, when, and within which limits.")
+cli = group("endpoints", "Manage endpoints: what to call, when, and within which limits.")
 
 
 @command(cli, "list")
@@ -41,9 +42,9 @@ def list_endpoints(
     api: Api,
     out: Output,
     job: OfJob = None,
-    search: Annotated[str | None, typer.Option(help="A piece of the name.")] = None,
-    state: Annotated[EndpointState | None, typer.Option(help="Only these.")] = None,
-    sort: Annotated[EndpointOrder, typer.Option(help="By what.")] = EndpointOrder.CREATED,
+    search: Annotated[str | None, typer.Option(help="Filter by name.")] = None,
+    state: Annotated[EndpointState | None, typer.Option(help="Filter by state.")] = None,
+    sort: Annotated[EndpointOrder, typer.Option(help="Sort order.")] = EndpointOrder.CREATED,
     limit: Limit = 50,
 ) -> None:
     """List endpoints with their next runs.
@@ -52,7 +53,7 @@ def list_endpoints(
     """
     times = out.times
     columns = [
-        Column("endpoint", full_name),
+        Column("endpoint", full_name, is_endpoint=True),
         Column("baseline", baseline, rank=1),
         Column("next run", lambda endpoint: next_run(endpoint, times), is_text=True),
         Column(
@@ -64,13 +65,13 @@ def list_endpoints(
     ]
     job_id = find_job(api, job)["id"] if job else None
     query = {"job_id": job_id, "search": search, "state": state, "sort": sort}
-    nothing = "No endpoint fits." if search or state else NO_ENDPOINTS
-    out.rows(api.pages("/endpoints", limit, query), columns, nothing)
+    nothing = "No endpoints match." if search or state else NO_ENDPOINTS
+    out.rows(api.pages("/endpoints", limit, query), columns, nothing, limit)
 
 
 @command(cli, "show")
 def show_endpoint(api: Api, out: Output, name: EndpointName) -> None:
-    """Show one endpoint: baseline, guardrails, hints, and its next runs.
+    """Show one endpoint: its schedule, limits, hints and next runs.
 
     Example: cadenza endpoints show shop/queue
     """
@@ -91,6 +92,9 @@ def show_endpoint(api: Api, out: Output, name: EndpointName) -> None:
         ("secret headers", ", ".join(called["secret_headers"])),
         ("body", called["body"]),
         ("success when", called["success_when"]),
+        ("exchange", called["exchange"]),
+        ("password", "set (never shown)" if called["has_password"] else None),
+        ("waits for", _result(called)),
         ("input", json.dumps(called["input"], ensure_ascii=False) if called["input"] else None),
         ("limits", limits_of_run(called["limits"] or {})),
         ("grant", called["grant_id"]),
@@ -110,25 +114,33 @@ def show_endpoint(api: Api, out: Output, name: EndpointName) -> None:
     _warn(out, endpoint)
 
 
+def _result(called: dict[str, Any]) -> str | None:
+    if not called["await_result"]:
+        return None
+    where = f", also in {called['reply_to']}" if called["reply_to"] else ""
+    return f"its reported result{where}"
+
+
 def _backoff(endpoint: dict[str, Any]) -> str:
     """What failures do to its interval, and how to change that."""
     if endpoint["baseline"]["every_ms"] is None:
         return ""  # a cron keeps to its times, and on demand there are none
     change = f"cadenza endpoints edit {quoted(full_name(endpoint))} --backoff"
     if endpoint["backoff"] == "none":
-        return f"none: failures do not slow it down. To have them do so: {change} doubling"
+        return f"none: failures do not slow it down.\nTo switch it on: {change} doubling"
     failures = endpoint["failure_count"]
     now = f" ({failures} in a row now)" if failures else ""
-    return f"each failure in a row doubles its interval{now}, up to 32 times. Off: {change} none"
+    doubles = f"each failure in a row doubles the interval{now}, up to 32 times"
+    return f"{doubles}.\nTo switch it off: {change} none"
 
 
 def _analysis(analysis: dict[str, Any], times: Times) -> str:
-    looked = f"{analysis['brain']} looked {times.when(analysis['looked_at'], 'never')}"
+    looked = f"{analysis['brain']}: last analysis {times.when(analysis['looked_at'], 'never')}"
     trouble, failed = analysis["trouble"], analysis["failed_looks"]
     if failed:
         again = times.when(analysis["next_analysis_at"])
         return f"{looked}; failed {failed} in a row, next try {again}: {trouble}"
-    return f"{looked}; no session is held now: {trouble}" if trouble else looked
+    return f"{looked}; sessions are suspended: {trouble}" if trouble else looked
 
 
 @command(cli, "create")
@@ -139,14 +151,16 @@ def create_endpoint(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="JOB/NAME", help="The job, and the endpoint's name.", autocompletion=job_names
+            metavar="JOB/NAME",
+            help="The job and the name of the new endpoint.",
+            autocompletion=job_names,
         ),
     ],
     *,
     fields: EndpointFields,
     graph: GraphOptions,
 ) -> None:
-    """Create an endpoint of a job.
+    """Create an endpoint in a job.
 
     Example: cadenza endpoints create shop/queue --url https://example.com/queue --every 5m
 
@@ -165,19 +179,19 @@ def edit_endpoint(
     out: Output,
     context: CliContext,
     name: EndpointName,
-    new_name: Annotated[str | None, typer.Option("--name", help="Its new name.")] = None,
+    new_name: Annotated[str | None, typer.Option("--name", help="A new name.")] = None,
     *,
     fields: EndpointFields,
     graph: GraphOptions,
 ) -> None:
-    """Change an endpoint; what is not given stays, and `none` takes a field away.
+    """Edit an endpoint. Only the given fields change; `none` removes a field.
 
     Example: cadenza endpoints edit shop/queue --every 10m --max none
     """
     change = {**fields.document(context.environment), **graph.document()}
     change |= {"name": new_name} if new_name else {}
     if not change:
-        raise usage("Nothing to change: cadenza endpoints edit --help shows what there is.")
+        raise usage("Nothing to change. See the options: cadenza endpoints edit --help")
     changed = api.patch(f"/endpoints/{find_endpoint(api, name)['id']}", change)
     out.done(changed, f"Changed {full_name(changed)}.")
     if new_name and not out.as_json:
@@ -196,12 +210,12 @@ def _print_rules_that_name(api: Api, out: Output, endpoint: dict[str, Any]) -> N
         in (rule.get("endpoint"), rule["then"].get("endpoint"), *siblings_in(rule["when"]))
     ]
     if naming:
-        out.done(endpoint, f"These rules name it so, too: {', '.join(naming)}.")
+        out.done(endpoint, f"Rules updated with the new name: {', '.join(naming)}.")
 
 
 @command(cli, "health")
 def health(api: Api, out: Output, name: EndpointName) -> None:
-    """Show how its runs ended over the last hour, four hours and day.
+    """Show success rates over the last hour, 4 hours and day.
 
     Example: cadenza endpoints health shop/queue
     """
@@ -224,25 +238,32 @@ def _window(window: dict[str, Any]) -> str:
 
 @command(cli, "reset-failures")
 def reset_failures(api: Api, out: Output, name: EndpointName) -> None:
-    """Forget its failures, and with them the back-off.
+    """Reset the failure count, and with it the back-off.
 
     Example: cadenza endpoints reset-failures shop/queue
     """
     reset = api.post(f"/endpoints/{find_endpoint(api, name)['id']}/reset-failures")
-    out.done(reset, f"{full_name(reset)} runs next {next_run(reset, out.times)}.")
+    out.done(
+        reset, f"Reset the failures of {full_name(reset)}. Next run: {next_run(reset, out.times)}."
+    )
 
 
 def print_upcoming(out: Output, endpoint: dict[str, Any]) -> None:
     """After a change: when it runs next, and where baseline and guardrails fight each other."""
     if not out.as_json:
-        upcoming = _following(out, endpoint) or "It runs when it is asked to: cadenza run NAME"
+        upcoming = (
+            _following(out, endpoint) or "It runs on demand only. Start a run: cadenza run NAME"
+        )
         out.done(endpoint, f"Next runs:\n{upcoming}" if endpoint["next_runs"] else upcoming)
     _warn(out, endpoint)
 
 
 def _following(out: Output, endpoint: dict[str, Any]) -> str:
-    runs = endpoint["next_runs"]
-    return "\n".join(f"{out.times.when(run['at'])}  {source(run['source'])}" for run in runs)
+    runs, times, zone = endpoint["next_runs"], out.times, endpoint["baseline"]["timezone"]
+    when = times.when
+    if zone is not None and times.differs(zone, [run["at"] for run in runs]):
+        when = partial(times.in_both, zone=zone)
+    return "\n".join(f"{when(run['at'])}  {source(run['source'])}" for run in runs)
 
 
 def _warn(out: Output, endpoint: dict[str, Any]) -> None:

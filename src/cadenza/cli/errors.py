@@ -65,7 +65,8 @@ def command_error(error: ClientError, server: Server) -> CommandError:
     failed = error.status if isinstance(error, NotCadenza) and error.status >= 300 else None
     answered = "answers, but" if failed is None else f"answered {failed}, and"
     return CommandError(
-        f"{server.url} {answered} not as Cadenza does. Is --server right?", ExitCode.UNREACHABLE
+        f"{server.url} {answered} does not look like a Cadenza server. Check --server.",
+        ExitCode.UNREACHABLE,
     )
 
 
@@ -73,8 +74,8 @@ def _message(status: int, problem: dict[str, Any], server: Server) -> str:
     title, detail = plain(problem["title"]), shortened(plain(problem.get("detail", "")))
     if status == 401:
         return (
-            f"{title}: {detail}. The key came from {server.key_from}; give another with --key or "
-            "CADENZA_API_KEY, or let `make up` leave a new one where this command finds it."
+            f"{title}: {detail}. The key came from {server.key_from}. Use another with --key or "
+            "CADENZA_API_KEY, or run this where `cadenza up` was started."
         )
     errors = cast("list[dict[str, Any]]", problem.get("errors") or [])
     if not errors:
@@ -87,22 +88,22 @@ def _message(status: int, problem: dict[str, Any], server: Server) -> str:
 
 
 def unreachable(reason: BaseException, server: Server) -> CommandError:
-    advice = "Start it with `make up`, or name another with --server or CADENZA_API_URL."
+    advice = "Start one with `cadenza up`, or choose another with --server or CADENZA_API_URL."
     return CommandError(
-        f"The server at {server.url} cannot be reached: {_why(reason)}. {advice}",
+        f"Cannot reach the server at {server.url}: {_why(reason)}. {advice}",
         ExitCode.UNREACHABLE,
     )
 
 
 def _why(reason: object) -> str:
     if isinstance(reason, TimeoutError):
-        return "it does not answer in time"
+        return "no answer in time"
     if isinstance(reason, ConnectionRefusedError):
-        return "nothing listens there"
+        return "nothing is listening there"
     if isinstance(reason, socket.gaierror):
-        return "there is no machine of that name"
+        return "unknown host name"
     if isinstance(reason, ssl.SSLError):
-        return f"no safe connection ({reason.reason or 'TLS'})"
+        return f"no secure connection ({reason.reason or 'TLS'})"
     if isinstance(reason, http.client.HTTPException | ConnectionError):
-        return "it broke the connection off"
+        return "the connection was closed"
     return plain(getattr(reason, "strerror", None) or reason)

@@ -12,13 +12,15 @@ from cadenza.cli.lookup import find_account, whole_id
 from cadenza.cli.output import Column, Output
 
 EXECUTE = "graph:execute:"
-GrantId = Annotated[str, typer.Argument(metavar="GRANT", help="A grant's id, or how it begins.")]
-cli = group("grants", "Grants: let scheduled graphs run on your behalf, at an account's cost.")
+GrantId = Annotated[
+    str, typer.Argument(metavar="GRANT", help="A grant id, or its first 8 characters.")
+]
+cli = group("grants", "Manage grants: permission for graphs to run on your behalf.")
 
 
 @command(cli, "list")
 def list_grants(api: Api, out: Output, limit: Limit = 50) -> None:
-    """List the tenant's grants, the newest first.
+    """List the tenant's grants, newest first.
 
     Example: cadenza grants list
     """
@@ -28,19 +30,21 @@ def list_grants(api: Api, out: Output, limit: Limit = 50) -> None:
         Column("expires", lambda grant: out.times.relative(grant["expires_at"], "never"), rank=1),
         Column("id", lambda grant: grant["id"], is_id=True),
     ]
-    nothing = "No grants. Make one: cadenza grants create --account ACCOUNT --graph GRAPH"
-    out.rows(api.pages("/grants", limit), columns, nothing)
+    nothing = "No grants yet. Create one: cadenza grants create --account ACCOUNT --graph GRAPH"
+    out.rows(api.pages("/grants", limit), columns, nothing, limit)
 
 
 @command(cli, "create")
 def create_grant(
     api: Api,
     out: Output,
-    account: Annotated[str, typer.Option(help="Who pays: an account's name or id.")],
-    graph: Annotated[list[str], typer.Option(help="A graph's id, or * for all; several.")],
-    expires: Annotated[str | None, typer.Option(help="An instant, or like 90d from now.")] = None,
+    account: Annotated[str, typer.Option(help="The account that pays, by name or id.")],
+    graph: Annotated[list[str], typer.Option(help="A graph id, or * for all. Repeatable.")],
+    expires: Annotated[
+        str | None, typer.Option(help="Expiry: a time, or a duration from now such as 90d.")
+    ] = None,
 ) -> None:
-    """Let graphs run on your behalf, and an account pay for it.
+    """Allow graphs to run on your behalf, paid by an account.
 
     Example: cadenza grants create --account research --graph langgraph:poet --expires 90d
     """
@@ -55,7 +59,7 @@ def create_grant(
 
 @command(cli, "show")
 def show_grant(api: Api, out: Output, grant: GrantId) -> None:
-    """Show one grant with its last uses.
+    """Show one grant and its recent uses.
 
     Example: cadenza grants show 01a1ece2-aff1-7cb8-9d11-39087edb9677
     """
@@ -81,12 +85,12 @@ def show_grant(api: Api, out: Output, grant: GrantId) -> None:
 
 @command(cli, "revoke")
 def revoke_grant(api: Api, out: Output, grant: GrantId, yes: Yes = False) -> None:
-    """Take a grant back: no run starts under it from now on.
+    """Revoke a grant. No more runs start under it.
 
     Example: cadenza grants revoke 01a1ece2-aff1-7cb8-9d11-39087edb9677
     """
     details = api.get(f"/grants/{whole_id(api, 'grant', grant)}")
-    ask(f"Revoke the grant for {_graphs(details)}? No run starts under it any more.", yes=yes)
+    ask(f"Revoke the grant for {_graphs(details)}? No more runs will start under it.", yes=yes)
     revoked = api.post(f"/grants/{details['id']}/revoke")
     out.done(revoked, f"Revoked the grant for {_graphs(revoked)}.")
 

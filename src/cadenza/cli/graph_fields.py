@@ -24,15 +24,15 @@ _what = partial(option_field, "A graph that is run")
 
 @dataclass(frozen=True, slots=True)
 class LimitOptions:
-    time: str | None = _limit("--limit-time", "Like 90s or 10m.")
-    memory: str | None = _limit("--limit-memory", "In MB.")
-    steps: str | None = _limit("--limit-steps", "Supersteps of the graph.")
-    calls: str | None = _limit("--limit-calls", "Calls of models.")
-    tokens: str | None = _limit("--limit-tokens", "Of all calls together.")
-    credits: str | None = _limit("--limit-credits", "Millionths of a dollar.")
+    time: str | None = _limit("--limit-time", "The time limit of a run, such as 90s.")
+    memory: str | None = _limit("--limit-memory", "The memory limit of a run, in MB.")
+    steps: str | None = _limit("--limit-steps", "The maximum number of graph steps.")
+    calls: str | None = _limit("--limit-calls", "The maximum number of model calls.")
+    tokens: str | None = _limit("--limit-tokens", "The maximum number of tokens per run.")
+    credits: str | None = _limit("--limit-credits", "The most credits (1,000,000 = $1) per run.")
 
-    cpus: str | None = _limit("--cpus", "Reserved for it on a Ray cluster, with its memory.")
-    gpus: str | None = _limit("--gpus", "Reserved likewise: a part of one, or whole ones.")
+    cpus: str | None = _limit("--cpus", "CPUs to reserve on a Ray cluster.")
+    gpus: str | None = _limit("--gpus", "GPUs to reserve on a Ray cluster, such as 0.5 or 2.")
 
     def limits(self) -> dict[str, Any] | None:
         counts = {name: _count(name, getattr(self, name)) for name in _LIMITS}
@@ -45,10 +45,10 @@ class LimitOptions:
 class GraphOptions(LimitOptions):
     """Each is an option of `endpoints create` and `edit`."""
 
-    graph: str | None = _what("--graph", "Like langgraph:poet; its output is the response.")
-    graph_input: str | None = _what("--input", "What the graph is given: a JSON object, or @file.")
-    grant: str | None = _what("--grant", "The id of the grant; left out, one is made for it.")
-    account: str | None = _what("--account", "Who pays, by name; left out, the only account.")
+    graph: str | None = _what("--graph", "A graph to run, such as langgraph:poet.")
+    graph_input: str | None = _what("--input", "The graph's input: a JSON object, or @file.")
+    grant: str | None = _what("--grant", "A grant's id. Default: create one.")
+    account: str | None = _what("--account", "The account that pays. Default: the only account.")
 
     def document(self) -> dict[str, Any]:
         """What was given, by the names of the API; `none` becomes null."""

@@ -13,16 +13,16 @@ from cadenza.cli.terminal_text import json_text, quoted
 
 Item = dict[str, Any]
 NO_GRAPHS = (
-    "No graphs: no graph worker has been seen of late. Start one where your graphs are:\n"
+    "No graphs: no graph worker is running. Start one in the folder of your graphs:\n"
     "  CADENZA_GRAPH_FILES=langgraph.json cadenza graph-worker"
 )
-GraphId = Annotated[str, typer.Argument(metavar="GRAPH", help="A graph's id: provider:name.")]
-cli = group("graphs", "Graphs: what graph workers can run, and what is wrong with one.")
+GraphId = Annotated[str, typer.Argument(metavar="GRAPH", help="A graph id: provider:name.")]
+cli = group("graphs", "List the AI graphs that workers can run.")
 
 
 @command(cli, "list")
 def list_graphs(api: Api, out: Output, limit: Limit = 200) -> None:
-    """List the graphs that workers have announced.
+    """List the graphs that workers can run.
 
     Example: cadenza graphs list
     """
@@ -34,12 +34,12 @@ def list_graphs(api: Api, out: Output, limit: Limit = 200) -> None:
         Column("seen", lambda graph: out.times.relative(graph["seen_at"]), rank=1),
         Column("problem", lambda graph: graph["problem"] or "", is_text=True),
     ]
-    out.rows(api.pages("/graphs", limit), columns, NO_GRAPHS)
+    out.rows(api.pages("/graphs", limit), columns, NO_GRAPHS, limit)
 
 
 @command(cli, "show")
 def show_graph(api: Api, out: Output, graph: GraphId) -> None:
-    """Show one graph: its state, its input, and the workers that have it.
+    """Show one graph: its state, its input and its workers.
 
     Example: cadenza graphs show langgraph:poet
     """

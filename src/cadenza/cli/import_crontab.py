@@ -20,23 +20,23 @@ from cadenza.manifest.crontab.convert import Converted, convert, to_file
 from cadenza.manifest.text_loading import Unreadable, or_stdin, read_text
 
 PATIENCE = 2.0  # seconds
-cli = group("import", "Bring schedules over from elsewhere.")
+cli = group("import", "Import schedules from a crontab.")
 
 
 @cli.command()
 def crontab(
     ctx: typer.Context,
-    file: Annotated[Path, typer.Argument(readable=False, help="A crontab; - reads it from stdin.")],
+    file: Annotated[Path, typer.Argument(readable=False, help="A crontab file, or - for stdin.")],
     output: OutputFile = None,
     system: Annotated[
-        bool, typer.Option("--system", help="Lines name a user, as in /etc/crontab.")
+        bool, typer.Option("--system", help="Expect a user column, as in /etc/crontab.")
     ] = False,
     timezone: Annotated[
-        str | None, typer.Option(help="The zone of the machine, like Europe/Paris.")
+        str | None, typer.Option(help="The crontab's time zone, such as Europe/Paris.")
     ] = None,
     job: Annotated[
         str | None,
-        typer.Option("--job", help="One job of this name for all lines; it may exist already."),
+        typer.Option("--job", help="Put all lines into one job of this name, new or existing."),
     ] = None,
     force: Force = False,
     yes: Yes = False,
@@ -44,7 +44,7 @@ def crontab(
         bool, typer.Option("--json", help="Print the file and the notes as JSON.")
     ] = False,
 ) -> None:
-    """Turn a crontab into a file for apply; what cannot be taken over is noted on stderr.
+    """Convert a crontab to a schedule file. Differences are reported on stderr.
 
     Jobs are named after what their commands do. Where the server has a job of such a name, you are
     asked first: applying the file would add to it.
@@ -90,7 +90,7 @@ def _ask_about_present(context: CliContext, names: list[str], yes: bool) -> None
     if present:
         jobs = ", ".join(sorted(present))
         question = (
-            f"There are jobs of these names already: {jobs}. Add to them? --job names another."
+            f"These jobs already exist: {jobs}. Add to them? Use --job to choose another name."
         )
         ask(question, yes=yes)
 

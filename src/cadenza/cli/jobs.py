@@ -1,5 +1,6 @@
 """`cadenza jobs`: what belongs together, described in plain words."""
 
+import re
 from typing import Annotated, Any
 
 import typer
@@ -9,6 +10,7 @@ from cadenza.cli.commands import command, group
 from cadenza.cli.complete import JobName, Limit, Until
 from cadenza.cli.descriptions import job_state, run_result, source
 from cadenza.cli.errors import usage
+from cadenza.cli.event_text import done_text
 from cadenza.cli.lookup import find_job
 from cadenza.cli.output import Column, Output
 from cadenza.cli.planner_fields import Planner, planner_lines, planner_of
@@ -16,24 +18,26 @@ from cadenza.cli.terminal_text import quoted
 
 Description = Annotated[
     str | None,
-    typer.Option(
-        "--description", "-d", help="In plain words; for the planner it is the rule book."
-    ),
+    typer.Option("--description", "-d", help="What the job is for; an LLM planner reads it."),
 ]
 NO_JOBS = (
     "No jobs yet. Create one:\n"
     '  cadenza jobs create shop --description "Watch the queue of orders"\n'
     "or apply a file of them: cadenza apply -f cadenza.yaml"
 )
-cli = group("jobs", "Jobs: a description in plain words, and endpoints.")
+_KINDS = {"act": "change"}
+_ID = re.compile(r" \([0-9a-f-]{36}\)$")  # behind the name of who did it
+cli = group("jobs", "Manage jobs: a description and a set of endpoints.")
 
 
 @command(cli, "list")
 def list_jobs(
     api: Api,
     out: Output,
-    search: Annotated[str | None, typer.Option(help="A piece of name or description.")] = None,
-    archived: Annotated[bool, typer.Option("--archived", help="Those that are archived.")] = False,
+    search: Annotated[str | None, typer.Option(help="Filter by name or description.")] = None,
+    archived: Annotated[
+        bool, typer.Option("--archived", help="Show archived jobs instead.")
+    ] = False,
     limit: Limit = 50,
 ) -> None:
     """List jobs.
@@ -48,8 +52,8 @@ def list_jobs(
         Column("description", lambda job: job["description"], rank=2, is_text=True),
     ]
     jobs = api.pages("/jobs", limit, {"search": search, "archived": archived})
-    nothing = "No job fits." if search or archived else NO_JOBS
-    out.rows(jobs, columns, nothing)
+    nothing = "No jobs match." if search or archived else NO_JOBS
+    out.rows(jobs, columns, nothing, limit)
 
 
 @command(cli, "show")
@@ -76,7 +80,7 @@ def show_job(api: Api, out: Output, name: JobName) -> None:
 def create_job(
     api: Api,
     out: Output,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Unique; without a slash.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A unique name, without a slash.")],
     description: Description = None,
     planner: Planner = None,
 ) -> None:
@@ -95,11 +99,11 @@ def edit_job(
     api: Api,
     out: Output,
     name: JobName,
-    new_name: Annotated[str | None, typer.Option("--name", help="Its new name.")] = None,
+    new_name: Annotated[str | None, typer.Option("--name", help="A new name.")] = None,
     description: Description = None,
     planner: Planner = None,
 ) -> None:
-    """Rename a job, describe it anew, or change what planners may do with it.
+    """Edit a job's name, description or planner settings.
 
     Example: cadenza jobs edit shop --planner llm=act --planner relax=true
     """
@@ -117,20 +121,20 @@ def pause_job(
     out: Output,
     name: JobName,
     until: Until = None,
-    reason: Annotated[str, typer.Option(help="Why.")] = "",
+    reason: Annotated[str, typer.Option(help="A reason to record.")] = "",
 ) -> None:
-    """Hold back all endpoints of a job, until an instant or until it is resumed.
+    """Pause all endpoints of a job, until a given time or until resumed.
 
     Example: cadenza jobs pause shop --until 2h --reason "moving house"
     """
-    body = {"until": out.times.from_now("--until", until), "reason": reason}
+    body = {"until": out.times.ahead("--until", until), "reason": reason}
     job = api.post(f"/jobs/{find_job(api, name)['id']}/pause", body)
     out.done(job, f"The job {job['name']} is {job_state(job, out.times)}.")
 
 
 @command(cli, "resume")
 def resume_job(api: Api, out: Output, name: JobName) -> None:
-    """Let a paused job go on.
+    """Resume a paused job.
 
     Example: cadenza jobs resume shop
     """
@@ -140,7 +144,7 @@ def resume_job(api: Api, out: Output, name: JobName) -> None:
 
 @command(cli, "timeline")
 def timeline(api: Api, out: Output, name: JobName, limit: Limit = 30) -> None:
-    """Show what happened to a job: runs, actions and sessions, newest first.
+    """Show a job's runs, changes and planner sessions, newest first.
 
     Example: cadenza jobs timeline shop --limit 100
     """
@@ -149,12 +153,14 @@ def timeline(api: Api, out: Output, name: JobName, limit: Limit = 30) -> None:
     names = {} if out.as_json else {endpoint["id"]: endpoint["name"] for endpoint in endpoints}
     columns = [
         Column("when", lambda entry: out.times.relative(entry["at"])),
-        Column("what", lambda entry: entry["kind"], rank=1),
-        Column("of", lambda entry: _subject(entry, names)),
+        Column("what", lambda entry: _KINDS.get(entry["kind"], entry["kind"]), rank=1),
+        Column("endpoint", lambda entry: _subject(entry, names)),
         Column("details", _summary, is_text=True),
     ]
     entries = api.pages(f"/jobs/{job['id']}/timeline", limit)
-    out.rows(entries, columns, "Nothing happened yet. Its endpoints: cadenza endpoints list")
+    out.rows(
+        entries, columns, "Nothing happened yet. List endpoints: cadenza endpoints list", limit
+    )
 
 
 def _subject(entry: dict[str, Any], names: dict[str, str]) -> str:
@@ -166,9 +172,9 @@ def _subject(entry: dict[str, Any], names: dict[str, str]) -> str:
 
 def _summary(entry: dict[str, Any]) -> str:
     if run := entry["run"]:
-        return f"{run['status']} {run_result(run)}, by {source(run['source'])}"
+        return f"{run['status']} {run_result(run)} ({source(run['source'])})"
     if action := entry["act"]:
-        return f"{action['action']} by {action['actor']}"
+        return f"{done_text(action['action'])} by {_ID.sub('', action['actor'])}"
     session = entry["session"]
     times = f" ({session['repeats'] + 1} times)" if session["repeats"] else ""
     return f"{session['brain']}: {session['reasoning']}{times}"

@@ -1,14 +1,20 @@
 """Commands that load what they need only when they are called, so that help comes at once."""
 
+import gc
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
+import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_group
 
+from cadenza.cli.parameters import explained, show_plain_types
 from cadenza.domain.errors import InstallationError
+
+EXTRAS = {"mcp": "mcp", "mcp_types": "mcp"}  # by the library that is missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +40,61 @@ class LazyGroup(TyperGroup):
             self.add_command(loaded(args[0], command))
         return super().resolve_command(ctx, args)
 
+    def invoke(self, ctx: Any) -> Any:
+        """A value that is not valid is named in the error, whichever command it was given to."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            raise explained(error) from error.__cause__
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _with_plain_types(super().get_params(ctx))
+
 
 def loaded(name: str, command: Later) -> Any:
     """InstallationError where a library is missing that comes with an extra."""
     try:
-        module = import_module(command.module)
+        module = _imported(command.module)
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] == "cadenza":
+        library = (error.name or "").partition(".")[0]
+        if library == "cadenza":
             raise
+        extra = EXTRAS.get(library, "server,embedded")
         raise InstallationError(
             f"`cadenza {name}` needs more than is installed ({error.name}): "
-            "pip install 'cadenza[server,embedded]'"
+            f"pip install 'cadenza[{extra}]'"
         ) from error
     group = get_group(module.cli)
-    return group if group.name == name else group.commands[name]
+    made = group if group.name == name else group.commands[name]
+    _prepare_help(made)
+    return made
+
+
+def _prepare_help(command: Any) -> None:
+    """It breaks where the terminal does, not where the source does."""
+    if command.help:
+        paragraphs = command.help.split("\n\n")
+        command.help = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+    listed = command.get_params
+
+    def get_params(ctx: Any) -> list[Any]:
+        return _with_plain_types(listed(ctx))
+
+    command.get_params = get_params
+    for inner in getattr(command, "commands", {}).values():
+        _prepare_help(inner)
+
+
+def _with_plain_types(parameters: list[Any]) -> list[Any]:
+    show_plain_types(parameters)
+    return parameters
+
+
+def _imported(name: str) -> ModuleType:
+    """Without looking for garbage in between: of what is imported hardly anything is, and looking
+    takes a tenth of a program's start."""
+    gc.disable()
+    try:
+        return import_module(name)
+    finally:
+        gc.enable()

@@ -32,6 +32,20 @@ class EndpointNames:
         return self._known[endpoint_id]
 
 
+class Myself:
+    """The id of whose key it is, asked for once, and only where it is needed."""
+
+    def __init__(self, api: Api) -> None:
+        self._api = api
+        self._id: str | None = None
+
+    def id_for(self, run: Item) -> str | None:
+        author = run.get("asked_by")
+        if self._id is None and author is not None and author["kind"] == "person":
+            self._id = self._api.get("/me")["user_id"]
+        return self._id
+
+
 def find_job(api: Api, name: str) -> Item:
     return find_named(api, "job", name)
 
@@ -47,6 +61,8 @@ def find_named(api: Api, kind: str, name: str) -> Item:
     item = item or by_beginning(api, kind, path, name)
     if item is not None:
         return item
+    if kind == "job" and (archived := next(named(api, path, name, {"archived": True}), None)):
+        raise ArchivedError(f"The job {archived['name']}", "jobs", archived["name"])
     known = (item["name"] for item in api.pages(path, MOST_LOOKED_AT))
     raise unknown(kind, name, known, f"cadenza {kind}s list")
 
@@ -58,25 +74,40 @@ def find_endpoint(api: Api, name: str) -> Item:
         return endpoint
     several = list(named(api, "/endpoints", own_name if slash else name, query))
     if len(several) > 1:
-        candidates = _listed(map(full_name, several))
+        candidates = _listed(map(full_name, several[:SUGGESTED]))
+        candidates += ", …" if len(several) > SUGGESTED else ""
         raise usage(f"Several endpoints are named {plain(name)!r}. Which one? {candidates}")
     if several:
         return several[0]
     if not slash and (endpoint := by_beginning(api, "endpoint", "/endpoints", name)) is not None:
         return endpoint
+    gone = {**query, "state": "archived"}
+    if archived := next(named(api, "/endpoints", own_name if slash else name, gone), None):
+        raise ArchivedError(full_name(archived), "endpoints", full_name(archived))
     known = map(full_name, api.pages("/endpoints", MOST_LOOKED_AT, query))
-    raise unknown("endpoint", name, known, "cadenza endpoints list")
+    # Within one job every name begins alike, which would make all of them near.
+    raise unknown("endpoint", name, known, "cadenza endpoints list", own_name if slash else name)
+
+
+class ArchivedError(CommandError):
+    """It has the name that was given, and is archived."""
+
+    def __init__(self, what: str, group: str, name: str) -> None:
+        fix = f"Restore it: cadenza {group} restore {quoted(name)}"
+        super().__init__(f"{plain(what)} is archived. {fix}", ExitCode.NOT_FOUND)
 
 
 def job_and_name(api: Api, name: str) -> tuple[Item, str]:
     """`shop/queue`: the job, and the name that its endpoint shall have."""
     job, slash, own = name.partition("/")
     if not (job and slash and own) or "/" in own:
-        raise usage(f"{plain(name)!r}: write the job and the endpoint's name, like shop/queue")
+        raise usage(
+            f"{plain(name)!r} is not JOB/NAME. Write the job and the endpoint, such as shop/queue."
+        )
     try:
         return find_job(api, job), own
     except CommandError as error:
-        if error.exit_code is not ExitCode.NOT_FOUND:
+        if error.exit_code is not ExitCode.NOT_FOUND or isinstance(error, ArchivedError):
             raise
         fix = f"Create it first: cadenza jobs create {quoted(job)}"
         raise CommandError(f"{error} {fix}", ExitCode.NOT_FOUND) from error
@@ -119,8 +150,8 @@ def by_id(api: Api, path: str, text: str) -> Item | None:
 
 def by_beginning(api: Api, kind: str, path: str, text: str) -> Item | None:
     """By how its id begins, as lists show it; None where none does."""
-    found = _ids(api, kind, text)
-    return api.get(f"{path}/{found}") if found else None
+    id_ = _ids(api, kind, text)
+    return api.get(f"{path}/{id_}") if id_ else None
 
 
 def whole_id(api: Api, kind: str, text: str) -> str:
@@ -129,11 +160,11 @@ def whole_id(api: Api, kind: str, text: str) -> str:
         return str(UUID(text))
     except ValueError:
         pass
-    if (found := _ids(api, kind, text)) is not None:
-        return found
+    if (id_ := _ids(api, kind, text)) is not None:
+        return id_
     raise CommandError(
-        f"There is no {kind} {plain(text)!r}: give its id, or at least how that begins, as "
-        "lists show it.",
+        f"There is no {kind} {plain(text)!r}. Give an id as lists show it, or at least its first "
+        "8 characters.",
         ExitCode.NOT_FOUND,
     )
 
@@ -141,17 +172,19 @@ def whole_id(api: Api, kind: str, text: str) -> str:
 def _ids(api: Api, kind: str, text: str) -> str | None:
     if not _BEGINNING.fullmatch(text):
         return None
-    found = api.get("/ids", {"kind": kind, "begins": text.lower()})
-    if len(found["items"]) > 1:
-        more = " and more" if found["more"] else ""
-        ids = f"{_listed(found['items'])}{more}"
+    matches = api.get("/ids", {"kind": kind, "begins": text.lower()})
+    if len(matches["items"]) > 1:
+        more = " and more" if matches["more"] else ""
+        ids = f"{_listed(matches['items'])}{more}"
         raise usage(f"Several {kind}s have an id that begins with {plain(text)}. Which one? {ids}")
-    return found["items"][0] if found["items"] else None
+    return matches["items"][0] if matches["items"] else None
 
 
-def unknown(kind: str, name: str, known: Iterable[str], command: str) -> CommandError:
-    near = nearest(name, list(known))
-    hint = f"Did you mean {_listed(near)}?" if near else f"`{command}` shows those there are."
+def unknown(
+    kind: str, name: str, known: Iterable[str], command: str, like: str | None = None
+) -> CommandError:
+    near = nearest(like or name, list(known))
+    hint = f"Did you mean {_listed(near)}?" if near else f"List them: {command}"
     return CommandError(f"There is no {kind} {plain(name)!r}. {hint}", ExitCode.NOT_FOUND)
 
 

@@ -23,7 +23,7 @@ cli = typer.Typer()
 
 @command(cli, "explain")
 def explain(api: Api, out: Output, name: EndpointName) -> None:
-    """Say why an endpoint runs next when it does, and what would change it.
+    """Explain when an endpoint runs next, why, and what would change it.
 
     Example: cadenza explain shop/queue
     """
@@ -49,9 +49,11 @@ def preview(
     api: Api,
     out: Output,
     name: EndpointName,
-    count: Annotated[int, typer.Option("--count", "-n", min=1, max=100, help="How many.")] = 10,
+    count: Annotated[
+        int, typer.Option("--count", "-n", min=1, max=100, help="The number of runs to show.")
+    ] = 10,
 ) -> None:
-    """Show the next runs, with the hints of now beside the plain baseline.
+    """Preview the next runs, with and without the current hints.
 
     Example: cadenza preview shop/queue --count 20
     """
@@ -64,10 +66,10 @@ def preview(
         {"planned": planned, "baseline": alone}
         for planned, alone in zip_longest(upcoming["planned"], upcoming["baseline"])
     ]
-    nothing = f"{plain(name)} runs only when it is asked to: cadenza run {quoted(name)}"
+    nothing = f"{plain(name)} runs on demand only. Start a run: cadenza run {quoted(name)}"
     if endpoint["pauses"]:
         resumes = f"cadenza resume {quoted(name)}"
-        nothing = f"{plain(name)} is paused until somebody resumes it: {resumes}"
+        nothing = f"{plain(name)} is paused until resumed. Resume it: {resumes}"
     out.rows(rows, _columns(out, endpoint, rows), nothing)
 
 
@@ -77,9 +79,9 @@ def _columns(out: Output, endpoint: Item, rows: list[Item]) -> list[Column]:
     plans = [run["at"] for row in rows for run in row.values() if run]
     if zone is None or not times.differs(zone, plans):
         return [
-            Column("as things are", lambda row: _upcoming(row["planned"], times.when)),
+            Column("next run", lambda row: _upcoming(row["planned"], times.when)),
             _by(endpoint),
-            Column("baseline alone", lambda row: _upcoming(row["baseline"], times.when), rank=1),
+            Column("without hints", lambda row: _upcoming(row["baseline"], times.when), rank=1),
         ]
 
     def there(at: str) -> str:
@@ -87,9 +89,11 @@ def _columns(out: Output, endpoint: Item, rows: list[Item]) -> list[Column]:
 
     return [
         Column(f"in {zone}", lambda row: _upcoming(row["planned"], there)),
-        Column(f"here ({times.zone_name()})", lambda row: _upcoming(row["planned"], times.when)),
+        Column(
+            f"your time ({times.zone_name()})", lambda row: _upcoming(row["planned"], times.when)
+        ),
         _by(endpoint),
-        Column("baseline alone", lambda row: _upcoming(row["baseline"], there), rank=1),
+        Column("without hints", lambda row: _upcoming(row["baseline"], there), rank=1),
     ]
 
 
@@ -98,7 +102,7 @@ def _by(endpoint: Item) -> Column:
         planned = row["planned"]
         return source_of({**endpoint, "next_source": planned["source"]}) if planned else ""
 
-    return Column("by", cell)
+    return Column("why", cell)
 
 
 def _upcoming(run: Item | None, when: Callable[[str], str]) -> str:

@@ -26,13 +26,21 @@ class Output:
         self.as_json = as_json
         self.wide = wide
 
-    def rows(self, items: Iterable[Item], columns: Sequence[Column], empty: str) -> None:
+    def rows(
+        self,
+        items: Iterable[Item],
+        columns: Sequence[Column],
+        empty: str,
+        limit: int | None = None,
+    ) -> None:
         """JSON lines as they come, or one table; where there is nothing, what to do next."""
         if self.as_json:
             for item in items:
                 typer.echo(json_text(item))
         elif rows := list(items):
             self._table(rows, columns)
+            if len(rows) == limit and sys.stderr.isatty():
+                self.note(f"Showing {limit}; there may be more: use --limit.")
         else:
             typer.echo(empty)
 

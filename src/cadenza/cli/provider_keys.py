@@ -27,7 +27,7 @@ def add_key_commands(accounts: typer.Typer, find_account: Callable[[Api, str], I
 
     @command(accounts, "keys")
     def list_keys(api: Api, out: Output, account: AccountName) -> None:
-        """List an account's keys for providers; calls are made with the default of each api.
+        """List an account's provider keys. Calls use the default key of each API.
 
         Example: cadenza accounts keys research
         """
@@ -38,7 +38,7 @@ def add_key_commands(accounts: typer.Typer, find_account: Callable[[Api, str], I
             Column("key", lambda key: f"…{key['hint']}"),
             Column("state", lambda key: _state(out, key)),
         ]
-        nothing = "No keys. Give it one: cadenza accounts create-key ACCOUNT NAME"
+        nothing = "No provider keys yet. Add one: cadenza accounts create-key ACCOUNT NAME"
         out.rows(api.get(path_of(api, account))["items"], columns, nothing)
 
     @command(accounts, "create-key")
@@ -47,15 +47,19 @@ def add_key_commands(accounts: typer.Typer, find_account: Callable[[Api, str], I
         out: Output,
         context: CliContext,
         account: AccountName,
-        name: Annotated[str, typer.Argument(metavar="NAME", help="What it is called.")],
-        kind: Annotated[str, typer.Option("--api", help="openai or anthropic.")] = "openai",
-        base_url: Annotated[str | None, typer.Option(help="The provider's address.")] = None,
+        name: Annotated[str, typer.Argument(metavar="NAME", help="A name of your choice.")],
+        kind: Annotated[
+            str, typer.Option("--api", help="The API: openai or anthropic.")
+        ] = "openai",
+        base_url: Annotated[str | None, typer.Option(help="The provider's URL.")] = None,
         secret: Annotated[
-            str | None, typer.Option(help="'${VARIABLE}'; you are asked where it is left out.")
+            str | None, typer.Option(help="The key: '${VARIABLE}'. Default: prompt.")
         ] = None,
-        default: Annotated[bool, typer.Option("--default", help="Make calls with it.")] = False,
+        default: Annotated[
+            bool, typer.Option("--default", help="Use this key by default.")
+        ] = False,
     ) -> None:
-        """Give an account a provider's key; it is encrypted, and never shown.
+        """Add a provider's API key to an account. It is stored encrypted.
 
         The first key of an api is its default. Any server that speaks the api will do, like a
         LiteLLM proxy.
@@ -76,7 +80,7 @@ def add_key_commands(accounts: typer.Typer, find_account: Callable[[Api, str], I
 
     @command(accounts, "default-key")
     def default_key(api: Api, out: Output, account: AccountName, name: KeyName) -> None:
-        """Make calls with this key from now on.
+        """Make this the default key for calls.
 
         Example: cadenza accounts default-key research spare
         """
@@ -88,14 +92,14 @@ def add_key_commands(accounts: typer.Typer, find_account: Callable[[Api, str], I
     def revoke_key(
         api: Api, out: Output, account: AccountName, name: KeyName, yes: Yes = False
     ) -> None:
-        """Forget a provider's key; no other becomes the default by itself.
+        """Remove a provider key. No other key becomes the default.
 
         Example: cadenza accounts revoke-key research main
         """
         path = path_of(api, account)
-        found = _find(api, path, name)
-        ask(f"Forget the key {found['name']}? It cannot be had back from here.", yes=yes)
-        gone = api.delete(f"{path}/{found['id']}")
+        key = _find(api, path, name)
+        ask(f"Forget the key {key['name']}? It cannot be recovered.", yes=yes)
+        gone = api.delete(f"{path}/{key['id']}")
         out.done(gone, f"Revoked the key {gone['name']}.")
 
     del list_keys, create_key, default_key, revoke_key  # registered by their decorators
@@ -120,7 +124,7 @@ def _secret(written: str | None, environment: Mapping[str, str]) -> str:
         return typer.prompt("The provider's key", hide_input=True, err=True)
     variable = _VARIABLE.fullmatch(written)
     if variable is None:
-        fix = "Write '${VARIABLE}' in single quotes, or leave it out to be asked."
+        fix = "Write '${VARIABLE}' in single quotes, or leave it out to be prompted."
         raise usage(f"--secret: a key written here would stay in your history. {fix}")
     if value := environment.get(variable[1], "").strip():
         return value

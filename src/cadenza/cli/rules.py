@@ -22,7 +22,7 @@ from cadenza.domain.instants import iso
 from cadenza.manifest.files import read_manifest
 from cadenza.manifest.rules import rule_document
 
-NO_ANSWER = Counter({"there is no answer that it reads": 0})
+NO_ANSWER = Counter({"there is no response that it reads": 0})
 NO_RULES = "The file declares no rules. How to write them: docs/how-to/write-rules.md"
 
 
@@ -33,26 +33,22 @@ def run_rules(
     context: CliContext,
     file: Annotated[
         Path,
-        typer.Option(
-            "--file", "-f", readable=False, help="A file or folder with jobs and their rules."
-        ),
+        typer.Option("--file", "-f", readable=False, help="A file or folder with jobs and rules."),
     ] = Path("cadenza.yaml"),
-    endpoint: Annotated[
-        str | None, typer.Option(help="Only answers of this one: job/name.")
-    ] = None,
-    since: Annotated[str, typer.Option(help="An instant, or like 7d ago.")] = "7d",
+    endpoint: Annotated[str | None, typer.Option(help="Filter by endpoint: job/name.")] = None,
+    since: Annotated[str, typer.Option(help="A time, or a duration ago such as 7d.")] = "7d",
     limit: Annotated[
-        int, typer.Option(min=1, max=1000, help="Answers of each endpoint, the newest.")
+        int, typer.Option(min=1, max=1000, help="The most recent responses to use per endpoint.")
     ] = 200,
     responses: Annotated[
         Path | None,
         typer.Option(
             readable=False,
-            help="Take answers from this file of JSON lines; no server is asked.",
+            help="Read responses from a JSON Lines file instead of the server.",
         ),
     ] = None,
 ) -> None:
-    """Run the rules of a file on stored answers: what would have fired, when, and why not.
+    """Test rules on recorded responses: which would have fired, and why not.
 
     Nothing is written. A line of --responses is like
     {"endpoint": "shop", "at": "2026-01-31T12:00:00Z", "body": {"visitors": 120}}

@@ -13,12 +13,14 @@ _what = partial(option_field, "What runs, and when")
 class ScheduleOptions(LimitOptions):
     """Each is an option of `create` and `update`."""
 
-    cron: str | None = _what("--cron", "Five fields, like '0 9 * * mon-fri'.")
-    timezone: str | None = _what("--timezone", "Of the cron, like Europe/Paris; UTC.")
-    graph_input: str | None = _what("--input", "What the graph is given: a JSON object, or @file.")
-    policy: str | None = _what("--policy", "While a run is under way: forbid, allow or replace.")
+    cron: str | None = _what("--cron", "A cron expression, such as '0 9 * * mon-fri'.")
+    timezone: str | None = _what("--timezone", "The time zone of --cron. Default: UTC.")
+    graph_input: str | None = _what("--input", "The graph's input: a JSON object, or @file.")
+    policy: str | None = _what(
+        "--policy", "If the last run is still going: forbid, allow or replace."
+    )
     requires: list[str] | None = _what(  # noqa: RUF009 - a field
-        "--requires", "A label that a worker must have, like gpu or region=eu; several."
+        "--requires", "A label the worker must have, such as gpu. Repeatable."
     )
 
     def document(self) -> dict[str, Any]:

@@ -10,9 +10,7 @@ from cadenza.cli.lookup import MOST_LOOKED_AT, by_beginning, by_id, named, unkno
 from cadenza.cli.terminal_text import plain
 
 Item = dict[str, Any]
-ScheduleName = Annotated[
-    str, typer.Argument(metavar="SCHEDULE", help="A schedule's name, its id, or how that begins.")
-]
+ScheduleName = Annotated[str, typer.Argument(metavar="SCHEDULE", help="A schedule's name or id.")]
 
 
 def find_schedule(api: Api, name: str) -> Item:

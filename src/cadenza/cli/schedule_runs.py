@@ -25,7 +25,9 @@ from cadenza.cli.times import duration_text
 
 Item = dict[str, Any]
 LONGEST_EVENT = 300
-RunId = Annotated[str | None, typer.Argument(metavar="RUN", help="A run's id, or how it begins.")]
+RunId = Annotated[
+    str | None, typer.Argument(metavar="RUN", help="A run id, or its first 8 characters.")
+]
 
 
 def add_run_commands(cli: typer.Typer) -> None:
@@ -36,19 +38,21 @@ def add_run_commands(cli: typer.Typer) -> None:
 
 
 def run_schedule(api: Api, out: Output, name: ScheduleName) -> None:
-    """Run a schedule now, in a slot of its own.
+    """Run a schedule now, in addition to its regular slots.
 
     Example: cadenza schedules run poem
     """
     schedule = find_schedule(api, name)
     slot = api.post(f"/schedules/{schedule['id']}/run")
-    out.done(slot, f"Asked for. See it: cadenza schedules runs {quoted(label(schedule))}")
+    out.done(
+        slot, f"Run requested. See the result: cadenza schedules runs {quoted(label(schedule))}"
+    )
 
 
 def show_runs(
     api: Api, out: Output, name: ScheduleName, run: RunId = None, limit: Limit = 20
 ) -> None:
-    """List a schedule's runs, the newest first; or show one: events, output, error, cost.
+    """List a schedule's runs, newest first, or show one in detail.
 
     Example: cadenza schedules runs poem 01990000-0000-7000-8000-000000000000
     """
@@ -64,12 +68,12 @@ def show_runs(
         Column("id", lambda run: run["id"] or "–", is_id=True),
     ]
     runs = api.pages(f"/schedules/{schedule['id']}/runs", limit)
-    nothing = f"No runs yet. Run it now: cadenza schedules run {quoted(label(schedule))}"
+    nothing = f"No runs yet. Start one: cadenza schedules run {quoted(label(schedule))}"
     out.rows(runs, columns, nothing)
 
 
 def cancel_run(api: Api, out: Output, name: ScheduleName, run: RunId = None) -> None:
-    """Cancel a run; the one that is under way unless another is named.
+    """Cancel a run. Default: the one in progress.
 
     Example: cadenza schedules cancel poem
     """
@@ -83,12 +87,15 @@ def answer_run(
     api: Api,
     out: Output,
     name: ScheduleName,
-    answer: Annotated[str, typer.Argument(metavar="ANSWER", help="JSON, @file, or plain text.")],
+    answer: Annotated[
+        str, typer.Argument(metavar="ANSWER", help="The answer: JSON, @file or plain text.")
+    ],
     run: Annotated[
-        str | None, typer.Option("--run", help="A run's id; the last one that waits.")
+        str | None,
+        typer.Option("--run", help="A run id. Default: the last run that waits for an answer."),
     ] = None,
 ) -> None:
-    """Answer what a run asked; it goes on as a new run.
+    """Answer a question that a run asked. It continues as a new run.
 
     Example: cadenza schedules answer poem '{"approved": true}'
     """
@@ -97,7 +104,7 @@ def answer_run(
     path = f"/schedules/{schedule['id']}/runs/{chosen['id']}/answer"
     slot = api.post(path, {"answer": _answer(answer)})
     following = f"cadenza schedules runs {quoted(label(schedule))}"
-    out.done(slot, f"Answered. It goes on as a new run: {following}")
+    out.done(slot, f"Answer sent. The run continues as a new run: {following}")
 
 
 def _answer(text: str) -> Any:

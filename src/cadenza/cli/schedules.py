@@ -23,7 +23,7 @@ NO_SCHEDULES = (
     "No schedules yet. Create one:\n"
     "  cadenza schedules create langgraph:poet --name poem --cron '0 9 * * *' --account NAME"
 )
-cli = group("schedules", "Schedules of AI graphs: when one runs, and what became of its runs.")
+cli = group("schedules", "Manage schedules of AI graphs, and their runs.")
 
 
 @command(cli, "list")
@@ -41,12 +41,12 @@ def list_schedules(api: Api, out: Output, limit: Limit = 50) -> None:
             "last", lambda schedule: out.times.relative(schedule["last_run_at"], "never"), rank=1
         ),
     ]
-    out.rows(api.pages("/schedules", limit), columns, NO_SCHEDULES)
+    out.rows(api.pages("/schedules", limit), columns, NO_SCHEDULES, limit)
 
 
 @command(cli, "show")
 def show_schedule(api: Api, out: Output, name: ScheduleName) -> None:
-    """Show one schedule: its graph, input, limits, and its next runs.
+    """Show one schedule: its graph, input, limits and next runs.
 
     Example: cadenza schedules show poem
     """
@@ -75,25 +75,23 @@ def create_schedule(
     api: Api,
     out: Output,
     graph: Annotated[str, typer.Argument(metavar="GRAPH", help="provider:name.")],
-    name: Annotated[str | None, typer.Option(help="Unique; without a slash.")] = None,
+    name: Annotated[str | None, typer.Option(help="A unique name, without a slash.")] = None,
     account: Annotated[
-        str | None, typer.Option(help="Who pays, by name or id; the only one there is.")
+        str | None, typer.Option(help="The account that pays. Default: the only account.")
     ] = None,
-    grant: Annotated[
-        str | None, typer.Option(help="A grant's id; one is made for it unless given.")
-    ] = None,
-    disabled: Annotated[bool, typer.Option("--disabled", help="Not to run yet.")] = False,
+    grant: Annotated[str | None, typer.Option(help="A grant's id. Default: create one.")] = None,
+    disabled: Annotated[bool, typer.Option("--disabled", help="Create it disabled.")] = False,
     *,
     options: ScheduleOptions,
 ) -> None:
-    """Create a schedule of a graph, with a grant to run on your behalf.
+    """Schedule a graph, with a grant to run on your behalf.
 
     Example: cadenza schedules create langgraph:poet --name poem --cron "0 9 * * mon-fri"
     --timezone Europe/Paris --input '{"topic": "autumn"}' --account research
     """
     body: Item = {"graph_id": graph, "enabled": not disabled, **options.document()}
     if options.cron is None:
-        raise usage("When shall it run? Give --cron, like --cron '0 9 * * mon-fri'.")
+        raise usage("Missing --cron: when to run, such as --cron '0 9 * * mon-fri'.")
     if name is not None:
         body["name"] = name
     if grant is not None:
@@ -112,11 +110,11 @@ def update_schedule(
     api: Api,
     out: Output,
     name: ScheduleName,
-    new_name: Annotated[str | None, typer.Option("--name", help="Its new name.")] = None,
+    new_name: Annotated[str | None, typer.Option("--name", help="A new name.")] = None,
     *,
     options: ScheduleOptions,
 ) -> None:
-    """Change a schedule; what is not given stays, and `none` takes a field away.
+    """Edit a schedule. Only the given fields change; `none` removes a field.
 
     Example: cadenza schedules update poem --cron "0 18 * * *" --limit-time 5m
     """
@@ -124,7 +122,7 @@ def update_schedule(
     if new_name is not None:
         change["name"] = None if new_name == NONE else new_name
     if not change:
-        raise usage("Nothing to change: cadenza schedules update --help shows what there is.")
+        raise usage("Nothing to change. See the options: cadenza schedules update --help")
     schedule = api.patch(f"/schedules/{find_schedule(api, name)['id']}", change)
     out.done(schedule, f"Changed {label(schedule)}; it runs {_next(out, schedule)}.")
     _warn(out, schedule)
@@ -132,7 +130,7 @@ def update_schedule(
 
 @command(cli, "enable")
 def enable_schedule(api: Api, out: Output, name: ScheduleName) -> None:
-    """Let a schedule run again, from its next slot on.
+    """Enable a schedule, from its next slot on.
 
     Example: cadenza schedules enable poem
     """
@@ -143,7 +141,7 @@ def enable_schedule(api: Api, out: Output, name: ScheduleName) -> None:
 
 @command(cli, "disable")
 def disable_schedule(api: Api, out: Output, name: ScheduleName) -> None:
-    """Hold a schedule back until it is enabled; a run under way goes on.
+    """Disable a schedule. A run in progress continues.
 
     Example: cadenza schedules disable poem
     """
@@ -153,12 +151,16 @@ def disable_schedule(api: Api, out: Output, name: ScheduleName) -> None:
 
 @command(cli, "delete")
 def delete_schedule(api: Api, out: Output, name: ScheduleName, yes: Yes = False) -> None:
-    """End a schedule and the grant that was made for it; its history stays.
+    """Delete a schedule and its own grant. Its history is kept.
 
     Example: cadenza schedules delete poem
     """
     schedule = find_schedule(api, name)
-    ask(f"Delete {label(schedule)}? It runs no more, its grant ends; its history stays.", yes=yes)
+    ask(
+        f"Delete {label(schedule)}? It stops running and its grant is revoked; "
+        "its history is kept.",
+        yes=yes,
+    )
     api.delete(f"/schedules/{schedule['id']}")
     out.done(schedule, f"Deleted {label(schedule)}.")
 

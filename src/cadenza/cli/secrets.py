@@ -34,11 +34,11 @@ class WithSecrets(Protocol):
 
 
 def register(app: typer.Typer, with_secrets: WithSecrets) -> None:
-    commands = group("secrets", "The master keys, and the secrets they encrypt.")
+    commands = group("secrets", "Show and rotate the master keys that encrypt secrets.")
 
     @commands.command()
     def rotate(as_json: AsJson = False) -> None:
-        """Encrypt every secret anew, with a new master key; safe while programs run, also `up`.
+        """Re-encrypt all secrets with a new master key. Safe while programs are running.
 
         With a key file, a new key is put first in it. With CADENZA_MASTER_KEY, put the new key
         first yourself, keep the old one after it, and restart the programs before you run this. It
@@ -62,7 +62,7 @@ def register(app: typer.Typer, with_secrets: WithSecrets) -> None:
 
     @commands.command()
     def status(as_json: AsJson = False) -> None:
-        """Show the master keys by their ids, how many values need each, and which are missing.
+        """Show the master keys, how many secrets use each, and which are missing.
 
         Example: cadenza secrets status
         """
@@ -97,7 +97,9 @@ def _show_rotation(rotated: Rotated) -> None:
     if rotated.made_key:
         typer.echo(f"Made the key {first}, the first one in {where} now. Keep a copy of it.")
     elif rotated.makes_keys:
-        typer.echo(f"Went on with the key {first}; no new one was made. Run it again for that.")
+        typer.echo(
+            f"Continued with the key {first}; no new key was made. Run it again to make one."
+        )
     elif not rotated.done.values:
         typer.echo(
             f"Every secret is under the first key in {where} already. For another one, put a "
@@ -107,8 +109,8 @@ def _show_rotation(rotated: Rotated) -> None:
     _warn_of_unreadable(rotated.done)
     for key in rotated.holdings.removable:
         typer.echo(
-            f"The key {key} is needed by nothing in the database any more. It can be removed from "
-            f"{where} once no backup is left that was made before."
+            f"The key {key} is no longer used in the database. You can remove it from "
+            f"{where} once you no longer need older backups."
         )
 
 
@@ -135,7 +137,7 @@ def _holdings_record(held: Holdings) -> dict[str, Any]:
 
 
 def _show_holdings(held: Holdings) -> None:
-    table = Table("key", "values", "")
+    table = Table("key", "values", "", box=None, pad_edge=False, header_style="bold")
     for number, key in enumerate(held.ids):
         use = "encrypts" if number == 0 else "can be removed" if key in held.removable else ""
         table.add_row(key, str(held.counts.get(key, 0)), use)

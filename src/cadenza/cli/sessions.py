@@ -1,5 +1,7 @@
 """`cadenza sessions`: what the planner did or wanted, and why."""
 
+from collections import Counter
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
@@ -14,16 +16,18 @@ from cadenza.cli.times import Times, duration_text
 from cadenza.domain.analysis import REASONS
 
 NO_SESSIONS = (
-    "No sessions yet: the planner writes one where it did or wanted something.\n"
-    "Ask it for a look: cadenza analyse ENDPOINT"
+    "No sessions yet. The planner records one when it changes or suggests something.\n"
+    "Ask for an analysis: cadenza analyse ENDPOINT"
 )
-NONE_FIT = "No session fits. All of them: cadenza sessions list"
+NONE_FIT = "No sessions match. List all: cadenza sessions list"
 NO_SUGGESTIONS = (
-    "Nothing is suggested now. The planner suggests where its mode is advise: see\n"
-    "planner: {llm: advise} of a job."
+    "No suggestions. The planner makes suggestions where its mode is `advise`, such as\n"
+    "planner: {llm: advise} in a job."
 )
-SessionId = Annotated[str, typer.Argument(metavar="ID", help="A session's id, or how it begins.")]
-cli = group("sessions", "Sessions: what the planner did or wanted, and why.")
+SessionId = Annotated[
+    str, typer.Argument(metavar="ID", help="A session id, or its first 8 characters.")
+]
+cli = group("sessions", "List planner sessions and accept suggestions.")
 
 
 @command(cli, "list")
@@ -32,19 +36,19 @@ def list_sessions(
     out: Output,
     endpoint: OfEndpoint = None,
     job: OfJob = None,
-    brain: Annotated[str | None, typer.Option(help="Like rules.")] = None,
-    search: Annotated[str | None, typer.Option(help="A piece of the reasoning.")] = None,
+    brain: Annotated[str | None, typer.Option(help="Filter by brain, such as rules.")] = None,
+    search: Annotated[str | None, typer.Option(help="Search the reasoning.")] = None,
     since: Since = None,
     limit: Limit = 20,
 ) -> None:
-    """List the planner's sessions, the newest first.
+    """List planner sessions, newest first.
 
     Example: cadenza sessions list --endpoint shop/queue --since 1d
     """
     names = EndpointNames(api)
     columns = [
         Column("when", lambda session: out.times.relative(session["started_at"])),
-        Column("endpoint", lambda session: names.of(session["endpoint_id"])),
+        Column("endpoint", lambda session: names.of(session["endpoint_id"]), is_endpoint=True),
         Column("brain", lambda session: session["brain"], rank=3),
         Column("because", lambda session: session["reason"] or "", rank=5),
         Column("did", _did, is_text=True),
@@ -61,7 +65,7 @@ def list_sessions(
         "from": out.times.ago("--since", since),
     }
     nothing = NONE_FIT if any(query.values()) else NO_SESSIONS
-    out.rows(api.pages("/sessions", limit, query), columns, nothing)
+    out.rows(api.pages("/sessions", limit, query), columns, nothing, limit)
 
 
 @command(cli, "show")
@@ -70,7 +74,7 @@ def show_session(
     out: Output,
     session_id: SessionId,
 ) -> None:
-    """Show one session: what was read, done and thought.
+    """Show one planner session: tool calls, results and reasoning.
 
     Example: cadenza sessions show 01990000-0000-7000-8000-000000000000
     """
@@ -100,7 +104,7 @@ def show_session(
 
 @command(cli, "suggestions")
 def list_suggestions(api: Api, out: Output) -> None:
-    """List what the planner suggests where it may only advise, and can be accepted now.
+    """List suggestions of planners in `advise` mode that can be accepted now.
 
     Example: cadenza sessions suggestions
     """
@@ -126,10 +130,10 @@ def accept_suggestion(
     session_id: SessionId,
     call: Annotated[
         int | None,
-        typer.Option(min=0, help="Which of its calls, from 0, where it suggests several."),
+        typer.Option(min=0, help="Which suggestion, counted from 0, if there are several."),
     ] = None,
 ) -> None:
-    """Do what a session suggests, within the planner's bounds.
+    """Accept a suggestion and apply it, within the planner's limits.
 
     Example: cadenza sessions accept 01990000-0000-7000-8000-000000000000
     """
@@ -141,10 +145,16 @@ def accept_suggestion(
 def _did(session: dict[str, Any]) -> str:
     """What took effect; else what was wanted, and that it was not done."""
     done, suggested, refused = (session[name] for name in ("did", "suggested", "refused"))
-    parts = [", ".join(done)] if done else []
-    parts += [f"suggested: {', '.join(suggested)}"] if suggested else []
-    parts += [f"refused: {', '.join(refused)}"] if refused else []
+    parts = [_counted(done)] if done else []
+    parts += [f"suggested: {_counted(suggested)}"] if suggested else []
+    parts += [f"refused: {_counted(refused)}"] if refused else []
     return "; ".join(parts) or "nothing"
+
+
+def _counted(tools: Sequence[str]) -> str:
+    """Each once, in the order they were first called."""
+    counts = Counter(tools)
+    return ", ".join(f"{tool} ({count}×)" if count > 1 else tool for tool, count in counts.items())
 
 
 def _repeated(session: dict[str, Any], times: Times) -> str:
@@ -163,6 +173,16 @@ def _tokens(session: dict[str, Any]) -> str:
 
 def _call(call: dict[str, Any]) -> str:
     result = shortened(json_text(call["result"]), 300)
-    state = "done" if call["took_effect"] else "suggested" if call["suggested"] else ""
-    state = state or ("refused" if call["refusal"] else "read")
-    return f"{state}: {call['tool']} {json_text(call['arguments'])} → {result}"
+    return f"{_state(call)}: {call['tool']} {json_text(call['arguments'])} → {result}"
+
+
+def _state(call: dict[str, Any]) -> str:
+    if call["took_effect"]:
+        return "done"
+    if call["suggested"]:
+        return "suggested"
+    if call["refusal"]:
+        return "refused"
+    if call["tool"] == "submit_analysis":
+        return "submitted"
+    return "read" if call["tool"].startswith("get_") else "no change"

@@ -8,8 +8,8 @@ from cadenza.cli.client import Api
 from cadenza.cli.commands import command
 from cadenza.cli.complete import OfEndpoint, OfJob
 from cadenza.cli.context import CliContext
+from cadenza.cli.event_text import FINISHED, sentence
 from cadenza.cli.events import Event, Stream
-from cadenza.cli.happenings import FINISHED, sentence
 from cadenza.cli.lookup import EndpointNames, find_endpoint, find_job
 from cadenza.cli.output import Output
 from cadenza.cli.tables import STYLES
@@ -27,15 +27,16 @@ def tail(
     out: Output,
     context: CliContext,
     count: Annotated[
-        int | None, typer.Option("--count", "-n", min=1, help="End after so many finished runs.")
+        int | None, typer.Option("--count", "-n", min=1, help="Stop after this many finished runs.")
     ] = None,
     job: OfJob = None,
     endpoint: OfEndpoint = None,
     kind: Annotated[
-        list[str] | None, typer.Option(help="Only these, like run.failed or endpoint; several.")
+        list[str] | None,
+        typer.Option(help="Filter by kind, such as run.failed or endpoint. Repeatable."),
     ] = None,
 ) -> None:
-    """Follow what happens: finished runs, actions of people and of the planner. Ctrl-C ends it.
+    """Follow finished runs and changes as they happen. Ctrl-C to stop.
 
     Example: cadenza tail --job shop --count 3
     """
@@ -50,7 +51,7 @@ def tail(
         for event in stream.events():
             if event.kind in ABOUT_THE_STREAM:
                 if event.kind == "ready" and not out.as_json:
-                    out.note("Following; Ctrl-C ends it.")
+                    out.note("Following … press Ctrl-C to stop.")
                 continue
             times = Times(context.now(), context.local)
             typer.echo(json_text(event.data) if out.as_json else _line(event, names, times))

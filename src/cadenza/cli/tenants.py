@@ -11,13 +11,13 @@ from cadenza.cli.complete import Limit
 from cadenza.cli.errors import usage
 from cadenza.cli.lookup import one_of
 from cadenza.cli.output import Column, Output
-from cadenza.cli.terminal_text import quoted
+from cadenza.cli.terminal_text import counted, quoted
 from cadenza.domain.access import Scope
 
 MOST_TENANTS = 100_000
 TenantName = Annotated[str, typer.Argument(metavar="TENANT", help="A tenant's name or id.")]
 UserName = Annotated[str, typer.Argument(metavar="USER", help="A user's name or id.")]
-cli = group("tenants", "Tenants and their users, with the admin's key.")
+cli = group("tenants", "Manage tenants and their users. Needs the installation's admin key.")
 
 
 @command(cli, "list")
@@ -33,7 +33,7 @@ def list_tenants(api: AdminApi, out: Output, limit: Limit = 50) -> None:
         Column("id", lambda tenant: tenant["id"], is_id=True),
     ]
     nothing = "No tenants yet. Create one: cadenza tenants create NAME"
-    out.rows(api.pages("/tenants", limit), columns, nothing)
+    out.rows(api.pages("/tenants", limit), columns, nothing, limit)
 
 
 @command(cli, "show")
@@ -57,7 +57,9 @@ def create_tenant(
     api: AdminApi,
     out: Output,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Unique.")],
-    retention_days: Annotated[int | None, typer.Option(help="Shorter than the usual.")] = None,
+    retention_days: Annotated[
+        int | None, typer.Option(help="Days to keep runs, if fewer than the default.")
+    ] = None,
 ) -> None:
     """Create a tenant.
 
@@ -77,18 +79,18 @@ def delete_tenant(
     out: Output,
     name: TenantName,
     confirm: Annotated[
-        str | None, typer.Option(help="Its name, to be sure; otherwise it is asked for.")
+        str | None, typer.Option(help="The tenant's name, instead of the confirmation prompt.")
     ] = None,
 ) -> None:
-    """Delete a tenant with all that is its own. It does not come back.
+    """Delete a tenant permanently, with everything it owns.
 
     Example: cadenza tenants delete acme --confirm acme
     """
     tenant = find_tenant(api, name)
     if confirm is None:
-        confirm = typer.prompt("All of it is lost. Write its name, to be sure", err=True)
+        confirm = typer.prompt("This cannot be undone. Type the tenant's name to confirm", err=True)
     if confirm != tenant["name"]:
-        raise usage("Nothing was deleted: that is not its name.")
+        raise usage("Nothing was deleted: the name does not match.")
     out.done(
         api.delete(f"/tenants/{tenant['id']}", {"confirm": confirm}),
         f"Deleted the tenant {tenant['name']}.",
@@ -124,9 +126,11 @@ def create_user(
     api: AdminApi,
     out: Output,
     tenant: TenantName,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Unique in the tenant.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="A name that is unique in the tenant.")
+    ],
 ) -> None:
-    """Create a user of a tenant.
+    """Create a user in a tenant.
 
     Example: cadenza tenants create-user acme ada
     """
@@ -139,12 +143,12 @@ def create_user(
 def delete_user(
     api: AdminApi, out: Output, tenant: TenantName, user: UserName, yes: Yes = False
 ) -> None:
-    """Delete a user with their keys.
+    """Delete a user and their keys.
 
     Example: cadenza tenants delete-user acme ada
     """
     path, name = _find_user(api, tenant, user)
-    ask(f"Delete the user {name} with their keys? They do not come back.", yes=yes)
+    ask(f"Delete the user {name} and their keys? This cannot be undone.", yes=yes)
     out.done(api.delete(path), f"Deleted the user {name} and their keys.")
 
 
@@ -155,15 +159,51 @@ def create_key(
     tenant: TenantName,
     user: UserName,
     name: Annotated[str, typer.Option(help="What the key is for.")] = "first",
-    scope: Annotated[list[Scope] | None, typer.Option(help="admin unless given; several.")] = None,
+    scope: Annotated[
+        list[Scope] | None, typer.Option(help="A scope. Default: admin. Repeatable.")
+    ] = None,
 ) -> None:
-    """Create a key for a user; it is shown once.
+    """Create an API key for a user. It is shown once.
 
     Example: cadenza tenants create-key acme ada --scope operate
     """
     path, _ = _find_user(api, tenant, user)
     key = api.post(f"{path}/keys", {"name": name, "scopes": scope or [Scope.ADMIN]})
-    out.done(key, f"{key['key']}\nShown this once: keep it.")
+    out.done(key, f"{key['key']}\nShown only once. Store it safely.")
+
+
+@command(cli, "stop-planner")
+def stop_planner(
+    api: AdminApi,
+    out: Output,
+    reason: Annotated[str, typer.Option(help="A reason, shown to every tenant.")] = "",
+    yes: Yes = False,
+) -> None:
+    """Stop the planner in all tenants. Its modes are kept.
+
+    Example: cadenza tenants stop-planner --reason "the provider is away"
+    """
+    ask("Stop the planner in every tenant?", yes=yes)
+    switched = api.post("/installation/planner/stop", {"reason": reason})
+    out.done(
+        switched,
+        f"The planner is stopped in {counted(switched['tenants'], 'tenant')}, with the modes of "
+        f"{counted(switched['jobs'], 'job')}. Start it again: cadenza tenants start-planner",
+    )
+
+
+@command(cli, "start-planner")
+def start_planner(api: AdminApi, out: Output) -> None:
+    """Start the planner again, except in tenants that stopped it themselves.
+
+    Example: cadenza tenants start-planner
+    """
+    switched = api.post("/installation/planner/start")
+    tenants, jobs = counted(switched["tenants"], "tenant"), counted(switched["jobs"], "job")
+    out.done(
+        switched,
+        f"The planner is running again in {tenants}, and {jobs} are back to their own modes.",
+    )
 
 
 def _users_path(api: AdminApi, tenant: str) -> str:

@@ -32,6 +32,9 @@ class Times:
     def is_past(self, instant: str, by: timedelta) -> bool:
         return _read(instant) < self.now - by
 
+    def is_within(self, instant: str, length: timedelta) -> bool:
+        return _read(instant) - self.now <= length
+
     def clock(self, instant: str) -> str:
         """The time of day, with the day where it is another one than today."""
         at, today = self.local(_read(instant)), self.local(self.now)
@@ -40,6 +43,11 @@ class Times:
     def in_zone(self, instant: str, zone: str) -> str:
         """By the clocks of a zone, with the day."""
         return f"{_read(instant).astimezone(ZoneInfo(zone)):%a %d %b %H:%M:%S}"
+
+    def in_both(self, instant: str, zone: str) -> str:
+        """`Mon 23 Nov 09:00:00 (2026-11-23 19:30:00 IST, in 4 days)`."""
+        here = f"{self.clock(instant)} {self.zone_name()}"
+        return f"{self.in_zone(instant, zone)} ({here}, {self.relative(instant)})"
 
     def differs(self, zone: str, instants: Sequence[str]) -> bool:
         """Whether clocks there show another time than here at one of them."""
@@ -57,6 +65,14 @@ class Times:
         """An option that is an instant; `2h` is in two hours."""
         return self._instant(option, text, 1)
 
+    def ahead(self, option: str, text: str | None) -> str | None:
+        """The same, where the past would mean nothing, or the opposite."""
+        instant = self.from_now(option, text)
+        if instant is not None and _read(instant) <= self.now:
+            fix = "For a time from now, write a duration such as 2h."
+            raise usage(f"{option}: {self.clock(instant)} is in the past. {fix}")
+        return instant
+
     def ago(self, option: str, text: str | None) -> str | None:
         """An option that is an instant; `2h` is two hours ago."""
         return self._instant(option, text, -1)
@@ -71,10 +87,8 @@ class Times:
             # Without a zone it is what the person's own clock shows.
             return iso(read if read.tzinfo else read.astimezone())
         except (ValueError, OverflowError) as error:
-            example = (
-                "an instant like 2026-03-01T12:00 or 2026-03-01T12:00:00Z, or from now, like 2h"
-            )
-            raise usage(f"{option}: {plain(text)!r} is not {example}") from error
+            expected = "Write a duration such as 2h, or a time such as 2026-03-01T12:00."
+            raise usage(f"{option}: {plain(text)!r} is not a time. {expected}") from error
 
 
 def relative(instant: datetime, now: datetime) -> str:

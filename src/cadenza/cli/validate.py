@@ -20,7 +20,7 @@ cli = typer.Typer()
 
 @cli.command()
 def schema() -> None:
-    """Print the JSON schema of cadenza.yaml; with it an editor completes and checks as you type.
+    """Print the JSON schema of cadenza.yaml, for completion in editors.
 
     Example: cadenza schema > cadenza.schema.json
     """
@@ -34,11 +34,11 @@ def validate(
     file: FileOption = None,
     secrets: Annotated[
         bool,
-        typer.Option("--secrets", help="Also see that every ${NAME} of a secret is set."),
+        typer.Option("--secrets", help="Also check that every ${NAME} used in a secret is set."),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Check a file or a folder of schedules with no server; ends with 1 where one is wrong.
+    """Check schedule files, without a server. Exits 1 if any is invalid.
 
     Example: cadenza validate schedules/
     """
@@ -83,10 +83,10 @@ def _show(manifest: Manifest) -> None:
     if (more := len(manifest.problems) - MOST_SHOWN) > 0:
         typer.echo(f"and {more} more (--json lists them all)", err=True)
     if count := len(manifest.problems):
-        typer.echo(f"{_counted(count, 'problem')}; nothing can be applied.", err=True)
+        typer.echo(f"{_counted(count, 'problem')}; nothing would be applied.", err=True)
         return
     if sys.stdout.isatty():
-        table = Table("job", "endpoints")
+        table = Table("job", "endpoints", box=None, pad_edge=False, header_style="bold")
         for job in manifest.jobs[:MOST_SHOWN]:
             table.add_row(job.name, ", ".join(endpoint.name for endpoint in job.endpoints))
         Console().print(table)

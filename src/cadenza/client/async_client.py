@@ -9,7 +9,7 @@ import aiohttp
 
 from cadenza.client.async_transport import TIMEOUT, AsyncTransport
 from cadenza.client.core import Api, Operation, Pages, Response, Retries
-from cadenza.client.errors import Unreachable
+from cadenza.client.errors import ClientError
 from cadenza.client.events import LONGEST_LINE, SILENCE, Event, EventReader, Reconnection
 from cadenza.client.generated.async_operations import AsyncOperations
 
@@ -25,9 +25,10 @@ class AsyncClient(AsyncOperations):
         timeout: float = TIMEOUT,
         retries: Retries | None = None,
         new_id: Callable[[], object] = uuid4,
+        transport: AsyncTransport | None = None,
     ) -> None:
         self._api = Api(url, key, new_id, retries or Retries())
-        self._transport = AsyncTransport(url, timeout)
+        self._transport = transport or AsyncTransport(url, timeout)
 
     async def __aenter__(self) -> "AsyncClient":
         return self
@@ -37,6 +38,10 @@ class AsyncClient(AsyncOperations):
 
     async def close(self) -> None:
         await self._transport.close()
+
+    async def call(self, operation: Operation, *values: str, **fields: Any) -> Any:
+        """Any operation, as the API answers it: of a list one page, and its cursor as `next`."""
+        return await self._call(operation, values, fields)
 
     async def _call(
         self, operation: Operation, values: Sequence[str], fields: Mapping[str, Any]
@@ -69,7 +74,7 @@ class AsyncClient(AsyncOperations):
             try:
                 async for event in self._followed(query, reader, again):
                     yield event
-            except Unreachable as error:
+            except ClientError as error:
                 failure = error
             reader.broken_off()
             await asyncio.sleep(again.pause_after(failure))
@@ -81,7 +86,7 @@ class AsyncClient(AsyncOperations):
         limit = aiohttp.ClientTimeout(total=None, sock_read=SILENCE)
         async with self._transport.opened(request, limit) as answer:
             if answer.status != 200:
-                self._api.said(Response(answer.status, {}, await answer.read()))
+                self._api.decoded(Response(answer.status, {}, await answer.read()))
             lines = _lines(answer.content)
             async for line in lines:
                 again.heard()

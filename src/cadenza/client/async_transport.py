@@ -10,6 +10,7 @@ import aiohttp
 
 from cadenza.client.core import LOOPBACK, Flow, Request, Response, Wait
 from cadenza.client.errors import Unreachable
+from cadenza.domain.errors import Refused
 
 T = TypeVar("T")
 TIMEOUT = 30.0
@@ -23,6 +24,7 @@ class AsyncTransport:
         # Proxies of the environment, but not for this machine.
         self._trusts_environment = urlsplit(url).hostname not in LOOPBACK
         self._session: aiohttp.ClientSession | None = None
+        self._is_closed = False
 
     async def drive(self, flow: Flow[T]) -> T:
         """Do what it asks for until its result is there."""
@@ -34,7 +36,7 @@ class AsyncTransport:
                     asked = flow.send(None)
                     continue
                 try:
-                    response = await self._exchange(asked)
+                    response = await self.exchange(asked)
                 except Unreachable as error:
                     asked = flow.throw(error)
                 else:
@@ -42,7 +44,7 @@ class AsyncTransport:
         except StopIteration as ended:
             return ended.value
 
-    async def _exchange(self, request: Request) -> Response:
+    async def exchange(self, request: Request) -> Response:
         limit = aiohttp.ClientTimeout(total=self._timeout)
         async with self.opened(request, limit) as answer:
             headers = {name.lower(): value for name, value in answer.headers.items()}
@@ -67,11 +69,14 @@ class AsyncTransport:
             raise Unreachable(self._url, error, was_cut=isinstance(error, CUT)) from error
 
     def _open_session(self) -> aiohttp.ClientSession:
+        if self._is_closed:
+            raise Refused("the client is closed: use it inside its `async with`, or make another")
         if self._session is None:
             self._session = aiohttp.ClientSession(trust_env=self._trusts_environment)
         return self._session
 
     async def close(self) -> None:
+        self._is_closed = True
         if self._session is not None:
             await self._session.close()
             self._session = None

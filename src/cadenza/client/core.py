@@ -91,10 +91,16 @@ class Api:
     ) -> Request:
         """`path` is below /api/v1, but for what begins with //."""
         address = self.url.rstrip("/") + (path[1:] if path[:2] == "//" else f"/api/v1{path}")
-        given = {name: plain(value) for name, value in (query or {}).items() if value is not None}
-        if given:
-            address += f"?{urlencode(given, doseq=True)}"
+        parameters = {
+            name: plain(value) for name, value in (query or {}).items() if value is not None
+        }
+        if parameters:
+            # Half a character pair becomes a question mark: nothing has such a name.
+            address += f"?{urlencode(parameters, doseq=True, errors='replace')}"
         sent = {"Accept": "application/json", **(headers or {})}
+        for name, value in sent.items():
+            if not (value.isascii() and value.isprintable()):
+                raise InvalidInput(name, value, "printable ASCII characters only")
         if self.key is not None:
             sent["Authorization"] = f"Bearer {self.key}"
         if body is not None:
@@ -105,20 +111,20 @@ class Api:
 
     def ask(self, request: Request) -> Flow[Any]:
         """The JSON of its answer, tried again where that does no harm; ApiProblem, Unreachable."""
-        return self.said((yield from self._answered(request)))
+        return self.decoded((yield from self._answered(request)))
 
-    def said(self, response: Response) -> Any:
+    def decoded(self, response: Response) -> Any:
         if response.status == 204:
             return None
         try:
-            said: Any = json.loads(response.body)
+            document: Any = json.loads(response.body)
         except ValueError as error:
             raise NotCadenza(self.url, response.status) from error
         if response.status < 300:
-            return said
-        if not isinstance(said, dict) or "title" not in said:
+            return document
+        if not isinstance(document, dict) or "title" not in document:
             raise NotCadenza(self.url, response.status)
-        problem = cast("dict[str, Any]", said)
+        problem = cast("dict[str, Any]", document)
         raise problem_of(response.status, problem, _retry_after(response))
 
     def _answered(self, request: Request) -> Flow[Response]:
@@ -150,8 +156,12 @@ class Api:
         """Names stand where ids do; fields are of the query or of the body."""
         path = operation.path
         for name, value in zip(operation.parameters, values, strict=True):
-            path = path.replace(f"{{{name}}}", quote((yield from self._id(name, value)), safe=""))
+            found = yield from self._id(name, value)
+            path = path.replace(f"{{{name}}}", quote(found, safe="", errors="replace"))
         query, body, headers = yield from self._sorted(operation, fields)
+        if body and not operation.has_body:
+            name, value = next(iter(body.items()))
+            raise InvalidInput(name, value, "this operation has no such field")
         content = body if operation.has_body else None
         return (yield from self.ask(self.request(operation.method, path, content, query, headers)))
 
@@ -181,8 +191,11 @@ class Api:
                 body[wire] = value
         return query, body, headers
 
-    def _id(self, parameter: str, value: str) -> Flow[str]:
+    def _id(self, parameter: str, value: object) -> Flow[str]:
         kind = _NAMED.get(parameter)
+        if not isinstance(value, str | UUID):
+            raise InvalidInput(parameter, value, "give an id or a name as text")
+        value = str(value)
         if kind is None or _is_id(value):
             return value
         query: dict[str, object] = {"name": value}
@@ -238,8 +251,11 @@ def check_address(url: str) -> None:
     try:
         parts = urlsplit(url)
         is_good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        is_good = is_good and not (parts.query or parts.fragment)
     except ValueError:
         is_good = False
+    if "@" in url:
+        raise InvalidInput("url", "***", "write it without user and password; the key is key=")
     if not is_good:
         raise InvalidInput("url", url, "write it like http://127.0.0.1:8080")
 

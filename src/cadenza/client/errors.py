@@ -69,8 +69,8 @@ class ApiProblem(ClientError):
             FieldProblem(str(one.get("field")), str(one.get("value")), str(one.get("fix")))
             for one in problem.get("errors") or ()
         ]
-        said = "; ".join(map(str, self.fields)) or self.detail
-        super().__init__(f"{self.title}: {said}" if said and said != self.title else self.title)
+        text = "; ".join(map(str, self.fields)) or self.detail
+        super().__init__(f"{self.title}: {text}" if text and text != self.title else self.title)
 
 
 class NotAllowed(ApiProblem):

@@ -4,11 +4,13 @@ import json
 from dataclasses import dataclass
 from typing import Any, cast
 
+from cadenza.client.errors import ApiProblem, NotCadenza, Unreachable
+
 SILENCE = 45.0  # seconds; the server says something every fifteen
 RETRY_SECONDS = 2.0
 LONGEST_RETRY = 30.0
 LONGEST_LINE = 1024 * 1024
-GONE = 410
+BUSY, GONE = 429, 410
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ def _data(text: str) -> dict[str, Any]:
 
 class Reconnection:
     """How long to wait before a stream that broke off is opened again; one that never was open is
-    an error."""
+    an error, and so is what no waiting will mend."""
 
     def __init__(self) -> None:
         self._was_open = False
@@ -77,7 +79,14 @@ class Reconnection:
         self._was_open, self._pause = True, RETRY_SECONDS
 
     def pause_after(self, error: BaseException | None) -> float:
-        if not self._was_open and error is not None:
+        if error is not None and not (self._was_open and _passes(error)):
             raise error
         pause, self._pause = self._pause, min(2 * self._pause, LONGEST_RETRY)
         return pause
+
+
+def _passes(error: BaseException) -> bool:
+    """No server, a busy one, or what a proxy says while there is none behind it."""
+    if isinstance(error, ApiProblem | NotCadenza):
+        return error.status >= 500 or error.status == BUSY
+    return isinstance(error, Unreachable)

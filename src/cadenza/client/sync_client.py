@@ -8,7 +8,7 @@ from typing import Any
 from uuid import uuid4
 
 from cadenza.client.core import Api, Operation, Pages, Response, Retries
-from cadenza.client.errors import Unreachable
+from cadenza.client.errors import ClientError
 from cadenza.client.events import LONGEST_LINE, SILENCE, Event, EventReader, Reconnection
 from cadenza.client.generated.sync_operations import SyncOperations
 from cadenza.client.sync_transport import TIMEOUT, SyncTransport
@@ -57,7 +57,7 @@ class SyncClient(SyncOperations):
             failure = None
             try:
                 yield from self._followed(query, reader, again)
-            except Unreachable as error:
+            except ClientError as error:
                 failure = error
             except (OSError, http.client.HTTPException):
                 pass  # it broke off while it was read
@@ -70,7 +70,7 @@ class SyncClient(SyncOperations):
         request = self._api.request("GET", "/events", query=query, headers=reader.headers)
         with closing(self._transport.open_stream(request, SILENCE)) as answer:
             if answer.status != 200:
-                self._api.said(Response(answer.status, {}, answer.read()))
+                self._api.decoded(Response(answer.status, {}, answer.read()))
             while line := answer.readline(LONGEST_LINE):
                 again.heard()
                 if (event := reader.read(line)) is not None:

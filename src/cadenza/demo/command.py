@@ -13,10 +13,10 @@ from rich.console import Console
 from cadenza.application.ports.brain import Brain
 from cadenza.application.ports.events import Event
 from cadenza.demo.dashboard import OpenDashboard
+from cadenza.demo.narration import AtItsEnd, InLines, Narration, OnTerminal, say
 from cadenza.demo.shop import Shop, part_of_story, served
 from cadenza.demo.stage import Stage, scaled
 from cadenza.demo.story import Line, line_of, summary
-from cadenza.demo.telling import AtItsEnd, InLines, OnTerminal, Telling, say
 from cadenza.domain.definition import JobDefinition
 from cadenza.domain.endpoint import Every
 from cadenza.domain.errors import InvalidInput
@@ -44,29 +44,31 @@ def register(
 ) -> None:
     @app.command()
     def demo(
-        length: Annotated[str, typer.Option(help="How long it takes, from 15s to 1h.")] = "150s",
+        length: Annotated[
+            str, typer.Option(help="The length of the demo, from 15s to 1h.")
+        ] = "150s",
         as_json: Annotated[
             bool, typer.Option("--json", help="Only print a JSON object at the end.")
         ] = False,
     ) -> None:
-        """Watch a schedule tighten, act and relax, and why: a small shop, a rush of visitors.
+        """Watch a live demo: schedules adapt to a rush of visitors.
 
-        A local HTTP service, the real scheduler, planner and governor, in real time with short
-        intervals; nothing is stored and nothing outside this machine is called. The link that it
-        prints opens the score of it in a browser. The jobs and rules are in examples/demo.yaml.
+        It runs the real scheduler, planner and governor against a local HTTP service, with short
+        intervals. Nothing is stored, and nothing outside this machine is called. It prints a link
+        that shows the runs in a browser. The jobs and rules are in examples/demo.yaml.
 
         Example: cadenza demo --length 60s
         """
         lasts = _length(length)
         job = scaled(example_job(), lasts / FULL_LENGTH)
         story = Story(job, new_brain(), lasts, open_dashboard)
-        with closing(_telling(story, as_json)) as telling:
-            asyncio.run(play(story, telling))
+        with closing(_narration(story, as_json)) as narration:
+            asyncio.run(play(story, narration))
 
     del demo  # registered by its decorator
 
 
-def _telling(story: Story, as_json: bool) -> Telling:
+def _narration(story: Story, as_json: bool) -> Narration:
     if as_json:
         return AtItsEnd()
     console = Console()
@@ -74,7 +76,7 @@ def _telling(story: Story, as_json: bool) -> Telling:
     return OnTerminal(console, story.lasts) if console.is_terminal else InLines(console)
 
 
-async def play(story: Story, telling: Telling) -> None:
+async def play(story: Story, narration: Narration) -> None:
     """The whole story, told a few times a second; then it stays for who has opened the score."""
     loop = asyncio.get_running_loop()
     began, lines = loop.time(), list[Line]()
@@ -82,7 +84,10 @@ async def play(story: Story, telling: Telling) -> None:
     def passed() -> timedelta:
         return timedelta(seconds=loop.time() - began)
 
-    lasts, baselines = story.lasts, {each.name: each.baseline for each in story.job.endpoints}
+    lasts, baselines = (
+        story.lasts,
+        {endpoint.name: endpoint.baseline for endpoint in story.job.endpoints},
+    )
     shop = Shop(lambda: passed() / lasts)
 
     def hear(event: Event) -> None:
@@ -91,12 +96,12 @@ async def play(story: Story, telling: Telling) -> None:
     async with served(shop) as address:
         stage = Stage(story.job, story.brain, address, hear)
         async with stage.playing(), story.open_dashboard(stage) as dashboard:
-            telling.begin(dashboard.link)
+            narration.begin(dashboard.link)
             while passed() < lasts:
-                telling.show(stage, part_of_story(passed() / lasts), passed(), lines)
+                narration.show(stage, part_of_story(passed() / lasts), passed(), lines)
                 await asyncio.sleep(_REFRESH.total_seconds())
             stays = dashboard.was_opened()
-            telling.end(summary(stage, lines), stays=stays)
+            narration.end(summary(stage, lines), stays=stays)
             if stays:
                 await asyncio.Event().wait()  # until Ctrl-C
 

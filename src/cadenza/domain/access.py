@@ -1,17 +1,19 @@
 """Who may do what: tenants, their users, and the keys that users call with."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from hashlib import sha256
 from hmac import compare_digest
 from typing import NamedTuple
 from uuid import UUID
 
+from cadenza.domain.people import EVERY_JOB, JobLimits, Role
 from cadenza.domain.rule import Modes
 
 PREFIX = "cdz_"
+LONGEST_NOTICE = timedelta(days=7)
 _SECRET_LENGTH = 43  # 32 bytes in base64 without padding
 _TOKEN_LENGTH = len(PREFIX) + 32 + 1 + _SECRET_LENGTH
 
@@ -22,6 +24,10 @@ class Scope(StrEnum):
     READ = "read"
     OPERATE = "operate"
     ADMIN = "admin"
+
+
+_RANKS = {scope: rank for rank, scope in enumerate(Scope)}
+_rank = _RANKS.__getitem__
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +46,20 @@ class User:
     tenant_id: UUID
     name: str
     created_at: datetime
+    role: Role | None = Role.OWNER  # in the whole tenant; None: only for single jobs
+    job_roles: Mapping[UUID, Role] = field(default_factory=dict[UUID, Role])
+    email: str | None = None
+    identity: "Identity | None" = None  # at a provider, once they have signed in there
+
+    def owns(self, job_id: UUID) -> bool:
+        return self.role is Role.OWNER or self.job_roles.get(job_id) is Role.OWNER
+
+
+class Identity(NamedTuple):
+    """Who somebody is at an OpenID provider: its address, and what it calls them for ever."""
+
+    issuer: str
+    subject: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +74,18 @@ class ApiKey:
     expires_at: datetime | None = None
     revoked_at: datetime | None = None
     last_used_at: datetime | None = None
+    job_ids: tuple[UUID, ...] | None = None  # it is only for these; None: for what its user may
 
-    def opens_with(self, token: str, now: datetime) -> bool:
-        """Whether this is the key that the token was made for, and it is still in force."""
-        return compare_digest(self.hash, hash_of(token)) and self.in_force(now)
+    def is_of(self, token: str) -> bool:
+        """Whether this is the key that the token was made for."""
+        return compare_digest(self.hash, hash_of(token))
+
+    @property
+    def expiry_notice_at(self) -> datetime | None:
+        """When its end is to be told of: a week before, or a tenth of its life."""
+        if self.expires_at is None:
+            return None
+        return self.expires_at - min(LONGEST_NOTICE, (self.expires_at - self.created_at) / 10)
 
     def in_force(self, now: datetime) -> bool:
         return self.revoked_at is None and (self.expires_at is None or self.expires_at > now)
@@ -83,9 +111,15 @@ class Caller:
     key_id: UUID
     user_name: str
     scopes: tuple[Scope, ...]
+    limits: JobLimits = EVERY_JOB
 
     def may(self, scope: Scope) -> bool:
         return allows(self.scopes, scope)
+
+    def owns(self, job_id: UUID) -> bool:
+        """Whether they look after the people and keys of that job. Who owns single jobs has no
+        scope above operate: what is for the whole tenant's owners stays closed to them."""
+        return self.may(Scope.ADMIN) or job_id in self.limits.owned
 
     @property
     def actor(self) -> Actor:
@@ -93,9 +127,49 @@ class Caller:
         return Actor(f"{user} ({self.key_id})", user)  # a key's id is for admins
 
 
+def caller_of(user: User, key: ApiKey | None = None) -> Caller:
+    """What a user's role and the key allow, both; without a key a person asks by themselves."""
+    if user.role is Role.OWNER and key is not None and key.job_ids is None:  # nearly always
+        return Caller(key.tenant_id, user.id, key.id, user.name, key.scopes)
+    limits = JobLimits.of(user.role, user.job_roles)
+    highest = _highest_scope(user)
+    if key is None:
+        scopes = (highest,) if highest is not None else ()
+        return Caller(user.tenant_id, user.id, user.id, user.name, scopes, limits)
+    if Scope.ADMIN not in key.scopes:
+        limits = limits._replace(owned=frozenset())
+    if key.job_ids is not None:
+        limits = limits.within(frozenset(key.job_ids))
+        highest = min(highest, Scope.OPERATE, key=_rank) if highest is not None else None
+    scopes = _capped(key.scopes, highest)
+    return Caller(key.tenant_id, user.id, key.id, user.name, scopes, limits)
+
+
+def highest_scope_of_keys(user: User) -> Scope | None:
+    """With the scope admin a key of who owns single jobs looks after those."""
+    roles = (user.role, *user.job_roles.values())
+    return max((SCOPE_OF[role] for role in roles if role is not None), key=_rank, default=None)
+
+
+SCOPE_OF = {Role.VIEWER: Scope.READ, Role.OPERATOR: Scope.OPERATE, Role.OWNER: Scope.ADMIN}
+
+
+def _highest_scope(user: User) -> Scope | None:
+    of_jobs = (min(SCOPE_OF[role], Scope.OPERATE, key=_rank) for role in user.job_roles.values())
+    of_tenant = (SCOPE_OF[user.role],) if user.role is not None else ()
+    return max((*of_tenant, *of_jobs), key=_rank, default=None)
+
+
+def _capped(scopes: tuple[Scope, ...], highest: Scope | None) -> tuple[Scope, ...]:
+    """As they are where the highest is not in the way."""
+    if highest is None:
+        return ()
+    within = tuple(scope for scope in scopes if _rank(scope) <= _rank(highest))
+    return within if within == scopes else tuple(dict.fromkeys((*within, highest)))
+
+
 def allows(scopes: Collection[Scope], wanted: Scope) -> bool:
-    order = list(Scope)
-    return any(order.index(scope) >= order.index(wanted) for scope in scopes)
+    return any(_RANKS[scope] >= _RANKS[wanted] for scope in scopes)
 
 
 def token_of(key_id: UUID, secret: str) -> str:

@@ -30,7 +30,7 @@ class Attention(StrEnum):
     ON_CHANGE = "on-change"  # when something happened, or the brain asked for another analysis
 
 
-class LookReason(StrEnum):
+class AnalysisReason(StrEnum):
     """Why an endpoint is analysed; kept with the session."""
 
     ASKED = "asked"
@@ -45,15 +45,15 @@ class LookReason(StrEnum):
 
 
 REASONS = {
-    LookReason.ASKED: "a person asked for it",
-    LookReason.RAN: "it ran",
-    LookReason.SIBLING_RAN: "a sibling ran",
-    LookReason.NEVER_ANALYSED: "it was never analysed",
-    LookReason.STREAK: "a failure streak began or ended",
-    LookReason.SIBLING_CHANGED: "a sibling's pause, hints or failure state changed",
-    LookReason.FAILED: "it failed since",
-    LookReason.DUE: "the last analysis asked for another look",
-    LookReason.RETRY: "the last session failed, and is tried again",
+    AnalysisReason.ASKED: "a person asked for it",
+    AnalysisReason.RAN: "it ran",
+    AnalysisReason.SIBLING_RAN: "a sibling ran",
+    AnalysisReason.NEVER_ANALYSED: "it was never analysed",
+    AnalysisReason.STREAK: "a failure streak began or ended",
+    AnalysisReason.SIBLING_CHANGED: "a sibling's pause, hints or failure state changed",
+    AnalysisReason.FAILED: "it failed since",
+    AnalysisReason.DUE: "the last analysis asked for another look",
+    AnalysisReason.RETRY: "the last session failed, and is tried again",
 }
 
 
@@ -120,7 +120,7 @@ class AnalysisContext:
     # Declared rules, by id, and when each last did something.
     fired_at: Mapping[UUID, datetime] = field(default_factory=dict[UUID, datetime])
     waiting: tuple[Waiting, ...] = ()  # what this brain has suggested about it before
-    reason: LookReason | None = None  # why it is analysed now
+    reason: AnalysisReason | None = None  # why it is analysed now
     failed_looks: int = 0  # sessions of this brain about it that failed, in a row
     memory: Mapping[str, Any] | None = None  # what this brain remembers of it
     only_reads: bool = True  # a request that changes nothing: it may be sent once more
@@ -161,44 +161,48 @@ def _state(endpoint: Endpoint) -> tuple[object, ...]:
     )
 
 
-def reason_to_analyse(facts: Facts, attention: Attention, now: datetime) -> LookReason | None:
+def reason_to_analyse(facts: Facts, attention: Attention, now: datetime) -> AnalysisReason | None:
     """The first that holds; claim_for_analysis says the same in SQL."""
-    if _since_look(facts.asked_at, facts):
-        return LookReason.ASKED
+    if _since_analysis(facts.asked_at, facts):
+        return AnalysisReason.ASKED
     if attention is Attention.ON_CHANGE:
         return _reason_of_a_model(facts, now)
-    if _since_look(facts.last_finished_at, facts):
-        return LookReason.RAN
-    if attention is Attention.EVERY_RUN and _since_look(facts.sibling_finished_at, facts):
-        return LookReason.SIBLING_RAN
+    if _since_analysis(facts.last_finished_at, facts):
+        return AnalysisReason.RAN
+    if attention is Attention.EVERY_RUN and _since_analysis(facts.sibling_finished_at, facts):
+        return AnalysisReason.SIBLING_RAN
     return None
 
 
-def _reason_of_a_model(facts: Facts, now: datetime) -> LookReason | None:
+def _reason_of_a_model(facts: Facts, now: datetime) -> AnalysisReason | None:
     """A look costs: it has a reason, and keeps to the gap whatever the siblings do."""
     if facts.last_finished_at is None:
         return None
     if facts.looked_at is None:
-        return LookReason.NEVER_ANALYSED
+        return AnalysisReason.NEVER_ANALYSED
     is_due = facts.next_analysis_at is not None and facts.next_analysis_at <= now
     if facts.failed_looks:
-        return LookReason.RETRY if is_due and _since_look(facts.last_finished_at, facts) else None
-    if _since_look(facts.streak_changed_at, facts) and _is_past(
+        return (
+            AnalysisReason.RETRY
+            if is_due and _since_analysis(facts.last_finished_at, facts)
+            else None
+        )
+    if _since_analysis(facts.streak_changed_at, facts) and _is_past(
         facts.streak_looked_at, STREAK_GAP, now
     ):
-        return LookReason.STREAK
+        return AnalysisReason.STREAK
     if not _is_past(facts.looked_at, facts.min_gap, now):
         return None
-    if _since_look(facts.sibling_changed_at, facts):
-        return LookReason.SIBLING_CHANGED
-    if not _since_look(facts.last_finished_at, facts):
+    if _since_analysis(facts.sibling_changed_at, facts):
+        return AnalysisReason.SIBLING_CHANGED
+    if not _since_analysis(facts.last_finished_at, facts):
         return None
-    if _since_look(facts.last_failed_at, facts):
-        return LookReason.FAILED
-    return LookReason.DUE if is_due else None
+    if _since_analysis(facts.last_failed_at, facts):
+        return AnalysisReason.FAILED
+    return AnalysisReason.DUE if is_due else None
 
 
-def _since_look(instant: datetime | None, facts: Facts) -> bool:
+def _since_analysis(instant: datetime | None, facts: Facts) -> bool:
     return instant is not None and (facts.looked_at is None or instant > facts.looked_at)
 
 

@@ -8,7 +8,7 @@ from cadenza.domain.authority import Authority
 from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import PLATFORM_MIN_INTERVAL, CronLine, Endpoint, Every
 from cadenza.domain.errors import InvalidCron, Refused
-from cadenza.domain.instants import latest
+from cadenza.domain.instants import humanize, latest
 from cadenza.domain.planner_policy import PlannerPolicy
 
 MAX_TOOL_CALLS = 15
@@ -33,10 +33,16 @@ class Bounded:
 
 def bounded(name: str, wanted: timedelta, lowest: timedelta, highest: timedelta) -> Bounded:
     if wanted < lowest:
-        return Bounded(lowest, f"{name} raised to {lowest}")
+        return Bounded(lowest, f"{name} raised to {_in_words(lowest)}")
     if wanted > highest:
-        return Bounded(highest, f"{name} cut to {highest}")
+        return Bounded(highest, f"{name} cut to {_in_words(highest)}")
     return Bounded(wanted)
+
+
+def _in_words(duration: timedelta) -> str:
+    """To the minute where it is long; the answer has the exact instants beside it."""
+    unit = timedelta(minutes=1) if duration > timedelta(minutes=10) else timedelta(seconds=1)
+    return humanize(round(duration / unit) * unit)
 
 
 def longest_ttl(endpoint: Endpoint, now: datetime, cron: Cron) -> timedelta:

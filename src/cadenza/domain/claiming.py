@@ -5,16 +5,19 @@ compares the two on random data.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from operator import itemgetter
+from typing import TypeVar
 from uuid import UUID
 
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.target import ANYWHERE
 
 TenantHost = tuple[UUID, str]  # tenants may share a host, never its limit
+TAKE_TURNS = 1000  # of the earliest due slots of graphs: among these tenants take turns
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,30 @@ def slot_to_claim(
     if endpoint.next_run_at is None or endpoint.next_run_at > horizon:
         return None
     return None if endpoint.paused_until(now) is not None else endpoint.next_run_at
+
+
+def first_of_hosts(candidates: Iterable[Candidate], most: int) -> list[Candidate]:
+    """So many of each host: one that has thousands waiting does not use up its tenant's share."""
+    counts = Counter[TenantHost]()
+    first: list[Candidate] = []
+    for candidate in sorted(candidates, key=lambda due: (due.slot_at, due.endpoint_id)):
+        counts[candidate.tenant_host] += 1
+        if counts[candidate.tenant_host] <= most:
+            first.append(candidate)
+    return first
+
+
+def in_turn(
+    slots: Iterable[T], tenant_of: Callable[[T], UUID], busy: Mapping[UUID, int]
+) -> list[T]:
+    """Every tenant's first slot before anybody's second, counting what each has in execution."""
+    counts = Counter(busy)
+    ranked: list[tuple[int, T]] = []
+    for slot in slots:  # the earliest first
+        counts[tenant_of(slot)] += 1
+        ranked.append((counts[tenant_of(slot)], slot))
+    ranked.sort(key=itemgetter(0))  # stable: within a rank the earliest slot stays first
+    return [slot for _, slot in ranked]
 
 
 def fair_shares(candidates: Iterable[Candidate], request: ClaimRequest) -> list[Candidate]:

@@ -14,12 +14,15 @@ from cadenza.domain.function_target import FunctionTarget, check_function_target
 from cadenza.domain.graph_target import GraphTarget, check_graph_target
 from cadenza.domain.instants import humanize
 from cadenza.domain.planner_policy import USUAL, PlannerPolicy, policy_errors
+from cadenza.domain.queue_target import QueueTarget
+from cadenza.domain.queue_validation import check_queue_target
 from cadenza.domain.rule import Rule, names_in, with_ids
 from cadenza.domain.target import HttpTarget, Target
 from cadenza.domain.target_validation import check_http_target, check_shell_target, check_storable
 
 LONGEST_INTERVAL = timedelta(days=366)
 MAX_NAME = 100
+_UNSEEN = "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0"  # letters and marks, and yet invisible
 MAX_DESCRIPTION = 10_000
 
 
@@ -161,6 +164,8 @@ def check_name(field: str, name: str) -> None:
         raise InvalidInput(field, name, f"1 to {MAX_NAME} characters, no space at either end")
     if "/" in name or not name.isprintable():
         raise InvalidInput(field, name, "no / and no control characters")
+    if unseen := next((char for char in name if char in _UNSEEN), None):
+        raise InvalidInput(field, name, f"it holds U+{ord(unseen):04X}, which nobody can see")
     if name in (".", ".."):
         raise InvalidInput(field, name, "in an address it means a folder; take another name")
 
@@ -223,6 +228,9 @@ def _check_target(target: Target, policy: ValidationPolicy) -> None:
         return
     if isinstance(target, FunctionTarget):
         check_function_target(target)
+        return
+    if isinstance(target, QueueTarget):
+        check_queue_target(target, closed_ports=policy.closed_ports)
         return
     if not policy.shell_allowed:
         how = "the installation's admin can set CADENZA_SHELL_ALLOWED=true"

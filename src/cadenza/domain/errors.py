@@ -25,6 +25,8 @@ CadenzaError
 from collections.abc import Sequence
 from datetime import timedelta
 
+from cadenza.domain.secret import quotable
+
 
 class CadenzaError(Exception):
     """The root of the tree; its text is meant for a person."""
@@ -33,9 +35,9 @@ class CadenzaError(Exception):
 class InvalidInput(CadenzaError):
     def __init__(self, field: str, value: object, fix: str) -> None:
         self.field = field
-        self.value = value
+        self.value = quotable(field, value)
         self.fix = fix
-        super().__init__(f"{field}: {_quoted(value)} is not valid: {fix}")
+        super().__init__(f"{field}: {_quoted(self.value)} is not valid: {fix}")
 
 
 class InvalidCron(InvalidInput): ...

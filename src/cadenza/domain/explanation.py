@@ -15,16 +15,16 @@ from cadenza.domain.instants import FOREVER, humanize, iso
 from cadenza.domain.plan import Candidate, Plan, Source
 
 _CHOSEN = {
-    Source.BASELINE_CRON: "its cron line",
-    Source.BASELINE_INTERVAL: "its interval",
+    Source.BASELINE_CRON: "the cron schedule",
+    Source.BASELINE_INTERVAL: "the interval",
     Source.AI_INTERVAL: "the interval hint",
     Source.AI_ONESHOT: "the one-shot hint",
-    Source.CLAMPED_MIN: "its min interval",
-    Source.CLAMPED_MAX: "its max interval",
+    Source.CLAMPED_MIN: "the minimum interval",
+    Source.CLAMPED_MAX: "the maximum interval",
     Source.RETRY_AFTER: "the target's Retry-After",
     Source.PAUSED: "a pause",
-    Source.RESUMED: "its being resumed",
-    Source.MANUAL: "a person",
+    Source.RESUMED: "resuming it",
+    Source.MANUAL: "a manual run",
 }
 
 
@@ -36,30 +36,40 @@ class Explanation:
     would_change: tuple[str, ...]
 
 
-def explain(endpoint: Endpoint, now: datetime, cron: Cron) -> Explanation:
+@dataclass(frozen=True, slots=True)
+class JobPause:
+    """Who paused the job of an endpoint, and why: the endpoint knows only until when."""
+
+    by: str | None = None
+    reason: str = ""
+
+
+def explain(
+    endpoint: Endpoint, now: datetime, cron: Cron, job_pause: JobPause | None = None
+) -> Explanation:
     """About the plan that is stored: what will happen unless something happens first."""
     return Explanation(
         summary=_summary(endpoint, now),
         plan=endpoint.plan,
         because=tuple(_because(endpoint)),
-        would_change=tuple(_would_change(endpoint, now, cron)),
+        would_change=tuple(_would_change(endpoint, now, cron, job_pause or JobPause())),
     )
 
 
 def _summary(endpoint: Endpoint, now: datetime) -> str:
     if endpoint.archived_at is not None:
-        return f"It was archived at {iso(endpoint.archived_at)}: it runs again if it is restored."
+        return f"Archived at {iso(endpoint.archived_at)}. It does not run unless it is restored."
     if endpoint.running_slot_at is not None:
         slot = iso(endpoint.running_slot_at)
-        return f"The run of {slot} is in flight; when it ends, the next one is planned."
+        return f"A run, due at {slot}, is in progress. The next one is planned when it ends."
     plan = endpoint.plan
     if plan is None or plan.next_run_at is None or plan.source is None:
         reason = f" ({plan.note})" if plan is not None and plan.note else ""
-        return f"Nothing asks for a run: it waits for a hint or a person{reason}."
+        return f"No run is scheduled. It runs when a hint or a person asks for it{reason}."
     if plan.next_run_at >= FOREVER:
-        return "It is paused until somebody resumes it."
-    due = "It is due now" if plan.next_run_at <= now else f"It runs next at {iso(plan.next_run_at)}"
-    return f"{due}: {_CHOSEN[plan.source]} decided."
+        return "Paused until resumed."
+    due = "Due now" if plan.next_run_at <= now else f"Next run at {iso(plan.next_run_at)}"
+    return f"{due}, set by {_CHOSEN[plan.source]}."
 
 
 def _because(endpoint: Endpoint) -> list[str]:
@@ -73,102 +83,105 @@ def _because(endpoint: Endpoint) -> list[str]:
         sentences.append(_backoff(endpoint.baseline, inputs.failure_count, inputs.jitter))
     if inputs.overrun:
         sentences.append(
-            "The last run took longer than the time to the next, so that it was counted from its "
-            "end."
+            "The last run took longer than the interval, so the next one is counted from its end."
         )
     if plan.source is Source.PAUSED:
-        sentences.append("A pause holds it back.")
+        sentences.append("A pause delays it.")
     if plan.note:
-        sentences.append(f"Its baseline cannot be followed: {plan.note}.")
+        sentences.append(f"The schedule cannot be followed: {plan.note}.")
     return sentences
 
 
 def _candidate(candidate: Candidate, plan: Plan) -> str:
-    sentence = f"{_CHOSEN[candidate.source].capitalize()} asked for {iso(candidate.at)}"
+    sentence = f"{_CHOSEN[candidate.source].capitalize()} gives {iso(candidate.at)}"
     if candidate.excluded is not None:
-        return f"{sentence}, which was no candidate: {candidate.excluded}."
-    return f"{sentence}, and was chosen." if candidate.source is plan.winner else f"{sentence}."
+        return f"{sentence}, which was not considered: {candidate.excluded}."
+    return f"{sentence}, which was chosen." if candidate.source is plan.winner else f"{sentence}."
 
 
 def _clamp(clamp: Source, endpoint: Endpoint) -> str:
     if clamp is Source.CLAMPED_MIN:
         least = endpoint.min_interval or PLATFORM_MIN_INTERVAL
-        return f"It was moved later: at least {humanize(least)} lie between two runs."
+        return f"Moved later: runs must be at least {humanize(least)} apart."
     if clamp is Source.CLAMPED_MAX and endpoint.max_interval is not None:
-        return f"It was moved earlier: at most {humanize(endpoint.max_interval)} lie between runs."
+        return f"Moved earlier: runs may be at most {humanize(endpoint.max_interval)} apart."
     if clamp is Source.RETRY_AFTER:
-        return "It was moved later: the target asked not to be called before."
-    return f"It was moved by {_CHOSEN[clamp]}."
+        return "Moved later: the target asked for it with Retry-After."
+    return f"Moved by {_CHOSEN[clamp]}."
 
 
 def _backoff(baseline: Every, failures: int, jitter: timedelta) -> str:
     interval = humanize(backed_off(baseline.interval, failures))
     runs = "1 failure" if failures == 1 else f"{failures} failures"
-    drift = f", and {humanize(jitter)} so as not to return with others" if jitter else ""
+    drift = f", plus {humanize(jitter)} of jitter" if jitter else ""
     plain = humanize(baseline.interval)
-    return f"After {runs} in a row its interval of {plain} has become {interval}{drift}."
+    raised = f"back-off has raised the interval from {plain} to {interval}"
+    return f"After {runs} in a row, {raised}{drift}."
 
 
-def _would_change(endpoint: Endpoint, now: datetime, cron: Cron) -> list[str]:
+def _would_change(endpoint: Endpoint, now: datetime, cron: Cron, job_pause: JobPause) -> list[str]:
     if endpoint.archived_at is not None:
         return []
-    sentences = _pauses(endpoint, now, cron)
+    sentences = _pauses(endpoint, now, cron, job_pause)
     for hint in fresh_hints(endpoint, now):
         if hint is not None:
             sentences.append(_hint(endpoint, hint, now, cron))
     if isinstance(endpoint.baseline, Every):
         sentences += _failures(endpoint, endpoint.baseline)
     if endpoint.not_before_at is not None and endpoint.not_before_at > now:
-        sentences.append(f"The target wants no request before {iso(endpoint.not_before_at)}.")
+        sentences.append(
+            f"The target asked for no request before {iso(endpoint.not_before_at)} (Retry-After)."
+        )
     return [*sentences, *_limits(endpoint)]
 
 
-def _pauses(endpoint: Endpoint, now: datetime, cron: Cron) -> list[str]:
+def _pauses(endpoint: Endpoint, now: datetime, cron: Cron, job_pause: JobPause) -> list[str]:
     job_until = endpoint.job_paused_until
+    whose = f"through its job, by {job_pause.by}," if job_pause.by else "through its job"
     pauses = (
-        ("A person", endpoint.person_pause),
-        ("The planner", endpoint.planner_pause),
-        ("The pause of its job", Pause(job_until) if job_until else None),
+        ("by a person", endpoint.person_pause),
+        ("by the planner", endpoint.planner_pause),
+        (whose, Pause(job_until, job_pause.reason) if job_until else None),
     )
     sentences = [
-        f"{who} holds it back {_until(pause.until_at)}{_reason(pause.reason)}."
+        f"Paused {who} {_until(pause.until_at)}{_reason(pause.reason)}."
         for who, pause in pauses
         if pause is not None and pause.until_at > now
     ]
     if sentences and not endpoint.in_flight:
         free = replace(endpoint, person_pause=None, planner_pause=None, job_paused_until=None)
-        sentences.append(f"Without a pause {_then(free, now, cron)}.")
+        sentences.append(f"Without the pause, {_then(free, now, cron)}.")
     return sentences
 
 
 def _until(until_at: datetime) -> str:
-    return "until it is resumed" if until_at >= FOREVER else f"until {iso(until_at)}"
+    return "until resumed" if until_at >= FOREVER else f"until {iso(until_at)}"
 
 
 def _hint(endpoint: Endpoint, hint: Hint, now: datetime, cron: Cron) -> str:
-    author = "A person" if hint.author is Author.PERSON else "The planner"
+    author = "a person" if hint.author is Author.PERSON else "the planner"
     if isinstance(hint, IntervalHint):
-        wish = f"asks for a run every {humanize(hint.interval)} until"
+        wish = f"runs it every {humanize(hint.interval)} until"
         without = replace(endpoint, interval_hint=None)
     else:
-        wish = f"asks for one run at {iso(hint.run_at)}, if it can be before"
+        wish = f"runs it once at {iso(hint.run_at)}, and expires at"
         without = replace(endpoint, one_shot_hint=None)
-    otherwise = "" if endpoint.in_flight else f"; without that {_then(without, now, cron)}"
-    return f"{author} {wish} {iso(hint.expires_at)}{_reason(hint.reason)}{otherwise}."
+    otherwise = "" if endpoint.in_flight else f" Without it, {_then(without, now, cron)}."
+    return f"A hint by {author} {wish} {iso(hint.expires_at)}{_reason(hint.reason)}.{otherwise}"
 
 
 def _reason(reason: str) -> str:
-    return f" ({reason})" if reason else ""
+    return f": {reason.rstrip('.')}" if reason else ""
 
 
 def _then(changed: Endpoint, now: datetime, cron: Cron) -> str:
     """What the governor would decide if it were planned anew."""
     plan = plan_next_run(now, replace(changed, plan=None), cron, after_run=False)
     if plan.next_run_at is None or plan.source is None:
-        return "nothing would ask for a run"
+        return "no run would be scheduled"
     if plan.next_run_at >= FOREVER:
         return "it would stay paused"
-    return f"it would run at {iso(plan.next_run_at)}, by {_CHOSEN[plan.source]}"
+    return f"the next run would be at {iso(plan.next_run_at)}, set by {_CHOSEN[plan.source]}"
 
 
 def _failures(endpoint: Endpoint, baseline: Every) -> list[str]:
@@ -176,20 +189,20 @@ def _failures(endpoint: Endpoint, baseline: Every) -> list[str]:
     if not endpoint.failure_count:
         return []
     if not endpoint.backs_off:
-        return ["Failures do not slow it down: its back-off is switched off (backoff: none)."]
+        return ["Failures do not slow it down: back-off is switched off (backoff: none)."]
     plain = humanize(baseline.interval)
     if fresh := endpoint.interval_hint:
         plain = f"{plain} (once the hint of {humanize(fresh.interval)} has expired)"
     present = backed_off(baseline.interval, endpoint.failure_count)
     longer = backed_off(baseline.interval, endpoint.failure_count + 1)
     further = (
-        f"Another failure makes it {humanize(longer)}"
+        f"Another failure raises it to {humanize(longer)}"
         if longer > present
-        else f"It is {humanize(present)} at most, however many more fail"
+        else f"Further failures do not raise it above {humanize(present)}"
     )
     return [
-        f"A success ends the back-off: the interval is {plain} again. {further}.",
-        "`backoff: none` switches the back-off off: it then keeps its interval while it fails.",
+        f"A success resets the interval to {plain}. {further}.",
+        "To keep the interval while it fails, switch back-off off (backoff: none).",
     ]
 
 
@@ -197,9 +210,8 @@ def _limits(endpoint: Endpoint) -> list[str]:
     sentences: list[str] = []
     if endpoint.min_interval is not None:
         least = humanize(endpoint.min_interval)
-        sentences.append(f"Nothing but a person brings two runs closer together than {least}.")
+        sentences.append(f"Only a manual run can come less than {least} after another run.")
     if endpoint.max_interval is not None and not isinstance(endpoint.baseline, CronLine):
         most = humanize(endpoint.max_interval)
-        limit = f"keeps two runs further apart than {most}"
-        sentences.append(f"Nothing but a pause or the target {limit}.")
+        sentences.append(f"Only a pause or Retry-After can keep runs more than {most} apart.")
     return sentences

@@ -48,7 +48,15 @@ def function_target(path: str, timeout: timedelta | None = None) -> FunctionTarg
 
 def check_program_name(field: str, name: str) -> None:
     if _PROGRAM.fullmatch(name) is None:
-        raise InvalidInput(field, name, "1 to 100 letters, digits, dots, hyphens and _")
+        fix = "1 to 100 letters, digits, dots, hyphens and _, not beginning with a dot or hyphen"
+        raise InvalidInput(field, name, fix)
+
+
+def check_function_name(name: str) -> None:
+    """That of a function as it is declared; a lambda has none."""
+    if _FUNCTION.fullmatch(name) is None:
+        fix = "a letter or _, then up to 99 letters, digits, dots and _; give another with name="
+        raise InvalidInput("name", name, fix)
 
 
 def check_function_target(target: FunctionTarget) -> None:

@@ -114,11 +114,6 @@ class GraphResult:
     state: bytes | None = None  # kept only where there is a question
 
 
-def provider_of(graph_id: str) -> str:
-    """The part before the first colon picks who runs it."""
-    return graph_id.partition(":")[0]
-
-
 def name_of(graph_id: str) -> str:
     return graph_id.partition(":")[2]
 

@@ -31,10 +31,6 @@ class Health:
     outages: int = 0  # how often it went from well to failing within the longest window
     changed_at: datetime | None = None  # when it last went from one to the other, within it
 
-    @property
-    def runs_of_day(self) -> int:
-        return self.windows[-1].runs
-
 
 def health_of(runs: Iterable[Run], failure_streak: int, now: datetime) -> Health:
     """Health from finished runs; a cancelled run says nothing about its target."""

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 FOREVER = datetime(9999, 1, 1, tzinfo=UTC)
 
 TICK = timedelta(microseconds=1)
+_MILLISECOND = timedelta(milliseconds=1)
 
 
 def iso(instant: datetime) -> str:
@@ -18,16 +19,25 @@ def iso_or_none(instant: datetime | None) -> str | None:
     return None if instant is None else iso(instant)
 
 
+def stamp(instant: datetime) -> str:
+    """For names of folders and databases: digits to the second, in UTC."""
+    return instant.astimezone(UTC).strftime("%Y%m%d%H%M%S")
+
+
 def from_iso(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
 def milliseconds(duration: timedelta) -> int:
-    return duration // timedelta(milliseconds=1)
+    return duration // _MILLISECOND
 
 
 def latest(*instants: datetime | None) -> datetime | None:
-    return max((instant for instant in instants if instant is not None), default=None)
+    last = None  # without a generator: a run asks several times
+    for instant in instants:
+        if instant is not None and (last is None or instant > last):
+            last = instant
+    return last
 
 
 def humanize(duration: timedelta) -> str:

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import takewhile
 
 from cadenza.domain.cron import Cron
-from cadenza.domain.endpoint import Endpoint
+from cadenza.domain.endpoint import Endpoint, Every
 from cadenza.domain.governor import plan_next_run
 from cadenza.domain.instants import FOREVER
 from cadenza.domain.outcome import finish_run
@@ -37,6 +38,8 @@ def next_runs(
         now = max(at, now)
         upcoming.append(Upcoming(now, source))
         endpoint = _after_run(endpoint, at, now, now, cron)
+        if _is_steady(endpoint, now):
+            return upcoming + _repeated(endpoint, count - len(upcoming), until_at)
     return upcoming
 
 
@@ -48,6 +51,23 @@ def next_runs_by_baseline(
     if not plain.in_flight:
         plain = replace(plain, plan=plan_next_run(now, plain, cron, after_run=False))
     return next_runs(plain, now, cron, count, until_at)
+
+
+def _is_steady(endpoint: Endpoint, now: datetime) -> bool:
+    """After a run in time: nothing but its interval is in force, and nothing will end or begin."""
+    bends = (endpoint.interval_hint, endpoint.one_shot_hint, endpoint.manual_slot_at)
+    is_plain = isinstance(endpoint.baseline, Every) and bends == (None, None, None)
+    return is_plain and endpoint.last_slot_at == now and endpoint.paused_until(now) is None
+
+
+def _repeated(endpoint: Endpoint, count: int, until_at: datetime) -> list[Upcoming]:
+    """From here each run is as far from the one before: to ask the governor costs 40 times more."""
+    plan = endpoint.plan
+    if plan is None or plan.next_run_at is None or plan.source is None or plan.anchor_at is None:
+        return []
+    every, source = plan.next_run_at - plan.anchor_at, plan.source
+    slots = (plan.next_run_at + number * every for number in range(count))
+    return [Upcoming(at, source) for at in takewhile(until_at.__gt__, slots)]
 
 
 def _after_run(

@@ -44,6 +44,14 @@ class Outcome:
         return self.status in (RunStatus.FAILURE, RunStatus.TIMEOUT)
 
 
+def error_text(
+    status: str, status_code: int | None, error_kind: str | None, error_message: str | None
+) -> str:
+    """A failed run in a line, nothing twice; its status where nothing more is known."""
+    text = error_message or error_kind or status
+    return text if status_code is None or str(status_code) in text else f"{status_code} {text}"
+
+
 WORKER_LOST = Outcome(RunStatus.TIMEOUT, "worker_lost", "worker lost")
 
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 from cadenza.domain.endpoint import Endpoint, EndpointState, fresh_hints, is_late
 
 RUNS_OF_A_LANE = 2_000  # that are told one by one
-RUNS_OF_A_SCORE = 100_000  # the same, of all its lanes together
+RUNS_OF_A_SCORE = 20_000  # the same, of all its lanes together: more is no picture, and slow
 BUCKETED_RUNS = 200_000  # that are counted for all lanes together
 MOST_BUCKETS = 600
 LONGEST_RANGE = timedelta(days=31)

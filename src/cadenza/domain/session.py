@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, cast
 from uuid import UUID
 
-from cadenza.domain.analysis import LookReason
+from cadenza.domain.analysis import AnalysisReason
 from cadenza.domain.billing import NO_TOKENS, TokenUsage
 from cadenza.domain.instants import latest
 
@@ -66,7 +66,7 @@ class Session:
     forgotten: tuple[UUID, ...] = ()  # rules that once did, and that the job no longer has
     repeats: int = 0  # how often the same was refused again
     last_at: datetime | None = None  # when it last was
-    reason: LookReason | None = None  # why it was held
+    reason: AnalysisReason | None = None  # why it was held
     usage: TokenUsage = NO_TOKENS  # what its tokens were
     account_id: UUID | None = None  # that paid
     failed_looks: int = 0  # failing sessions in a row, with this one
@@ -117,7 +117,9 @@ class Session:
     @property
     def is_news_of_failure(self) -> bool:
         """A brain that costs nothing may fail with every run: that is told with the first."""
-        return bool(self.trouble) and (self.failed_looks == 1 or self.reason is LookReason.RETRY)
+        return bool(self.trouble) and (
+            self.failed_looks == 1 or self.reason is AnalysisReason.RETRY
+        )
 
     @property
     def suggests_until(self) -> datetime | None:

@@ -1,4 +1,5 @@
-"""Signing in to the dashboard: a browser that may do what a key may, and ends with the key."""
+"""Signing in to the dashboard: a browser that may do what a key or a person may, and ends with
+it."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -18,7 +19,7 @@ class SignIn:
     hash: bytes
     tenant_id: UUID
     user_id: UUID
-    key_id: UUID
+    key_id: UUID | None  # None: signed in at a provider, or by an invitation
     created_at: datetime
     expires_at: datetime
     last_seen_at: datetime

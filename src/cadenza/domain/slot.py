@@ -125,6 +125,10 @@ class SlotClaim:
         return ""
 
     @property
+    def source(self) -> str:
+        return "manual" if self.is_manual else "schedule"
+
+    @property
     def subject_id(self) -> UUID:
         return self.schedule.id
 

@@ -73,6 +73,11 @@ class Purse:
     size: float
 
     @property
+    def used(self) -> float:
+        """What is spent or promised; none where more was saved."""
+        return max(0.0, self.size - self.left)
+
+    @property
     def price(self) -> float:
         """In prices at which the baseline is right for what never fails; infinite when empty."""
         return FULL_PRICE * self.size / self.left if self.left > 0 else inf

@@ -17,6 +17,7 @@ NEARLY = 0.2  # numbers this close ask for the same thing
 @dataclass(frozen=True, slots=True)
 class Suggestion:
     session_id: UUID
+    job_id: UUID
     call: int  # its index among the calls of the session, from 0
     endpoint_id: UUID
     endpoint_name: str
@@ -51,6 +52,7 @@ def suggestion_of(session: Session, index: int | None, endpoint_name: str) -> Su
         raise NotFound(f"session {session.id} suggested nothing in call {index}")
     return Suggestion(
         session_id=session.id,
+        job_id=session.job_id,
         call=index,
         endpoint_id=session.endpoint_id,
         endpoint_name=endpoint_name,

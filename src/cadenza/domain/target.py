@@ -8,25 +8,13 @@ from urllib.parse import urlsplit
 from cadenza.domain.errors import InvalidInput
 from cadenza.domain.function_target import FunctionTarget
 from cadenza.domain.graph_target import GraphTarget, keeping_mandate
+from cadenza.domain.queue_target import PASSWORD, QueueTarget
+from cadenza.domain.secret import KEPT, Secret
 from cadenza.domain.value import value
 
 DEFAULT_TIMEOUT = timedelta(seconds=30)
 MAX_TIMEOUT = timedelta(minutes=30)
 ANYWHERE = ""  # any scheduler runs it
-KEPT = "***"  # in place of a secret: keep the one that is stored
-
-
-@dataclass(frozen=True, slots=True)
-class Secret:
-    """A value that nobody gets to see: encrypted at rest, masked wherever it is printed."""
-
-    value: str
-
-    def __repr__(self) -> str:
-        return "Secret(***)"
-
-    def __str__(self) -> str:
-        return "***"
 
 
 @value
@@ -40,6 +28,7 @@ class HttpTarget:
     max_redirects: int = 0
     success_statuses: tuple[int, ...] = ()  # empty: every 2xx
     success_when: str | None = None  # a CEL expression over `status` and `body`
+    awaits_result: bool = False  # 202 is not the end of a run
 
     @property
     def host(self) -> str:
@@ -74,7 +63,7 @@ class ShellTarget:
         return ANYWHERE
 
 
-Target = HttpTarget | ShellTarget | GraphTarget | FunctionTarget
+Target = HttpTarget | ShellTarget | GraphTarget | FunctionTarget | QueueTarget
 
 
 def origin_of(url: str) -> str:
@@ -95,20 +84,32 @@ def only_reads(target: Target) -> bool:
 
 
 def secrets_of(target: Target | None) -> Mapping[str, Secret]:
-    return target.secret_headers if isinstance(target, HttpTarget) else {}
+    """By the names under which they are stored: of headers, or the password of a broker."""
+    if isinstance(target, HttpTarget):
+        return target.secret_headers
+    if isinstance(target, QueueTarget) and target.password is not None:
+        return {PASSWORD: target.password}
+    return {}
+
+
+def with_secrets(target: Target, secrets: Mapping[str, Secret]) -> Target:
+    if isinstance(target, HttpTarget):
+        return replace(target, secret_headers=secrets)
+    if isinstance(target, QueueTarget):
+        return replace(target, password=secrets.get(PASSWORD))
+    return target
 
 
 def masking_secrets(target: Target) -> Target:
     """With the names of its secrets, but not their values."""
-    if not isinstance(target, HttpTarget) or not target.secret_headers:
-        return target
-    return replace(target, secret_headers=dict.fromkeys(target.secret_headers, Secret(KEPT)))
+    secrets = secrets_of(target)
+    return with_secrets(target, dict.fromkeys(secrets, Secret(KEPT))) if secrets else target
 
 
 def have_same_origin(wanted: Target, stored: Target | None) -> bool:
     return (
-        isinstance(wanted, HttpTarget)
-        and isinstance(stored, HttpTarget)
+        isinstance(wanted, HttpTarget | QueueTarget)
+        and isinstance(stored, HttpTarget | QueueTarget)
         and wanted.origin == stored.origin
     )
 
@@ -116,24 +117,27 @@ def have_same_origin(wanted: Target, stored: Target | None) -> bool:
 def leaving_secrets(wanted: Target, stored: Target, named: Collection[str]) -> Target:
     """Without the secrets of another origin that a change does not name: who may write a url could
     else have them sent to it."""
-    if not isinstance(wanted, HttpTarget) or have_same_origin(wanted, stored):
+    if have_same_origin(wanted, stored):
         return wanted
-    spoken_of = {name.lower() for name in named}
-    kept = {name: each for name, each in wanted.secret_headers.items() if name.lower() in spoken_of}
-    return replace(wanted, secret_headers=kept)
+    lower_names = {name.lower() for name in named}
+    secrets = secrets_of(wanted).items()
+    return with_secrets(
+        wanted, {name: secret for name, secret in secrets if name.lower() in lower_names}
+    )
 
 
 def dropped_secrets(wanted: Target, stored: Target) -> str | None:
     """What is to be told of secrets that a change of origin has dropped."""
     names = [name for name in secrets_of(stored) if name not in secrets_of(wanted)]
-    if not names or not isinstance(stored, HttpTarget) or not isinstance(wanted, HttpTarget):
+    if not names or have_same_origin(wanted, stored):
         return None
-    if have_same_origin(wanted, stored):
+    again = "and are dropped; send them again where the new target may know them"
+    if isinstance(stored, QueueTarget) and isinstance(wanted, QueueTarget):
+        again = "and is dropped; send it again where the new broker may know it"
+        return f"the password belonged to {stored.origin} {again}"
+    if not isinstance(stored, HttpTarget) or not isinstance(wanted, HttpTarget):
         return None
-    return (
-        f"the secret headers {', '.join(names)} belonged to {stored.origin} and are dropped; "
-        "send them again where the new target may know them"
-    )
+    return f"the secret headers {', '.join(names)} belonged to {stored.origin} {again}"
 
 
 def keeping_stored(wanted: Target, stored: Target | None) -> Target:
@@ -151,12 +155,11 @@ def keeping_secrets(wanted: Target, stored: Target | None, path: str = "secret_h
     """
     for error in secrets_missing(wanted, stored, path):
         raise error
-    if not isinstance(wanted, HttpTarget) or not wanted.secret_headers:
+    if not (secrets := secrets_of(wanted)):
         return wanted
     present = secrets_of(stored if have_same_origin(wanted, stored) else None)
-    secrets = wanted.secret_headers.items()
-    written = {name: _to_write(name, secret, present) for name, secret in secrets}
-    return replace(wanted, secret_headers=written)
+    written = {name: _to_write(name, secret, present) for name, secret in secrets.items()}
+    return with_secrets(wanted, written)
 
 
 def secrets_missing(wanted: Target, stored: Target | None, path: str) -> Iterator[InvalidInput]:
@@ -166,7 +169,7 @@ def secrets_missing(wanted: Target, stored: Target | None, path: str) -> Iterato
         other = _in_another_case(name, present)
         if secret.value != KEPT or (name in present and not is_moved):
             continue
-        if other is not None and is_moved and isinstance(stored, HttpTarget):
+        if other is not None and is_moved and isinstance(stored, HttpTarget | QueueTarget):
             fix = f"the stored secret belongs to {stored.origin}, and is sent nowhere else"
         elif other is None:
             fix = "there is no stored secret to keep"
@@ -175,7 +178,14 @@ def secrets_missing(wanted: Target, stored: Target | None, path: str) -> Iterato
         else:
             continue
         fix = f"{fix}; write the secret, or ${{NAME}}"
-        yield InvalidInput(f"{path}.{name}", Secret(""), fix)
+        yield InvalidInput(_path_of_secret(path, name, wanted), Secret(""), fix)
+
+
+def _path_of_secret(path: str, name: str, target: Target) -> str:
+    """Headers are objects of names; a password is a field of its own."""
+    if isinstance(target, QueueTarget):
+        return f"{path.removesuffix('secret_headers')}{PASSWORD}"
+    return f"{path}.{name}"
 
 
 def _to_write(name: str, wanted: Secret, stored: Mapping[str, Secret]) -> Secret:

@@ -3,7 +3,6 @@
 Only the text of a target is judged here. Where its address leads is judged when it is called.
 """
 
-import re
 from collections.abc import Callable, Collection, Mapping
 from datetime import timedelta
 from typing import NoReturn
@@ -12,8 +11,6 @@ from urllib.parse import urlsplit
 from cadenza.domain.errors import InvalidInput
 from cadenza.domain.instants import humanize
 from cadenza.domain.target import MAX_TIMEOUT, HttpTarget, Secret, ShellTarget
-
-_USER_INFO = re.compile(r"//[^/?#]*@")  # may hold a password, which no error shows
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 WITHOUT_BODY = ("GET", "HEAD")
@@ -30,8 +27,10 @@ MAX_STATUSES = 100
 MAX_ARGUMENTS = 256
 MAX_COMMAND = 64 * 1024
 MAX_FOLDER = 1024
+MAX_RESULT_TIME = timedelta(days=1)  # of a run that waits for its result
 
 _TOKEN = frozenset("!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+_DOTS = dict.fromkeys(map(ord, "\u3002\uff0e\uff61"), ".")  # which names are taken apart at, too
 _HOST = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_.")
 _ADDRESS_V6 = frozenset("0123456789abcdef:.")
 _RESERVED = frozenset(
@@ -56,9 +55,9 @@ def check_http_target(
     """InvalidInput with the field, the value and the reason, for the first thing that is wrong."""
     _check_url(target.url, closed_ports)
     _check_method(target)
-    _check_headers(target.headers, target.secret_headers)
-    _check_body(target.body)
-    _check_timeout(target.timeout)
+    check_headers(target.headers, target.secret_headers)
+    check_body(target.body)
+    check_timeout(target.timeout, MAX_RESULT_TIME if target.awaits_result else MAX_TIMEOUT)
     _check_answer(target)
     if target.success_when is not None and check_expression is not None:
         check_expression("success_when", target.success_when)
@@ -82,7 +81,7 @@ def check_shell_target(target: ShellTarget) -> None:
         if not target.folder or len(target.folder) > MAX_FOLDER:
             fix = f"give a path of 1 to {MAX_FOLDER} characters, or leave it out"
             raise InvalidInput("folder", target.folder, fix)
-    _check_timeout(target.timeout)
+    check_timeout(target.timeout)
 
 
 def _check_url(url: str, closed_ports: Collection[int]) -> None:
@@ -101,7 +100,7 @@ def _check_url(url: str, closed_ports: Collection[int]) -> None:
     if parts.scheme not in ("http", "https") or not url[len(parts.scheme) :].startswith("://"):
         _bad_url(url, "it must begin with http:// or https://")
     if "@" in parts.netloc:
-        _bad_url(url, "it holds a user name or a password: send them in a secret header")
+        _bad_url(url, "it holds a user name or a password: an endpoint sends it in secret_headers")
     if not host:
         _bad_url(url, "it names no host")
     _check_host(url, host, parts.netloc)
@@ -118,11 +117,13 @@ def _check_host(url: str, host: str, netloc: str) -> None:
         return
     if "%" in host:
         _bad_url(url, "its host is percent-encoded: write it plainly")
-    bare = host.removesuffix(".")
+    bare = host.translate(_DOTS).removesuffix(".")
     if len(bare) > MAX_HOST or any(len(label) > MAX_LABEL for label in bare.split(".")):
         _bad_url(url, f"its host is too long: {MAX_HOST} characters, {MAX_LABEL} between dots")
     if not all(bare.split(".")):
         _bad_url(url, "its host has nothing between two dots")
+    if any(label == "xn--" or label[0] == "-" or label[-1] == "-" for label in bare.split(".")):
+        _bad_url(url, "a part of its host begins or ends with a hyphen")
     strange = next((char for char in bare if char.isascii() and char not in _HOST), None)
     if strange is not None:
         _bad_url(url, f"its host holds {strange!r}")
@@ -139,7 +140,7 @@ def _check_port(url: str, netloc: str, closed_ports: Collection[int]) -> None:
 
 
 def _bad_url(url: str, fix: str) -> NoReturn:
-    raise InvalidInput("url", _USER_INFO.sub("//***@", url), fix)
+    raise InvalidInput("url", url, fix)
 
 
 def _check_method(target: HttpTarget) -> None:
@@ -150,7 +151,7 @@ def _check_method(target: HttpTarget) -> None:
         raise InvalidInput("body", target.body[:40], fix)
 
 
-def _check_headers(headers: Mapping[str, str], secret_headers: Mapping[str, Secret]) -> None:
+def check_headers(headers: Mapping[str, str], secret_headers: Mapping[str, Secret]) -> None:
     count = len(headers) + len(secret_headers)
     if count > MAX_HEADERS:
         raise InvalidInput("headers", f"{count} of them", f"{MAX_HEADERS} are the most")
@@ -191,7 +192,7 @@ def _check_header_value(field: str, text: str, value: str | Secret) -> None:
         raise InvalidInput(field, value, "a secret cannot be empty")
 
 
-def _check_body(body: str | None) -> None:
+def check_body(body: str | None) -> None:
     if body is None:
         return
     if len(body) > MAX_BODY:  # before it is encoded, which takes time
@@ -210,9 +211,9 @@ def check_storable(field: str, text: str) -> None:
         raise InvalidInput(field, text, "it holds half of a character pair") from error
 
 
-def _check_timeout(timeout: timedelta) -> None:
-    if not timedelta(milliseconds=1) <= timeout <= MAX_TIMEOUT:
-        raise InvalidInput("timeout", str(timeout), f"from 1 ms to {humanize(MAX_TIMEOUT)}")
+def check_timeout(timeout: timedelta, most: timedelta = MAX_TIMEOUT) -> None:
+    if not timedelta(milliseconds=1) <= timeout <= most:
+        raise InvalidInput("timeout", str(timeout), f"from 1 ms to {humanize(most)}")
 
 
 def _check_answer(target: HttpTarget) -> None:

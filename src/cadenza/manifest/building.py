@@ -13,20 +13,17 @@ from pydantic import ValidationError
 
 from cadenza.domain.errors import InvalidInput
 from cadenza.manifest.models import (
+    MAX_ENDPOINTS,
     Document,
     EndpointDocument,
     JobFields,
     JobOfRawEndpoints,
-    ManifestDocument,
     ManifestOfRawJobs,
     ScheduleDocument,
 )
 from cadenza.manifest.reading import (
     OF_BASELINE,
-    OF_FUNCTION,
-    OF_GRAPH,
-    OF_HTTP,
-    OF_SHELL,
+    TARGETS,
     Location,
     errors_of,
     path_of,
@@ -49,35 +46,26 @@ class Built(Generic[D_co]):
 BuiltJob = tuple[Built[JobFields], list[Built[EndpointDocument]]]
 
 
-def built_jobs(document: ManifestDocument) -> Iterator[BuiltJob]:
-    """Of a request, which was built as a whole."""
-    for job_index, job in enumerate(document.jobs):
-        path = f"jobs[{job_index}]"
-        yield (
-            Built(path, job),
-            [Built(f"{path}.endpoints[{n}]", item) for n, item in enumerate(job.endpoints)],
-        )
-
-
 def build_jobs(raw: object, errors: list[InvalidInput]) -> Iterator[BuiltJob]:
-    """Of a file, one by one; what is refused is added to the errors."""
+    """One by one; what is refused is added to the errors."""
     manifest = _build(ManifestOfRawJobs, raw, (), errors)
+    count = 0
     for job_index, raw_job in enumerate(manifest.document.jobs if manifest else ()):
         location: Location = ("jobs", job_index)
         job = _build(JobOfRawEndpoints, raw_job, location, errors)
         if job is None:
             continue
+        count += len(job.document.endpoints)
+        if count > MAX_ENDPOINTS:
+            fix = f"{MAX_ENDPOINTS:,} in all jobs of a file are the most; use several files"
+            errors.append(InvalidInput("jobs", f"{count:,} endpoints or more", fix))
+            return
         endpoints = [
             _build(EndpointDocument, raw_endpoint, (*location, "endpoints", index), errors)
             for index, raw_endpoint in enumerate(job.document.endpoints)
             if len(errors) < MAX_ERRORS
         ]
         yield job, [endpoint for endpoint in endpoints if endpoint is not None]
-
-
-def built_schedules(document: ManifestDocument) -> Iterator[Built[ScheduleDocument]]:
-    for index, schedule in enumerate(document.schedules):
-        yield Built(f"schedules[{index}]", schedule)
 
 
 def build_schedules(raw: object, errors: list[InvalidInput]) -> Iterator[Built[ScheduleDocument]]:
@@ -105,8 +93,8 @@ def _build(
             return None
         refused = {str(line["loc"][0]) for line in error.errors(include_url=False)}
     gone, instead = replaced_fields(model, refused)
-    fields = cast("dict[str, Any]", raw)
-    rest = {name: value for name, value in fields.items() if name not in gone}
+    fields, left = cast("dict[str, Any]", raw), model.field_names() - gone
+    rest = {name: value for name, value in fields.items() if name in left}
     return Built(path, model.model_validate(rest | instead), refused)
 
 
@@ -125,7 +113,7 @@ def replaced_fields(
         if not gone.isdisjoint(_BASELINE):
             gone |= _BASELINE
             instead["on_demand"] = True
-        if not gone.isdisjoint(("url", "command", "graph", "function")):
-            gone.update(OF_HTTP, OF_SHELL, OF_GRAPH, OF_FUNCTION)
+        if not gone.isdisjoint(TARGETS):
+            gone.update(*TARGETS.values())
             instead["url"] = "https://example.com/"
     return gone, instead

@@ -20,22 +20,21 @@ from cadenza.domain.definition import (
     rule_warnings,
     warnings_of,
 )
+from cadenza.domain.endpoint import OnDemand
 from cadenza.domain.errors import InvalidInput
 from cadenza.domain.schedule import DeclaredSchedule, ScheduleDefinition, check_schedule
+from cadenza.domain.target import HttpTarget
 from cadenza.manifest.building import (
     MAX_ERRORS,
     Built,
     BuiltJob,
     build_jobs,
     build_schedules,
-    built_jobs,
-    built_schedules,
     replaced_fields,
 )
 from cadenza.manifest.models import (
     EndpointDocument,
     JobFields,
-    ManifestDocument,
     ScheduleDocument,
 )
 from cadenza.manifest.reading import contradictions_of, read_endpoint, read_job_fields
@@ -63,13 +62,8 @@ class Checked:
     warnings: tuple[tuple[str, str], ...] = ()
 
 
-def check_documents(document: ManifestDocument, checks: Checks) -> Checked:
-    """For the server, whose request is built into documents already."""
-    return _Check(checks, []).run(list(built_jobs(document)), list(built_schedules(document)))
-
-
 def check_manifest(raw: object, checks: Checks) -> Checked:
-    """For what may be wrong in every way, like the content of a file."""
+    """A file, or the body of a request: either may be wrong in every way."""
     errors: list[InvalidInput] = []
     jobs = list(build_jobs(raw, errors))
     schedules = list(build_schedules(raw, errors))
@@ -125,13 +119,17 @@ class _Check:
     def _endpoint(self, endpoint: Built[EndpointDocument]) -> EndpointDefinition:
         """A field that is wrong does not keep the others from being checked."""
         errors: list[InvalidInput] = []
-        document, definition = endpoint.document, None
+        document, definition, known = endpoint.document, None, set[str]()
         while definition is None:
             try:
                 definition = read_endpoint(document)
-            except InvalidInput:
-                errors += contradictions_of(document)
+            except InvalidInput as error:
+                errors += contradictions_of(document) or [error]
                 wrong = {re.split(r"[.\[]", error.field, maxsplit=1)[0] for error in errors}
+                if wrong <= known:  # what stands in their place does not fit the others either
+                    self._add(endpoint.path, {str(error): error for error in errors}.values())
+                    return EndpointDefinition(document.name, OnDemand(), HttpTarget(""))
+                known = wrong
                 gone, instead = replaced_fields(EndpointDocument, wrong)
                 document = document.model_copy(update=dict.fromkeys(gone) | instead)
         checks = self._checks

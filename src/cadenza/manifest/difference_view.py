@@ -6,6 +6,7 @@ from typing import Any
 
 from cadenza.domain.definition import EndpointDefinition, JobDefinition
 from cadenza.domain.difference import Change, ChangeKind, Definition
+from cadenza.domain.queue_target import QueueTarget
 from cadenza.domain.rule import Rule
 from cadenza.domain.schedule import DeclaredSchedule
 from cadenza.domain.schedule_difference import ScheduleChange
@@ -98,4 +99,6 @@ def _changed_secrets(before: Definition | None, after: EndpointDefinition) -> It
     stored = secrets_of(before.target if isinstance(before, EndpointDefinition) else None)
     for name, secret in secrets_of(after.target).items():
         if name in stored and secret.value != KEPT:
-            yield FieldChange(f"secret_headers.{name}", KEPT, CHANGED_SECRET)
+            is_header = not isinstance(after.target, QueueTarget)
+            path = f"secret_headers.{name}" if is_header else name
+            yield FieldChange(path, KEPT, CHANGED_SECRET)

@@ -13,6 +13,7 @@ _UNITS = {
 }
 _PART = re.compile(r"([0-9]{1,12})(ms|[wdhms])")
 _WHOLE = re.compile(r"(?:[0-9]{1,12}(?:ms|[wdhms]))+")
+_NO_UNIT = re.compile(r"[1-9][0-9]{0,11}")
 _ZERO = re.compile(r"0+(?:ms|[wdhms])?")
 _MAX_LENGTH = 40
 _MAX_MS = 1000 * 366 * 86_400_000  # far beyond every limit, and within what timedelta can hold
@@ -26,6 +27,8 @@ def parse_duration(written: int | str) -> timedelta:
             raise ValueError(f"it must be above 0 and not absurdly long: {EXPECTED}")
         return timedelta(milliseconds=written)
     text = written.strip().lower()
+    if _NO_UNIT.fullmatch(text):
+        raise ValueError(f'it has no unit: write "{text}m" for minutes, or "{text}s" for seconds')
     if len(text) > _MAX_LENGTH or not text.isascii() or _WHOLE.fullmatch(text) is None:
         raise ValueError(EXPECTED)
     counts = [(int(count), _UNITS[unit]) for count, unit in _PART.findall(text)]

@@ -7,7 +7,7 @@ zones, addresses, expressions) is checked by `domain/definition.py`.
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from cadenza.domain import target_validation as most
 from cadenza.domain.definition import MAX_DESCRIPTION
@@ -26,41 +26,34 @@ from cadenza.domain.planner_policy import (
     MAX_MODEL,
     MAX_MONEY,
     MAX_PROMPT,
-    MAX_RELAX,
     RELAXED,
     USUAL,
 )
 from cadenza.domain.planner_policy import MAX_TOKENS as MAX_PLANNER_TOKENS
+from cadenza.domain.queue_validation import MAX_PASSWORD
 from cadenza.domain.rule import MAX_RULES, MAX_RUNS
 from cadenza.domain.schedule import MAX_LABELS, Concurrency
 from cadenza.domain.target import KEPT
-from cadenza.manifest.durations import EXPECTED, is_zero, parse_duration
+from cadenza.manifest.field_types import (
+    GRAPH_EXAMPLES,
+    Command,
+    Document,
+    Duration,
+    DurationOrZero,
+    Expression,
+    GraphId,
+    Headers,
+    Label,
+    Milliseconds,
+    ModeWord,
+    Relax,
+    Status,
+    Topic,
+)
 from cadenza.manifest.names import AccountName, Name
 
 MAX_JOBS = MAX_ENDPOINTS_PER_JOB = MAX_SCHEDULES = 10_000
-
-
-class Document(BaseModel):
-    """Unknown fields are refused, and a number in quotes is no number."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
-
-
-def _readable_duration(value: Any) -> Any:
-    """Parsed here so that the error names the field; the document has it as it was written."""
-    if isinstance(value, bool) or not isinstance(value, int | str):
-        raise ValueError(EXPECTED)
-    parse_duration(value)
-    return value
-
-
-def _readable_relax(value: Any) -> Any:
-    """Checked here, for the branches of a union would each have an error of their own."""
-    if isinstance(value, bool):
-        return value
-    if not isinstance(value, int | float) or not 1 <= value <= MAX_RELAX:
-        raise ValueError(f"write true, false, or how many times, from 1 to {MAX_RELAX:g}")
-    return float(value)
+MAX_ENDPOINTS = 20_000  # of all jobs of a file: it is compared and written in one go
 
 
 def _or_a_mode(schema: dict[str, Any]) -> None:
@@ -69,30 +62,6 @@ def _or_a_mode(schema: dict[str, Any]) -> None:
     schema.clear()
     modes = {"type": "string", "enum": ["off", "advise", "act"]}
     schema.update(description=whole.pop("description"), anyOf=[modes, whole])
-
-
-Milliseconds = Annotated[int, Field(ge=1, le=31_622_400_000)]
-Duration = Annotated[
-    Milliseconds | Annotated[str, Field(min_length=2, max_length=40)],
-    BeforeValidator(_readable_duration),
-    Field(description=f"A duration: {EXPECTED}.", examples=["5m", 300_000]),
-]
-DurationOrZero = Annotated[
-    Annotated[int, Field(ge=0, le=31_622_400_000)]
-    | Annotated[str, Field(min_length=1, max_length=40)],
-    BeforeValidator(lambda value: 0 if is_zero(value) else _readable_duration(value)),
-]
-ModeWord = Literal["off", "advise", "act"]
-Relax = Annotated[
-    bool | Annotated[float, Field(ge=1, le=MAX_RELAX)], BeforeValidator(_readable_relax)
-]
-Expression = Annotated[str, Field(min_length=1, max_length=1000)]
-Headers = Annotated[dict[str, str], Field(max_length=most.MAX_HEADERS)]
-Status = Annotated[int, Field(ge=100, le=599)]
-Command = Annotated[list[str], Field(min_length=1, max_length=most.MAX_ARGUMENTS)]
-Label = Annotated[str, Field(min_length=1, max_length=127)]
-GraphId = Annotated[str, Field(min_length=3, max_length=240)]
-GRAPH_EXAMPLES = ["langgraph:poet", "python:shop.jobs:digest"]
 
 
 class LimitsDocument(Document):
@@ -192,6 +161,32 @@ class EndpointDocument(Document):
     )
     function: Annotated[str, Field(min_length=3, max_length=201)] | None = Field(
         default=None, description="Of a program that runs it, like shop:queue_depth."
+    )
+    queue: Annotated[str, Field(min_length=1, max_length=most.MAX_URL)] | None = Field(
+        default=None,
+        description="The address of a broker, without a password: redis://, rediss://, amqp://, "
+        "amqps://, nats://, nats+tls://, kafka:// or kafka+tls://.",
+        examples=["redis://broker.example:6379/0", "amqp://shop@broker.example/shop"],
+    )
+    topic: Topic | None = Field(
+        default=None,
+        description="Where a message goes: a Redis stream, a queue of RabbitMQ (or a routing key "
+        "of its exchange), a NATS subject or a Kafka topic.",
+    )
+    exchange: Topic | None = Field(default=None, description="Of RabbitMQ.")
+    password: Annotated[str, Field(min_length=1, max_length=MAX_PASSWORD)] | None = Field(
+        default=None,
+        description="Of the broker: stored encrypted and never shown; "
+        f"{KEPT!r} keeps the one that is stored.",
+    )
+    await_result: bool | None = Field(
+        default=None,
+        description="The run lasts until its result is reported, or, where an answer is 202, "
+        "until its Location has it; at most its timeout.",
+    )
+    reply_to: Topic | None = Field(
+        default=None,
+        description="A stream, queue or subject of the same broker where consumers report.",
     )
 
     timeout: Duration | None = None

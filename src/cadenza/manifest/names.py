@@ -7,9 +7,14 @@ from pydantic import BeforeValidator, Field
 
 from cadenza.domain.definition import MAX_NAME
 
+# Of a name that fits when it is composed. Composing takes time by the square of the marks in a row:
+# minutes for a megabyte of them.
+_LONGEST = 10 * MAX_NAME
+
 
 def in_nfc(text: object) -> object:
-    if not isinstance(text, str) or text.isascii():
+    """A text that is far too long stays as it is, and is refused for its length."""
+    if not isinstance(text, str) or text.isascii() or len(text) > _LONGEST:
         return text
     return unicodedata.normalize("NFC", text)
 

@@ -13,6 +13,8 @@ from cadenza.domain.endpoint import Baseline, CronLine, Every, OnDemand
 from cadenza.domain.errors import InvalidInput
 from cadenza.domain.function_target import function_target
 from cadenza.domain.graph_target import GraphTarget
+from cadenza.domain.queue_target import QueueTarget
+from cadenza.domain.secret import is_secret_field
 from cadenza.domain.target import DEFAULT_TIMEOUT, HttpTarget, Secret, ShellTarget, Target
 from cadenza.manifest.durations import parse_duration
 from cadenza.manifest.limits import read_limits
@@ -22,12 +24,21 @@ from cadenza.manifest.rules import read_rules
 
 OF_HTTP = (
     "url", "method", "headers", "secret_headers", "body", "max_redirects", "success_statuses",
-    "success_when",
+    "success_when", "await_result",
 )  # fmt: skip
 OF_SHELL = ("command", "folder")
 OF_GRAPH = ("graph", "input", "limits", "grant", "account")
 OF_FUNCTION = ("function",)
-_TARGETS = {"url": OF_HTTP, "command": OF_SHELL, "graph": OF_GRAPH, "function": OF_FUNCTION}
+OF_QUEUE = (
+    "queue", "topic", "exchange", "password", "headers", "body", "await_result", "reply_to",
+)  # fmt: skip
+TARGETS = {
+    "url": OF_HTTP,
+    "command": OF_SHELL,
+    "graph": OF_GRAPH,
+    "function": OF_FUNCTION,
+    "queue": OF_QUEUE,
+}
 OF_BASELINE = ("every", "every_ms", "cron", "on_demand")
 _DURATIONS = ("every", "min_interval", "max_interval", "timeout")
 _HEADERS = ("headers", "secret_headers")
@@ -39,11 +50,23 @@ _FIXES = {
     "extra_forbidden": NO_SUCH_FIELD,
     "string_type": "it must be text; put it in quotes",
     "int_type": "it must be a whole number, without quotes",
+    "float_type": "it must be a number, without quotes",
+    "float_parsing": "it must be a number",
+    "finite_number": "it must be a number",
     "bool_type": "write true or false, without quotes",
     "list_type": "it must be a list",
     "dict_type": "it must be an object of names and values",
     "model_type": "it must be an object of names and values",
     "model_attributes_type": "it must be an object of names and values",
+    "int_parsing": "it must be a whole number",
+    "int_from_float": "it must be a whole number",
+    "uuid_parsing": "it must be an id, like 01a1eee1-eedf-753b-814a-4275a630b228",
+    "string_too_short": "must not be shorter than {min_length} characters",
+    "string_too_long": "must not be longer than {max_length} characters",
+    "greater_than_equal": "{ge} is the least",
+    "less_than_equal": "{le} is the most",
+    "enum": "expected {expected}",
+    "literal_error": "expected {expected}",
 }
 
 
@@ -89,10 +112,12 @@ def merged(present: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, An
     for field in _DURATIONS:
         if field in patch or f"{field}_ms" in patch:  # two names of the same thing
             replaced |= {field, f"{field}_ms"}
-    for kind in _TARGETS:
+    for kind, fields in TARGETS.items():
         if patch.get(kind):
-            others = (fields for other, fields in _TARGETS.items() if other != kind)
-            replaced.update(*others, ("timeout", "timeout_ms") if kind == "graph" else ())
+            others = [field for other in TARGETS.values() for field in other]
+            own = () if present.get(kind) is None else fields
+            replaced.update(field for field in others if field not in own)
+            replaced.update(("timeout", "timeout_ms") if kind == "graph" else ())
     for field, other in (("grant", "account"), ("account", "grant")):
         if patch.get(field):  # who pays is said by one of them
             replaced.add(other)
@@ -121,7 +146,7 @@ def _other_headers(present: Mapping[str, Any], patch: Mapping[str, Any]) -> dict
 
 def errors_of(error: ValidationError, location: Location = ()) -> list[InvalidInput]:
     """Each field that is wrong, as a person wrote it, with the fix."""
-    errors = error.errors(include_url=False, include_context=False)
+    errors = error.errors(include_url=False)
     return field_errors({**line, "loc": (*location, *line["loc"])} for line in errors)
 
 
@@ -166,10 +191,11 @@ def _duration(document: EndpointDocument, field: str) -> timedelta | None:
 
 
 def _target(document: EndpointDocument) -> Target:
-    kinds = [kind for kind in _TARGETS if getattr(document, kind) is not None]
+    kinds = [kind for kind in TARGETS if getattr(document, kind) is not None]
     if len(kinds) != 1:
         value = Unquoted(" and ".join(kinds) or "none of them")
-        raise InvalidInput("url", value, "give exactly one of url, command, graph and function")
+        fix = "give exactly one of url, queue, command, graph and function"
+        raise InvalidInput("url", value, fix)
     _check_kind(document, kinds[0])
     if document.graph is not None:
         return _graph(document)
@@ -179,8 +205,10 @@ def _target(document: EndpointDocument) -> Target:
     timeout = timeout or DEFAULT_TIMEOUT
     if document.command is not None:
         return ShellTarget(tuple(document.command), document.folder, timeout)
-    assert document.url is not None
     body, headers = _body(document)
+    if document.queue is not None:
+        return _queue(document, timeout, body, headers)
+    assert document.url is not None
     secrets = document.secret_headers or {}
     return HttpTarget(
         url=document.url,
@@ -192,14 +220,34 @@ def _target(document: EndpointDocument) -> Target:
         max_redirects=document.max_redirects or 0,
         success_statuses=tuple(document.success_statuses or ()),
         success_when=document.success_when,
+        awaits_result=document.await_result or False,
+    )
+
+
+def _queue(
+    document: EndpointDocument, timeout: timedelta, body: str | None, headers: dict[str, str]
+) -> QueueTarget:
+    assert document.queue is not None
+    if document.topic is None:
+        raise InvalidInput("topic", Unquoted("nothing"), "name the stream, queue, subject or topic")
+    return QueueTarget(
+        url=document.queue,
+        topic=document.topic,
+        exchange=document.exchange or "",
+        headers=headers,
+        body=body,
+        password=None if document.password is None else Secret(document.password),
+        timeout=timeout,
+        awaits_result=document.await_result or False,
+        reply_to=document.reply_to,
     )
 
 
 def _check_kind(document: EndpointDocument, kind: str) -> None:
-    for field in (field for fields in _TARGETS.values() for field in fields):
+    for field in (field for fields in TARGETS.values() for field in fields):
         value = getattr(document, field)
-        if value is not None and field not in _TARGETS[kind]:
-            value = Secret("") if field == "secret_headers" else value
+        if value is not None and field not in TARGETS[kind]:
+            value = Secret("") if field in ("secret_headers", "password") else value
             raise InvalidInput(field, value, f"it does not go with a {kind}; leave it out")
 
 
@@ -247,7 +295,7 @@ def path_of(location: Location) -> str:
 
 def _value(error: Any) -> object:
     """What is wrong, but never a secret; an object or a list may hold one further down."""
-    if any("secret" in str(part).lower() for part in error["loc"]):
+    if is_secret_field(path_of(error["loc"])):
         return Secret("")
     if error["type"] == "missing":
         return Unquoted("nothing")
@@ -273,4 +321,9 @@ def _fix(field: str, error: Any) -> str:
     if is_body and error["type"] not in ("dict_type", "model_type", "model_attributes_type"):
         return "it must be text, a list or an object"
     message: str = error["msg"]
-    return _FIXES.get(error["type"]) or message.removeprefix("Value error, ")
+    fix, context = _FIXES.get(error["type"]), error.get("ctx", {})
+    if error["type"] in ("too_short", "too_long") and isinstance(error.get("input"), str):
+        fix = _FIXES[f"string_{error['type']}"]  # a text that had more than one way to be read
+    if context.get("min_length") == 1 and isinstance(error.get("input"), str):
+        return "must not be empty"
+    return fix.format(**context) if fix else message.removeprefix("Value error, ")

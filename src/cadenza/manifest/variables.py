@@ -1,4 +1,4 @@
-"""Secrets from the environment: `${NAME}` as the whole value of a secret header."""
+"""Secrets from the environment: `${NAME}` as the whole value of a secret header or password."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -11,7 +11,7 @@ _WHOLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 def expand(raw: object, environment: Mapping[str, str]) -> list[InvalidInput]:
-    """Changes the headers in place; an error names the variable, never a value."""
+    """Changes the fields in place; an error names the variable, never a value."""
     errors: list[InvalidInput] = []
     for path, headers, name in _secrets(raw):
         if (variable := _WHOLE.fullmatch(headers[name])) is None:
@@ -48,9 +48,11 @@ def items_in(raw: object, field: str, prefix: str = "") -> Iterator[tuple[str, d
 
 
 def _secrets(raw: object) -> Iterator[tuple[str, dict[str, str], str]]:
-    """Path, the headers that hold it, and its name, of every secret that is text."""
+    """Path, the fields that hold it, and its name, of every secret that is text."""
     for job_path, job in items_in(raw, "jobs"):
         for path, endpoint in items_in(job, "endpoints", f"{job_path}."):
+            if isinstance(endpoint.get("password"), str):
+                yield f"{path}.password", endpoint, "password"
             headers = endpoint.get("secret_headers")
             if isinstance(headers, dict):
                 headers = cast("dict[str, Any]", headers)

@@ -7,6 +7,7 @@ from cadenza.domain.definition import EndpointDefinition, JobDefinition
 from cadenza.domain.endpoint import Baseline, CronLine, Every
 from cadenza.domain.function_target import DEFAULT_TIME, FunctionTarget
 from cadenza.domain.graph_target import GraphTarget
+from cadenza.domain.queue_target import QueueTarget
 from cadenza.domain.schedule import DeclaredSchedule
 from cadenza.domain.target import DEFAULT_TIMEOUT, KEPT, HttpTarget, Target, secrets_of
 from cadenza.manifest.durations import format_duration
@@ -50,8 +51,11 @@ def manifest_to_send(
     documents = [job_document(job) for job in jobs]
     for job, document in zip(jobs, documents, strict=True):
         for endpoint, fields in zip(job.endpoints, document.get("endpoints", ()), strict=True):
-            if secrets := secrets_of(endpoint.target):
-                fields["secret_headers"] = {name: key.value for name, key in secrets.items()}
+            secrets = {name: key.value for name, key in secrets_of(endpoint.target).items()}
+            if isinstance(endpoint.target, QueueTarget):
+                fields.update(secrets)
+            elif secrets:
+                fields["secret_headers"] = secrets
     declared = [declared_document(schedule) for schedule in schedules]
     return {"version": 1, "jobs": documents, "schedules": declared}
 
@@ -78,6 +82,18 @@ def _target(target: Target) -> dict[str, Any]:
     timeout = format_duration(target.timeout) if target.timeout != usual else None
     if isinstance(target, FunctionTarget):
         return {"function": target.path, "timeout": timeout}
+    if isinstance(target, QueueTarget):
+        return {
+            "queue": target.url,
+            "topic": target.topic,
+            "exchange": target.exchange or None,
+            "password": KEPT if target.password is not None else None,
+            "headers": dict(target.headers),
+            "body": target.body,
+            "await_result": target.awaits_result or None,
+            "reply_to": target.reply_to,
+            "timeout": timeout,
+        }
     if not isinstance(target, HttpTarget):
         return {"command": list(target.command), "folder": target.folder, "timeout": timeout}
     usual_method = "GET" if target.body is None else "POST"
@@ -90,5 +106,6 @@ def _target(target: Target) -> dict[str, Any]:
         "max_redirects": target.max_redirects or None,
         "success_statuses": list(target.success_statuses),
         "success_when": target.success_when,
+        "await_result": target.awaits_result or None,
         "timeout": timeout,
     }

@@ -26,7 +26,6 @@ from yaml.events import (
 )
 
 from cadenza.domain.errors import InvalidInput
-from cadenza.domain.target import Secret
 from cadenza.manifest.problems import Problem, SourceLocation
 from cadenza.manifest.yaml_scalars import plain_value
 
@@ -35,6 +34,8 @@ MAX_VALUES = 300_000
 MAX_PROBLEMS = 1000  # in a file that has more, something else is wrong
 # Line ends in YAML 1.1, letters in 1.2 and in JSON.
 _OTHER_LINE_ENDS = re.compile("[\x85\u2028\u2029]")
+# Tags are refused anyway, and libyaml compares each of these lines with all before it.
+_TAG_DIRECTIVE = re.compile(r"(?:\A|(?<=[\r\n]))%TAG\b")
 _SURROGATE_PAIR = re.compile(
     r"(?<!\\)((?:\\\\)*)(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})"
 )
@@ -98,6 +99,11 @@ def read_tree(file: str, text: str, loader: Any = _LOADER) -> Tree:
         character = f"U+{ord(line_end[0]):04X} ends a line to some and not to others"
         fix = r'write it in double quotes, like "\u2028"'
         tree.problems.append(Problem(location, "", f"{character}: {fix}"))
+        return tree
+    if (directive := _TAG_DIRECTIVE.search(text)) is not None:
+        location = SourceLocation.after(file, text[: directive.start()])
+        fix = f"a line that begins with %TAG: leave it out; for text, {_QUOTE} and indent it"
+        tree.problems.append(Problem(location, "", fix))
         return tree
     try:
         events = cast("Iterator[Event]", _events(_without_pairs(text), Loader=loader))
@@ -219,8 +225,7 @@ class _Reader:
         try:
             return plain_value(event.value)
         except ValueError as error:
-            value = Secret("") if "secret" in path.lower() else event.value
-            invalid = InvalidInput(path, value, str(error))
+            invalid = InvalidInput(path, event.value, str(error))
             self._add(event, path, str(invalid).removeprefix(f"{path}: "))
             return None
 

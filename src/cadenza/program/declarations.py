@@ -42,7 +42,11 @@ class Declarations:
         self, name: str, call: Callable[..., Any], job: str, *, isolate: bool, **fields: Any
     ) -> None:
         if name in self.functions:
-            raise InvalidInput("name", name, "another function of the program has it; give a name=")
+            raise InvalidInput(
+                "name",
+                name,
+                "another function of this program has this name; give another with name=",
+            )
         function = registered(name, call, isolate=isolate)
         path = FunctionTarget(self.program, name).path
         document = {"name": name, "function": path, **_written(fields)}
@@ -71,8 +75,8 @@ class Declarations:
     def running(self) -> Control:
         if self.control is None:
             raise Refused(
-                f"the program {self.program} is not running here: steer its functions inside "
-                "`async with app`, or in a function that it runs"
+                f"the program {self.program} is not running in this process: steer its functions "
+                "inside `async with app`, or inside a function that it runs"
             )
         return self.control
 

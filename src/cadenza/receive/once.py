@@ -184,6 +184,7 @@ class SqliteCalls:
             return connection.execute(self._sql[name], values).fetchall()
 
 
+_IS_THERE = "SELECT to_regclass($1)"
 # Two that make the table at once would get into each other's way.
 _LOCK = "SELECT pg_advisory_xact_lock(20260302)"
 
@@ -197,8 +198,9 @@ class PostgresCalls:
         self, pool: Any, left_after: timedelta = LEFT_AFTER, table: str = "cadenza_calls"
     ) -> None:
         if not table.replace("_", "").isalnum():
-            raise ValueError(f"{table!r} is no plain name of a table")
+            raise ValueError(f"{table!r} is not a plain table name: use letters, digits and _")
         self._pool = pool
+        self._table = table.lower()  # as PostgreSQL reads it without quotes
         self._left_after = left_after
         names = {"table": table, "instant": "timestamptz", "key": "$1", "answer": "$2"}
         names |= {"now": "clock_timestamp()", "left": "clock_timestamp() - $2::interval"}
@@ -219,7 +221,9 @@ class PostgresCalls:
     async def begin(self, key: str) -> Begun:
         table, prune, begin, answer, _, _ = self._sql
         if not self._is_there:
-            await self._pool.execute(table)
+            # Looked for first: the lock is held to the end of a transaction of yours.
+            if await self._pool.fetchval(_IS_THERE, self._table) is None:
+                await self._pool.execute(table)
             self._is_there = True
         await self._pool.execute(prune, KEPT_FOR)
         if await self._pool.fetchval(begin, key, self._left_after) is not None:

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from cadenza.application.ports.brain import Brain
+from cadenza.application.ports.gateway import Prices
 from cadenza.cli.client import Api
 from cadenza.cli.commands import command
 from cadenza.cli.context import CliContext
@@ -32,7 +33,8 @@ class ReplayBrain(StrEnum):
     LLM = "llm"
 
 
-OpenBrain = Callable[[ReplayBrain], AbstractAsyncContextManager[Brain]]
+Opened = AbstractAsyncContextManager[tuple[Brain, Prices | None]]
+OpenBrain = Callable[[ReplayBrain], Opened]
 
 
 def replay(
@@ -41,13 +43,13 @@ def replay(
     out: Output,
     context: CliContext,
     endpoint: Annotated[str | None, typer.Argument(help="One endpoint: job/name.")] = None,
-    job: Annotated[str | None, typer.Option(help="All endpoints of this job.")] = None,
-    brain: Annotated[ReplayBrain, typer.Option(help="Who plans.")] = ReplayBrain.RULES,
+    job: Annotated[str | None, typer.Option(help="Replay all endpoints of a job.")] = None,
+    brain: Annotated[ReplayBrain, typer.Option(help="The brain to run.")] = ReplayBrain.RULES,
     since: Since = "7d",
     file: JobFile = None,
     limit: Limit = 500,
     responses: Responses = None,
-    svg: Annotated[Path | None, typer.Option(help="Also draw it, to this file.")] = None,
+    svg: Annotated[Path | None, typer.Option(help="Also draw a picture to this SVG file.")] = None,
     sessions: Annotated[
         int,
         typer.Option(
@@ -57,7 +59,7 @@ def replay(
         ),
     ] = 50,
 ) -> None:
-    """Run a brain, or other rules, over the recorded history, and show what it would have done.
+    """Replay recorded history through a brain or other rules. Changes nothing.
 
     Beside what was recorded stand the plain baselines and the brain: probes used, and how long
     after it was known each change was seen. Nothing is written. With --brain llm a look is a
@@ -91,12 +93,12 @@ def replay(
 async def _replayed(
     job: JobDefinition,
     histories: Mapping[str, History],
-    opened_brain: AbstractAsyncContextManager[Brain],
+    opened_brain: Opened,
     names: list[str],
     purse: Purse,
 ) -> tuple[list[Comparison], Life]:
     try:
-        async with opened_brain as brain:
+        async with opened_brain as (brain, purse.prices):
             return await compare_brain(job, histories, brain, names, purse)
     except BrainFailed as error:
         raise CommandError(

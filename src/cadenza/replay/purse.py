@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cadenza.adapters.system.ids import new_id
+from cadenza.application.ports.gateway import Prices
 from cadenza.application.ports.planning import Reservation
 from cadenza.domain.endpoint import Job
 from cadenza.domain.quota import OverLimit, QuotaWarning
@@ -12,6 +13,7 @@ from cadenza.domain.quota import OverLimit, QuotaWarning
 @dataclass(slots=True)
 class Purse:
     most_sessions: int
+    prices: Prices | None = None  # None: nobody is asked who costs
     sessions: int = 0  # that cost something: rules ask for none
     tokens: int = 0
     cost: float = 0.0

@@ -18,15 +18,17 @@ from cadenza.manifest.checking import check_manifest
 from cadenza.manifest.files import read_manifest
 from cadenza.replay.history import History
 
-Since = Annotated[str, typer.Option(help="An instant, or like 7d ago.")]
+Since = Annotated[str, typer.Option(help="A time, or a duration ago such as 7d.")]
 JobFile = Annotated[
     Path | None,
-    typer.Option("--file", "-f", readable=False, help="Take the job and its rules from here."),
+    typer.Option("--file", "-f", readable=False, help="Read the job and its rules from this file."),
 ]
-Limit = Annotated[int, typer.Option(min=2, max=5000, help="Answers of each endpoint.")]
+Limit = Annotated[
+    int, typer.Option(min=2, max=5000, help="The most recent responses to use per endpoint.")
+]
 Responses = Annotated[
     Path | None,
-    typer.Option(readable=False, help="Take the history from a file of JSON lines; needs -f."),
+    typer.Option(readable=False, help="Read the history from a JSON Lines file; needs -f."),
 ]
 
 

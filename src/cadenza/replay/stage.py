@@ -14,14 +14,15 @@ from cadenza.application.planner import Planner
 from cadenza.application.population import populate
 from cadenza.application.ports.brain import Brain
 from cadenza.application.ports.claims import ClaimRequest
-from cadenza.application.ports.planning import Quota
 from cadenza.application.quotas import Quotas
+from cadenza.application.session_metering import Payers
 from cadenza.domain.definition import JobDefinition
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.rule import Mode
 from cadenza.domain.run import Claim, FinishedRun, Outcome, RunStatus
 from cadenza.domain.target import HttpTarget
 from cadenza.replay.history import History
+from cadenza.replay.purse import Purse
 
 _STEP = timedelta(milliseconds=1)  # a look comes after the runs that led to it
 _ALL = ClaimRequest("replay", 1000, timedelta(minutes=1), per_tenant=1000, per_host=1000)
@@ -67,10 +68,12 @@ class Stage:
             await self.run_due(next_at)
         self.clock.at = max(self.clock.at, end)
 
-    def planner(self, brain: Brain, quota: Quota | None = None) -> Planner:
-        memory = self.memory
-        stores = (memory.store, memory.analysis_queue, quota or Quotas(memory.store, new_id))
-        return Planner(brain, *stores, self.clock, self.cron, EventLog(), new_id)
+    def planner(self, brain: Brain, purse: Purse | None = None) -> Planner:
+        memory, prices = self.memory, purse.prices if purse is not None else None
+        stores = (memory.store, memory.analysis_queue, purse or Quotas(memory.store, new_id))
+        payers = Payers(memory.billing, memory.accounts, prices) if prices is not None else None
+        plumbing = (self.clock, self.cron, EventLog(), new_id)
+        return Planner(brain, *stores, *plumbing, payers=payers)
 
     def endpoint(self, name: str) -> Endpoint:
         endpoints = (row.endpoint for row in self.tables.endpoints.values())
@@ -100,7 +103,8 @@ async def staged(job: JobDefinition, histories: Mapping[str, History], begin: da
 
 
 def _replayed(job: JobDefinition) -> JobDefinition:
-    """It calls nobody, and one that only advises is asked what would come of its advice."""
+    """Nobody is called, no account pays, and who only advises is asked what would come of it."""
     target = HttpTarget("http://replay.invalid/")
     endpoints = tuple(replace(endpoint, target=target) for endpoint in job.endpoints)
-    return replace(job, endpoints=endpoints, planner=job.planner.all_in(Mode.ACT))
+    planner = replace(job.planner.all_in(Mode.ACT), account=None)
+    return replace(job, endpoints=endpoints, planner=planner)

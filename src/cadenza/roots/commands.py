@@ -1,149 +1,182 @@
-"""Every command by its panel: the module it is in, and what help says before that is loaded."""
+"""Every command by its panel: the module it is in, and what help says before that is loaded.
+
+One table, though it is longer than other files here: help shows it from top to bottom.
+"""
 
 from cadenza.cli.lazy import Later
 
 _PANELS = {
     "Jobs and runs": {
-        "jobs": ("cli.jobs_and_endpoints", "Jobs: a description in plain words, and endpoints."),
+        "jobs": ("cli.jobs_and_endpoints", "Manage jobs: a description and a set of endpoints."),
         "endpoints": (
             "cli.jobs_and_endpoints",
-            "Endpoints: what is called, when, and within which limits.",
+            "Manage endpoints: what to call, when, and within which limits.",
         ),
-        "runs": ("cli.runs", "Runs: what ran, how it ended, and why it ran then."),
-        "sessions": ("cli.sessions", "Sessions: what the planner did or wanted, and why."),
+        "runs": ("cli.runs", "List runs, and see why each one ran."),
+        "sessions": ("cli.sessions", "List planner sessions and accept suggestions."),
         "status": (
             "cli.status",
-            "Show what fails, is late, paused or bent right now, since when, and why.",
+            "Show what is failing, late, paused or hinted right now, and why.",
         ),
         "tail": (
             "cli.tail",
-            "Follow what happens: finished runs, actions of people and of the planner. Ctrl-C "
-            "ends it.",
+            "Follow finished runs and changes as they happen. Ctrl-C to stop.",
         ),
         "explain": (
             "cli.outlook",
-            "Say why an endpoint runs next when it does, and what would change it.",
+            "Explain when an endpoint runs next, why, and what would change it.",
         ),
         "preview": (
             "cli.outlook",
-            "Show the next runs, with the hints of now beside the plain baseline.",
+            "Preview the next runs, with and without the current hints.",
         ),
     },
-    "Steering by hand": {
-        "run": ("cli.actions", "Run an endpoint now, whatever its min and its pauses say."),
+    "Manual control": {
+        "run": (
+            "cli.actions",
+            "Run an endpoint now, regardless of pauses and its minimum interval.",
+        ),
         "test": (
             "cli.actions",
-            "Call an endpoint's target once; it is no run and counts for nothing. Ends with 1 "
-            "if it fails.",
+            "Call an endpoint's target once, without recording a run. Exits 1 on failure.",
         ),
-        "pause": ("cli.actions", "Hold an endpoint back, until an instant or until it is resumed."),
-        "resume": ("cli.actions", "Let a paused endpoint go on; a pause of its job stays."),
-        "hint": ("cli.actions", "Bend a schedule for a while: another interval, or one run."),
-        "analyse": ("cli.actions", "Ask the planner to look at an endpoint, as soon as it can."),
+        "pause": ("cli.actions", "Pause an endpoint, until a given time or until resumed."),
+        "resume": ("cli.actions", "Resume a paused endpoint. A pause of its job still applies."),
+        "hint": (
+            "cli.actions",
+            "Change a schedule for a while: another interval, or one extra run.",
+        ),
+        "analyse": ("cli.actions", "Ask the planner to analyse an endpoint as soon as possible."),
     },
     "Schedules as code": {
         "apply": (
             "cli.apply",
-            "Apply a file of schedules: show the difference, ask, change everything in one "
-            "transaction.",
+            "Apply schedule files: show the changes, confirm, apply in one transaction.",
         ),
         "export": (
             "cli.apply",
-            "Write jobs, endpoints and schedules as YAML; applying it changes nothing. No secret "
-            "is in it.",
+            "Export jobs, endpoints and schedules as YAML, without secrets.",
         ),
         "validate": (
             "cli.validate",
-            "Check a file or a folder of schedules with no server; ends with 1 where one is wrong.",
+            "Check schedule files, without a server. Exits 1 if any is invalid.",
         ),
-        "import": ("cli.import_crontab", "Bring schedules over from elsewhere."),
+        "import": ("cli.import_crontab", "Import schedules from a crontab."),
         "schema": (
             "cli.validate",
-            "Print the JSON schema of cadenza.yaml; with it an editor completes and checks as "
-            "you type.",
+            "Print the JSON schema of cadenza.yaml, for completion in editors.",
         ),
-        "rules": ("roots.rules", "Declared rules: tried on answers of the past."),
+        "rules": ("roots.rules", "Test declared rules on recorded responses."),
         "replay": (
             "roots.replay",
-            "Run a brain, or other rules, over the recorded history, and show what it would "
-            "have done.",
+            "Replay recorded history through a brain or other rules. Changes nothing.",
+        ),
+    },
+    "Notifications": {
+        "incidents": (
+            "cli.incidents",
+            "List, acknowledge and resolve incidents.",
+        ),
+        "notify": ("cli.notify", "Manage notification channels and routes."),
+        "webhooks": (
+            "cli.webhooks",
+            "Manage outbound webhooks and their deliveries.",
         ),
     },
     "People and keys": {
         "dashboard": (
             "cli.account",
-            "Print a link that opens the dashboard, signed in; it works once, for a minute.",
+            "Print a one-time link that signs you in to the dashboard. Valid for a minute.",
         ),
-        "whoami": ("cli.account", "Say which server, tenant and user the key belongs to."),
-        "keys": ("cli.keys", "API keys: create (shown once), list, rotate, revoke."),
+        "whoami": ("cli.account", "Show the server, tenant and user of the current key."),
+        "people": ("cli.people", "Manage members: invite, assign roles, remove."),
+        "keys": ("cli.keys", "Manage API keys."),
         "signing-keys": (
             "cli.keys",
-            "Signing keys: receivers verify with them that a call is ours.",
+            "Manage the keys that sign requests, for receivers to verify.",
         ),
-        "usage": ("cli.account", "Show what the tenant has, and how its runs ended."),
+        "usage": ("cli.account", "Show the tenant's size and recent run results."),
         "quota": (
             "cli.account",
-            "Show how many tokens, and how much money, are left for analysis this month.",
+            "Show the tokens and money left for the planner this month.",
         ),
-        "audit": ("cli.account", "The audit log: who did what."),
-        "tenants": ("cli.tenants", "Tenants and their users, with the admin's key."),
+        "audit": ("cli.account", "Search and export the audit log."),
+        "tenants": (
+            "cli.tenants",
+            "Manage tenants and their users. Needs the installation's admin key.",
+        ),
     },
     "AI graphs": {
         "graphs": (
             "cli.graphs",
-            "Graphs: what graph workers can run, and what is wrong with one.",
+            "List the AI graphs that workers can run.",
         ),
         "schedules": (
             "cli.schedules",
-            "Schedules of AI graphs: when one runs, and what became of its runs.",
+            "Manage schedules of AI graphs, and their runs.",
         ),
         "accounts": (
             "cli.accounts",
-            "Accounts that pay for models: credits, usage, and provider keys.",
+            "Manage accounts that pay for model calls.",
         ),
         "grants": (
             "cli.grants",
-            "Grants: let scheduled graphs run on your behalf, at an account's cost.",
+            "Manage grants: permission for graphs to run on your behalf.",
         ),
-        "ledger": ("cli.accounts", "The ledger of accounts: proven to come to their balances."),
+        "ledger": ("cli.accounts", "Check account balances against their ledgers."),
     },
-    "Programs": {
+    "Run and operate": {
         "up": (
             "roots.up",
             "Run everything on this machine: database, API, workers and a sample service.",
         ),
-        "api": ("roots.api", "Serve the REST API."),
+        "api": ("roots.api", "Serve the REST API and the dashboard."),
+        "mcp": (
+            "roots.mcp",
+            "Serve MCP tools for an assistant over stdin and stdout.",
+        ),
         "scheduler": (
             "roots.scheduler",
-            "Run a scheduler worker: claim what is due, execute it, plan the next run.",
+            "Run a scheduler worker: execute due runs and plan the next ones.",
         ),
         "planner": (
             "roots.planner",
-            "Run a planner worker: look at what has run, and advise or act within each owner's "
-            "limits.",
+            "Run a planner worker: analyse runs, and suggest or make schedule changes.",
         ),
         "graph-worker": (
             "roots.graph_worker",
-            "Run a graph worker: start AI graphs at their slots, and those that endpoints call.",
+            "Run a graph worker: run AI graphs for schedules and endpoints.",
+        ),
+        "notifier": (
+            "roots.notifier",
+            "Run a notifier: detect incidents, send notifications and webhooks.",
         ),
         "migrate": (
             "roots.migrate",
-            "Bring the database to the schema of this version; safe while programs run.",
+            "Migrate the database schema. Safe while programs are running.",
         ),
-        "secrets": ("roots.secrets", "The master keys, and the secrets they encrypt."),
+        "backup": (
+            "roots.backups",
+            "Back up the database to a file. Safe while programs are running.",
+        ),
+        "restore": (
+            "roots.backups",
+            "Restore a backup. Stop all programs first.",
+        ),
+        "secrets": ("roots.secrets", "Show and rotate the master keys that encrypt secrets."),
         "doctor": (
             "roots.doctor",
-            "Look for what is wrong: server, database, clock, disk, networks, workers, settings.",
+            "Check the installation for problems, and show how to fix each.",
         ),
         "settings": (
             "roots.settings_command",
-            "Show every setting: its value, and where that came from.",
+            "Show every setting, its value and where it comes from.",
         ),
         "demo": (
             "roots.demo",
-            "Watch a schedule tighten, act and relax, and why: a small shop, a rush of visitors.",
+            "Watch a live demo: schedules adapt to a rush of visitors.",
         ),
-        "sim": ("roots.sim", "Live through a scenario in simulated time."),
+        "sim": ("roots.sim", "Run a scenario in simulated time."),
     },
 }
 COMMANDS = {

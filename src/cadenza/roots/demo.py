@@ -16,9 +16,9 @@ from cadenza.domain.access import Caller, Scope
 from cadenza.roots.api import app_over
 from cadenza.roots.brain import rules_brain
 from cadenza.roots.examples import example_job
+from cadenza.roots.memory_stores import memory_stores
 from cadenza.roots.serving import served
 from cadenza.roots.settings import read_settings
-from cadenza.roots.stores import memory_stores
 from cadenza.web.api.dependencies import Dependencies
 
 # Cookies know no ports: under this name, who is signed in at 127.0.0.1 stays so.

@@ -8,7 +8,7 @@ from cadenza.adapters.postgres.analysis_queue import PostgresAnalysisQueue
 from cadenza.adapters.postgres.database import Database
 from cadenza.application.ports.analysis_queue import AnalysisRequest
 from cadenza.application.ports.clock import Clock
-from cadenza.domain.analysis import LookReason
+from cadenza.domain.analysis import AnalysisReason
 
 AT_MOST = timedelta(seconds=3)  # so that rules are judged in time, however much there is to do
 STEP = timedelta(milliseconds=100)
@@ -20,7 +20,7 @@ class GivingWay(PostgresAnalysisQueue):
         self._clock = clock
         self._is_busy = is_busy
 
-    async def claim_for_analysis(self, request: AnalysisRequest) -> Mapping[UUID, LookReason]:
+    async def claim_for_analysis(self, request: AnalysisRequest) -> Mapping[UUID, AnalysisReason]:
         waited = timedelta(0)
         while self._is_busy() and waited < AT_MOST:
             await self._clock.sleep(STEP)

@@ -18,7 +18,7 @@ class Cadenza(LazyGroup):
 app = typer.Typer(
     name="cadenza",
     cls=Cadenza,
-    help="An adaptive scheduler: a baseline, hints that bend it for a while, and your limits.",
+    help="Run HTTP endpoints, commands and AI graphs on schedules that adapt within your limits.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"obj": cli_context()},
@@ -40,7 +40,7 @@ def root(
         typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
-    """An adaptive scheduler: a baseline, hints that bend it for a while, and your limits."""
+    """Run HTTP endpoints, commands and AI graphs on schedules that adapt within your limits."""
 
 
 def main() -> None:

@@ -19,11 +19,11 @@ cli = typer.Typer()
 @cli.command()
 def migrate(
     status: Annotated[
-        bool, typer.Option("--status", help="Only show what has been applied, change nothing.")
+        bool, typer.Option("--status", help="Show applied migrations, and stop.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Bring the database to the schema of this version; safe while programs run.
+    """Migrate the database schema. Safe while programs are running.
 
     Example: cadenza migrate --status
     """
@@ -54,7 +54,7 @@ def _show(steps: list[migrations.Applied], *, as_json: bool) -> None:
         keys = ("number", "name", "applied_at")
         typer.echo(json.dumps([dict(zip(keys, row, strict=True)) for row in rows]))
         return
-    table = Table("number", "name", "applied")
+    table = Table("number", "name", "applied", box=None, pad_edge=False, header_style="bold")
     for number, name, applied_at in rows:
         table.add_row(number, name, applied_at or "not yet")
     Console().print(table)

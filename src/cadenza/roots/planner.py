@@ -5,10 +5,9 @@ own: what a model costs, or how it fails, is nothing to the rules, and neither t
 """
 
 import os
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from datetime import timedelta
-from uuid import UUID
 
 import structlog
 import typer
@@ -20,11 +19,11 @@ from cadenza.adapters.postgres.analysis_queue import PostgresAnalysisQueue
 from cadenza.adapters.postgres.billing import PostgresBilling
 from cadenza.adapters.postgres.clock import DatabaseClock
 from cadenza.adapters.postgres.database import Database
-from cadenza.adapters.postgres.listener import Listener
 from cadenza.adapters.postgres.migrate import migrate
 from cadenza.adapters.postgres.store import PostgresStore
 from cadenza.adapters.system.events import LoggedEvents
 from cadenza.adapters.system.ids import new_id
+from cadenza.adapters.telemetry.catalogue import Part
 from cadenza.application.planner import BETWEEN_ROUNDS, Planner, PlannerOptions
 from cadenza.application.planners import Planners
 from cadenza.application.ports.analysis_queue import AnalysisQueue
@@ -32,15 +31,16 @@ from cadenza.application.ports.brain import Brain
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.application.quotas import Quotas
 from cadenza.application.session_metering import Payers
-from cadenza.cli.lazy import Later, LazyGroup
-from cadenza.domain.billing import TokenUsage
-from cadenza.domain.endpoint import Job
-from cadenza.domain.errors import InvalidInput
+from cadenza.application.watch import UNWATCHED, Watch
 from cadenza.roots.brain import llm_brain, rules_brain
 from cadenza.roots.expressions import expression_limits
-from cadenza.roots.planner_limits import llm_prices, planner_limits
+from cadenza.roots.listening import listening
+from cadenza.roots.observability import watched
+from cadenza.roots.planner_commands import PlannerCommands
+from cadenza.roots.planner_limits import llm_prices, planner_limits, warn_of_unknown_price
+from cadenza.roots.probing import probed
 from cadenza.roots.program import opened_database, run_program, start_program
-from cadenza.roots.secrets import secret_box
+from cadenza.roots.secret_box import secret_box
 from cadenza.roots.settings import Settings
 from cadenza.roots.worker import run_worker, worker_name
 
@@ -48,22 +48,12 @@ GIVES_WAY = 5  # to the scheduler, where they share a machine
 log = structlog.get_logger()
 
 
-class PlannerCommands(LazyGroup):
-    later: Mapping[str, Later] = {
-        "eval": Later(
-            "cadenza.roots.planner_eval",
-            "Try a prompt or a model on scenarios with known right answers, or on a job's history.",
-            "Commands",
-        )
-    }
-
-
 cli = typer.Typer(name="planner", cls=PlannerCommands)
 
 
 @cli.callback(invoke_without_command=True)
 def planner(ctx: typer.Context) -> None:
-    """Run a planner worker: look at what has run, and advise or act within each owner's limits.
+    """Run a planner worker: analyse runs, and suggest or make schedule changes.
 
     The rules brain needs nothing; a model looks beside it where CADENZA_LLM_PROVIDER and
     CADENZA_LLM_MODEL are set. Any number of planners share one database.
@@ -81,19 +71,27 @@ async def run_planner(settings: Settings, url: str) -> None:
     async with (
         opened_database(settings, url, waits=True) as database,
         opened_brains(settings) as brains,
+        watched(settings, "planner", (Part.PLANNER, Part.MODELS), database) as here,
     ):
         await migrate(database)
         clock = DatabaseClock()
         await clock.ask(database)
         box = secret_box(settings, warn=log.warning)
-        _warn_of_unknown_price(settings, clock, brains)
+        warn_of_unknown_price(settings, clock, brains)
         planners = Planners(
-            [make_planner(settings, database, box, clock, brain) for brain in brains],
+            [
+                make_planner(settings, database, box, clock, brain, watch=here.watch)
+                for brain in brains
+            ],
             timedelta(seconds=settings.stop_seconds),
         )
-        beside = [Listener(url, {"cadenza_finished": planners.wake}).run()]
+        beside = [listening(settings, database, url, {"cadenza_finished": planners.wake})]
         name, names = planner_name(settings), [brain.name for brain in brains]
-        await run_worker("planner", name, planners, database, clock, beside, brains=names)
+        async with probed(settings, here, database):
+            await run_worker(
+                *("planner", name, planners, database, clock, beside),
+                brains=names,
+            )
 
 
 @asynccontextmanager
@@ -114,6 +112,7 @@ def make_planner(
     clock: DatabaseClock,
     brain: Brain,
     queue: AnalysisQueue | None = None,
+    watch: Watch = UNWATCHED,
 ) -> Planner:
     options = PlannerOptions(
         cycle=timedelta(seconds=settings.planner_cycle_seconds),
@@ -132,25 +131,15 @@ def make_planner(
         Quotas(store, new_id, limits.per_month, limits.per_day),
         clock,
         CronsimCron(),
-        LoggedEvents(),
+        watch.events(LoggedEvents()),
         new_id,
         options,
         # Two of one name would end each other's leases.
         f"{planner_name(settings)}-{os.getpid()}",
         payers,
+        watch.counts,
+        watch.tracer,
     )
-
-
-def _warn_of_unknown_price(
-    settings: Settings, clock: DatabaseClock, brains: Sequence[Brain]
-) -> None:
-    usual = Job(UUID(int=0), UUID(int=0), "")
-    for model in filter(None, (brain.model_for(usual) for brain in brains)):
-        try:
-            llm_prices(settings, clock).credits(model.api, model.name, TokenUsage(1, 1))
-        except InvalidInput:
-            why = "limits of money do not hold, and no account can pay; see CADENZA_PRICES"
-            log.warning("no price is known for the model", model=model.name, so=why)
 
 
 def planner_name(settings: Settings) -> str:

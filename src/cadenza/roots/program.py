@@ -14,7 +14,9 @@ import uvloop
 
 from cadenza.adapters.postgres.database import Database, open_database
 from cadenza.adapters.postgres.embedded import EmbeddedPostgres
+from cadenza.adapters.postgres.embedded.archive import WalArchive
 from cadenza.adapters.postgres.embedded.running import running_url
+from cadenza.adapters.system.logs import Forwarded, add_present, log_uncaught, mask_secrets
 from cadenza.adapters.system.worker_program import log_trouble
 from cadenza.domain.errors import StoreUnavailable
 from cadenza.roots.settings import Settings, read_settings
@@ -56,8 +58,13 @@ def database_url(settings: Settings, *, beside: bool = False) -> Generator[str]:
     if beside and (url := running_url(settings.data_folder / "postgres")) is not None:
         yield url
         return
-    with EmbeddedPostgres(settings.data_folder / "postgres") as url:
+    folder, archive = settings.data_folder / "postgres", archive_of(settings)
+    with EmbeddedPostgres(folder, archive=archive) as url:
         yield url
+
+
+def archive_of(settings: Settings) -> WalArchive | None:
+    return None if settings.wal_archive is None else WalArchive(settings.wal_archive.absolute())
 
 
 @asynccontextmanager
@@ -94,22 +101,17 @@ def set_up_logs(*, as_json: bool) -> None:
     )
     structlog.configure(
         processors=[
+            add_present,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
+            mask_secrets,
             last,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
         logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
         cache_logger_on_first_use=True,
     )
-    logging.basicConfig(level=logging.WARNING, handlers=[_Forwarded()], force=True)
-
-
-class _Forwarded(logging.Handler):
-    """What libraries log goes the same way: a JSON log has no lines of plain text in it."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        level = logging.getLevelName(record.levelno).lower()
-        write = getattr(structlog.get_logger(), level, None) or structlog.get_logger().warning
-        write(record.getMessage(), logger=record.name)
+    logging.basicConfig(level=logging.WARNING, handlers=[Forwarded()], force=True)
+    logging.captureWarnings(True)
+    sys.excepthook = log_uncaught

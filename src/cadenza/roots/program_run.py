@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import structlog
 from pydantic import SecretStr
 
 from cadenza.adapters.system.worker_program import stop_on_signals
@@ -15,6 +16,7 @@ from cadenza.roots.program import collect_less_often, database_url, run_program,
 from cadenza.roots.settings import Settings, read_settings
 
 Overrides = Mapping[str, Any]
+log = structlog.get_logger()
 
 
 def run_until_stopped(
@@ -35,16 +37,23 @@ def run_until_stopped(
 @asynccontextmanager
 async def started(
     declarations: Declarations, overrides: Overrides, tenant: str | None, threads: int
-) -> AsyncGenerator[asyncio.Task[None]]:
+) -> AsyncGenerator[None]:
     settings = _settings(overrides)
     with database_url(settings) as url:
         async with running_program(declarations, settings, url, tenant, threads) as program:
-            yield program.ended
+            program.ended.add_done_callback(_log_break)
+            yield
+
+
+def _log_break(ended: "asyncio.Task[None]") -> None:
+    """At once: the block that it runs beside may go on for weeks before it raises this."""
+    if not ended.cancelled() and (error := ended.exception()) is not None:
+        log.error("the program broke: its functions no longer run", exc_info=error)
 
 
 def _settings(overrides: Overrides) -> Settings:
     settings = read_settings()
     url, folder = overrides["database_url"], overrides["data_folder"]
-    given: dict[str, Any] = {"database_url": SecretStr(url)} if url else {}
-    given |= {"data_folder": Path(folder)} if folder else {}
-    return settings.model_copy(update=given)
+    update: dict[str, Any] = {"database_url": SecretStr(url)} if url else {}
+    update |= {"data_folder": Path(folder)} if folder else {}
+    return settings.model_copy(update=update)

@@ -6,5 +6,5 @@ from cadenza.adapters.expressions.cel import CelExpressions
 from cadenza.cli.commands import command, group
 from cadenza.cli.rules import run_rules
 
-cli = group("rules", "Declared rules: tried on answers of the past.")
+cli = group("rules", "Test declared rules on recorded responses.")
 command(cli, "test", is_read_in_logs=True)(partial(run_rules, CelExpressions()))

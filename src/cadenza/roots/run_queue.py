@@ -11,5 +11,5 @@ from cadenza.application.ports.secret_box import SecretBox
 
 
 def claimed_runs(database: Database, box: SecretBox, clock: DatabaseClock) -> ClaimedRuns:
-    claims = PostgresClaims(database, new_id, box, on_time=clock.hear)
+    claims = PostgresClaims(database, new_id, box, asking=clock.asking)
     return ClaimedRuns(claims, PostgresStore(database, box), CronsimCron())

@@ -3,19 +3,24 @@
 import asyncio
 import resource
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from functools import partial
+from functools import lru_cache, partial
+from ipaddress import ip_address
 from types import FrameType
 
 import uvicorn
 from fastapi import FastAPI
 
+from cadenza.adapters.http.addresses import parse_networks
 from cadenza.adapters.postgres.listener import Listener
 from cadenza.adapters.system.listening import HOST
 from cadenza.application.ports.event_log import EventLog
 from cadenza.application.waiting import end_all
+from cadenza.domain.access import hash_of
+from cadenza.roots.observability import Watched
 from cadenza.roots.settings import Settings
+from cadenza.web.api.observing import ApiWatch
 from cadenza.web.api.streams import Pace, Streams
 from cadenza.web.connections import ConnectionLimits, Connections, GuardedProtocol
 
@@ -47,7 +52,7 @@ def server_config(
         access_log=False,
         server_header=False,
         date_header=False,
-        proxy_headers=False,  # nobody asks where a request came from
+        proxy_headers=False,  # web/trusted_proxies.py reads them, where they are believed
         timeout_keep_alive=30,
         timeout_graceful_shutdown=10,
     )
@@ -80,7 +85,22 @@ def connection_limits(settings: Settings) -> ConnectionLimits:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     in_all = max(MIN_CONNECTIONS, min(in_all, soft - reserved - OTHER_FILES))
     per_address = min(settings.api_connections_per_address, in_all)
-    return ConnectionLimits(in_all=in_all, per_address=per_address)
+    proxies = is_proxy(settings)
+    return ConnectionLimits(in_all=in_all, per_address=per_address, is_proxy=proxies)
+
+
+def is_proxy(settings: Settings) -> Callable[[str], bool]:
+    networks = parse_networks(settings.trusted_proxies, "CADENZA_TRUSTED_PROXIES")
+
+    @lru_cache(maxsize=1024)
+    def trusted(address: str) -> bool:
+        try:
+            parsed = ip_address(address.partition("%")[0])
+        except ValueError:  # a socket file, or nothing
+            return False
+        return any(parsed in network for network in networks)
+
+    return trusted if networks else lambda _: False
 
 
 @asynccontextmanager
@@ -93,3 +113,15 @@ async def opened_streams(log: EventLog, url: str | None) -> AsyncGenerator[Strea
     finally:
         streams.end()
         await end_all(beside)
+
+
+def api_watch(settings: Settings, here: Watched) -> ApiWatch:
+    token = settings.metrics_token
+    token_hash = None if token is None else hash_of(token.get_secret_value())
+    of = here.watch
+    return ApiWatch(of.telemetry, of.tracer, here.page, token_hash, settings.metrics_open)
+
+
+async def serve(app: FastAPI, settings: Settings, host: str, port: int) -> None:
+    """Until it is told to stop."""
+    await Server(server_config(app, host, port, connection_limits(settings))).serve()

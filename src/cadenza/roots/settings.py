@@ -1,6 +1,5 @@
 """Every setting, read once from the environment; all that is wrong is told in one message."""
 
-from pathlib import Path
 from typing import Annotated
 
 from pydantic import AliasChoices, Field, SecretStr, ValidationError
@@ -9,10 +8,10 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from cadenza.adapters.brains.llm.options import Provider
 from cadenza.domain.errors import InstallationError
-from cadenza.roots.graph_settings import GraphSettings, InFlight
+from cadenza.roots.graph_settings import GraphSettings
+from cadenza.roots.observability_settings import ObservabilitySettings
+from cadenza.roots.program_settings import PREFIX, ProgramSettings
 
-PREFIX = "CADENZA_"
-OPEN_NETWORKS = "loopback,private"  # under `cadenza up`, where nothing else is said
 Money = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
@@ -20,59 +19,11 @@ def _also(name: str, older: str) -> AliasChoices:
     return AliasChoices(f"{PREFIX}{name}", f"{PREFIX}{older}")
 
 
-class ProgramSettings(BaseSettings):
-    model_config = SettingsConfigDict(
-        env_prefix=PREFIX,
-        extra="ignore",
-        env_ignore_empty=True,
-        populate_by_name=True,
-        use_attribute_docstrings=True,
-    )
+class ServerSettings(BaseSettings):
+    """Of the API, of the planner and of its models."""
 
-    database_url: SecretStr | None = None
-    """A PostgreSQL 14 or later; without it an embedded one is started."""
-    database_pooler: bool = False
-    """The address is a pooler that gives out connections by transaction."""
-    connections: int = Field(default=8, ge=2, le=500)
-    """Database connections of this program, besides one that listens."""
-    data_folder: Path = Path(".cadenza")
-    """Where the embedded database keeps its files."""
-    retention_days: int = Field(default=30, ge=1, le=3650)
-    """How long runs and everything else that is recorded are kept."""
-    worker_name: str | None = Field(default=None, max_length=100)
-    """Shown with leases; made up where it is not set."""
-    in_flight: InFlight = 200
-    """Requests that one scheduler has under way at most."""
-    in_flight_per_tenant: InFlight = 100
-    """Of those, for one tenant at most."""
-    in_flight_per_host: InFlight = 20
-    """Of a tenant's, to one host at most."""
-    lease_seconds: float = Field(default=30, ge=3, le=3600)
-    """How long a worker holds what it claimed without renewing."""
-    tick_seconds: float = Field(default=5, ge=0.05, le=60)
-    """How often a scheduler looks even when nobody woke it."""
-    stop_seconds: float = Field(default=30, ge=0, le=3600)
-    """How long a stopping scheduler waits for what is in flight."""
-    master_key: SecretStr | None = Field(
-        default=None,
-        description="Master keys as base64 or hex, with commas; the first encrypts. Without it: "
-        "master.key in the data folder.",
-    )
-    allowed_networks: str = Field(
-        default="",
-        description="Networks, with commas, that may be called although they are not public, "
-        "like 10.1.0.0/16; the words loopback and private too.",
-    )
-    closed_ports: str = ""
-    """Ports, with commas, that may not be called, like 25, 6000-6010."""
-    shell_allowed: bool = False
-    """Run commands (shell targets) on this machine."""
-    shell_folders: str = ""
-    """Folders, with commas, in which commands may work; the first is the default."""
-    shell_environment: str = ""
-    """Names, with commas, of variables that commands are given."""
-    shell_path: str = "/usr/local/bin:/usr/bin:/bin"
-    """PATH of commands."""
+    model_config = SettingsConfigDict(use_attribute_docstrings=True)
+
     admin_key: SecretStr | None = Field(
         default=None,
         min_length=16,
@@ -80,6 +31,18 @@ class ProgramSettings(BaseSettings):
         description="The key of the installation's admin, who makes tenants and users over the "
         "API; without it nobody can. Its older name CADENZA_OPERATOR_KEY works too.",
     )
+    public_url: str | None = Field(default=None, pattern=r"^https?://[^/?#]+/?$")
+    """Where people reach the dashboard, like https://cadenza.example.org; for links and OpenID."""
+    oidc_issuer: str | None = Field(default=None, pattern=r"^https?://[^\s?#]+$")
+    """The OpenID provider that people sign in at, as it writes itself."""
+    oidc_client_id: str | None = None
+    """What the provider calls this installation."""
+    oidc_client_secret: SecretStr | None = None
+    """Its secret there; a public client has none."""
+    oidc_groups: str = ""
+    """Roles by group of the provider, with commas, like admins=owner, team=operator."""
+    oidc_domains: str = ""
+    """Tenants by domain, with commas, like example.org=default: their people need no invitation."""
     expected_workers: str = ""
     """Kinds of workers, with commas, without which /readyz is not content."""
     rate_limit: int = Field(default=60_000, ge=1, le=10_000_000)
@@ -87,7 +50,12 @@ class ProgramSettings(BaseSettings):
     api_connections: int = Field(default=1000, ge=50, le=100_000)
     """Connections of clients that the API has open at most."""
     api_connections_per_address: int = Field(default=200, ge=10, le=100_000)
-    """Of those, from one address; behind a proxy all come from its address."""
+    """Of those, from one address; a trusted proxy has no such limit."""
+    trusted_proxies: str = Field(
+        default="",
+        description="Networks, with commas, of proxies in front of the API whose X-Forwarded-For "
+        "and X-Forwarded-Proto are believed, like 10.1.0.0/16; loopback and private too.",
+    )
     expression_ms: int = Field(default=50, ge=1, le=10_000)
     """Processor time that one expression of an owner (a rule, success_when) may use."""
     sessions_at_once: int = Field(default=8, ge=1, le=1000)
@@ -139,7 +107,7 @@ class ProgramSettings(BaseSettings):
     """Log as JSON lines."""
 
 
-class Settings(GraphSettings, ProgramSettings): ...
+class Settings(ObservabilitySettings, GraphSettings, ServerSettings, ProgramSettings): ...
 
 
 def read_settings() -> Settings:

@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cadenza.roots.settings import OPEN_NETWORKS, Settings, read_settings, variables_of
+from cadenza.adapters.http.addresses import OPEN_NETWORKS
+from cadenza.roots.settings import Settings, read_settings, variables_of
 
 cli = typer.Typer()
 
@@ -19,7 +20,7 @@ cli = typer.Typer()
 def settings(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Show every setting: its value, and where that came from.
+    """Show every setting, its value and where it comes from.
 
     Secrets are masked; a value that is not valid ends it with all that are wrong.
 

@@ -1,8 +1,7 @@
-"""What programs store and read, behind the ports that they use: in PostgreSQL, or in memory."""
+"""What programs store and read, behind the ports that they use: in PostgreSQL."""
 
 from collections.abc import Sequence
 
-from cadenza.adapters.memory.stores import MemoryStores
 from cadenza.adapters.postgres.accounts import PostgresAccounts, PostgresSigningKeys
 from cadenza.adapters.postgres.activity import PostgresActivityReads
 from cadenza.adapters.postgres.analysis_queue import PostgresAnalysisQueue
@@ -12,8 +11,13 @@ from cadenza.adapters.postgres.clock import DatabaseClock
 from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.grants import PostgresGrants
 from cadenza.adapters.postgres.ids import PostgresIds
+from cadenza.adapters.postgres.notification_reads import PostgresNotificationReads
+from cadenza.adapters.postgres.people import PostgresPeople
 from cadenza.adapters.postgres.planner_rows import PostgresSuggestions
+from cadenza.adapters.postgres.planner_stops import PostgresPlannerStops
+from cadenza.adapters.postgres.purses import PostgresPurses
 from cadenza.adapters.postgres.records import PostgresEventLog, PostgresRecords
+from cadenza.adapters.postgres.run_authors import PostgresRunAuthors
 from cadenza.adapters.postgres.run_reads import PostgresLatestAnswers, PostgresRunReads
 from cadenza.adapters.postgres.schedules import PostgresScheduleReads
 from cadenza.adapters.postgres.score import PostgresScoreReads
@@ -29,7 +33,7 @@ from cadenza.web.api.dependencies import Stores
 def api_stores(
     database: Database, box: SecretBox, clock: DatabaseClock, expected_workers: Sequence[str] = ()
 ) -> Stores:
-    accounts = PostgresAccounts(database, on_time=clock.hear)
+    accounts = PostgresAccounts(database, asking=clock.asking)
     catalogue = PostgresCatalogue(database, box)
     return Stores(
         store=PostgresStore(database, box),
@@ -45,6 +49,9 @@ def api_stores(
         tenants=accounts,
         signing_keys=PostgresSigningKeys(database, box),
         suggestions=PostgresSuggestions(database),
+        purses=PostgresPurses(database),
+        run_authors=PostgresRunAuthors(database),
+        planner_stops=PostgresPlannerStops(database),
         analysis_queue=PostgresAnalysisQueue(database),
         billing=PostgresBilling(database, box),
         grants=PostgresGrants(database),
@@ -52,37 +59,10 @@ def api_stores(
         graphs=PostgresWorkers(database),
         workers=PostgresWorkers(database),
         sign_ins=PostgresSignIns(database),
+        people=PostgresPeople(database),
         ids=PostgresIds(database),
         steering=PostgresSteeringReads(database),
         scores=PostgresScoreReads(database),
         activity=PostgresActivityReads(database),
-    )
-
-
-def memory_stores(memory: MemoryStores) -> Stores:
-    return Stores(
-        store=memory.store,
-        jobs=memory.catalogue,
-        endpoints=memory.catalogue,
-        runs=memory.runs,
-        records=memory.records,
-        usage=memory.usage,
-        readiness=memory.readiness,
-        event_log=memory.event_log,
-        latest_answers=memory.latest_answers,
-        keys=memory.accounts,
-        tenants=memory.accounts,
-        signing_keys=memory.signing_keys,
-        suggestions=memory.suggestions,
-        analysis_queue=memory.analysis_queue,
-        billing=memory.billing,
-        grants=memory.grants,
-        schedules=memory.schedules,
-        graphs=memory.workers,
-        workers=memory.workers,
-        sign_ins=memory.sign_ins,
-        ids=memory.ids,
-        steering=memory.steering,
-        scores=memory.scores,
-        activity=memory.activity,
+        notifications=PostgresNotificationReads(database),
     )

@@ -11,6 +11,7 @@ from typing import Annotated
 import structlog
 import typer
 
+from cadenza.adapters.http.addresses import OPEN_NETWORKS
 from cadenza.adapters.postgres.maintenance import Maintenance
 from cadenza.adapters.postgres.migrate import migrate
 from cadenza.adapters.system.client_file import (
@@ -21,17 +22,20 @@ from cadenza.adapters.system.client_file import (
 )
 from cadenza.adapters.system.listening import address_of, check_can_listen
 from cadenza.adapters.system.worker_program import stop_on_signals
+from cadenza.adapters.telemetry.catalogue import Part
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.demo.model_provider import ModelProvider
 from cadenza.roots.first_start import key_at_hand
+from cadenza.roots.observability import shown_programs, watched
+from cadenza.roots.probing import probe_port_of, probed
 from cadenza.roots.program import opened_database, run_program, set_up_logs
-from cadenza.roots.secrets import secret_box
-from cadenza.roots.settings import OPEN_NETWORKS, Settings, read_settings
+from cadenza.roots.secret_box import secret_box
+from cadenza.roots.settings import Settings, read_settings
 from cadenza.up.sample_service import SamplePort, sample_service
 from cadenza.up.supervisor import Program, Supervisor
 from cadenza.up.welcome import Welcome, path_line
 
-WORKERS = ("scheduler", "planner", "graph-worker")
+WORKERS = ("scheduler", "planner", "graph-worker", "notifier")
 CADENZA = (sys.executable, "-m", "cadenza.roots.main")
 log = structlog.get_logger()
 cli = typer.Typer()
@@ -40,17 +44,17 @@ cli = typer.Typer()
 @cli.command()
 def up(
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=1, max=65535, help="The port.")] = 8080,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="The port to listen on.")] = 8080,
     sample_port: Annotated[
         int | None,
         typer.Option(
             min=1,
             max=65535,
-            help="The port of the sample service; it is kept with the data.",
+            help="The port of the sample service, remembered for later starts.",
             show_default="8081, or one that is free",
         ),
     ] = None,
-    sample: Annotated[bool, typer.Option(help="With the sample service, or without.")] = True,
+    sample: Annotated[bool, typer.Option(help="Start the sample service.")] = True,
 ) -> None:
     """Run everything on this machine: database, API, workers and a sample service.
 
@@ -62,8 +66,8 @@ def up(
     set_up_logs(as_json=settings.log_json)
     check_can_listen("up", host, port)
     box = secret_box(settings, warn=log.warning)
-    kept = SamplePort(settings.data_folder)
-    sample_at = kept.chosen(sample_port) if sample else None
+    ports = SamplePort(settings.data_folder)
+    sample_at = ports.chosen(sample_port) if sample else None
     run_program(settings, lambda url: _up(settings, box, url, host, port, sample_at))
 
 
@@ -76,10 +80,18 @@ async def _up(
         await Maintenance(database, timedelta(days=settings.retention_days)).run_once()
         new_key = await key_at_hand(database, box, settings.data_folder, address)
     api = Program("api", [*CADENZA, "api", "--host", host, "--port", str(port)])
-    workers = [Program(name, [*CADENZA, name]) for name in WORKERS]
-    supervisor = Supervisor([api, *workers], _environment(settings, url))
-    stop_on_signals(supervisor)
-    async with sample_service(sample_port, ModelProvider().app()) as sample:
+    workers = [
+        Program(name, [*CADENZA, name], probe_port_of(settings, number))
+        for number, name in enumerate(WORKERS, start=1)
+    ]
+    async with (
+        watched(settings, "up", (Part.SUPERVISOR,), traced=False) as here,
+        probed(settings, here, None),
+        sample_service(sample_port, ModelProvider().app()) as sample,
+    ):
+        on_change = shown_programs(here.metrics, [api.name, *WORKERS])
+        supervisor = Supervisor([api, *workers], _environment(settings, url), on_change)
+        stop_on_signals(supervisor)
         welcome = Welcome(
             path_line(Path(sys.argv[0]), os.environ.get("PATH", "")),
             address,

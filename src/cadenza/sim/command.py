@@ -26,23 +26,24 @@ class SimBrain(StrEnum):
 def register(app: typer.Typer, rules: DeclaredRules) -> None:
     @app.command()
     def sim(
-        scenario: Annotated[
-            str | None, typer.Argument(help="Which scenario to live through.")
-        ] = None,
-        seed: Annotated[int, typer.Option(help="The same seed gives the same life.")] = 1,
+        scenario: Annotated[str | None, typer.Argument(help="The scenario to run.")] = None,
+        seed: Annotated[
+            int, typer.Option(help="The random seed; the same seed gives the same result.")
+        ] = 1,
         as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
         report: Annotated[
-            Path | None, typer.Option(help="Write a picture of the life to this HTML file.")
+            Path | None,
+            typer.Option(help="Write a report to this .html file, or a picture to a .svg file."),
         ] = None,
         brain: Annotated[
             SimBrain,
-            typer.Option(help="What thinks: the scenario's own script, or declared rules."),
+            typer.Option(help="The planner: the scenario's script, or declared rules."),
         ] = SimBrain.SCRIPTED,
-        list_all: Annotated[bool, typer.Option("--list", help="Name all scenarios.")] = False,
+        list_all: Annotated[bool, typer.Option("--list", help="List the scenarios.")] = False,
     ) -> None:
-        """Live through a scenario in simulated time.
+        """Run a scenario in simulated time.
 
-        Example: cadenza sim flash-sale --report sale.html (or sale.svg, the picture alone)
+        Example: cadenza sim flash-sale --report sale.html
         """
         if list_all:
             _list(as_json)

@@ -36,13 +36,15 @@ class SamplePort:
 
     def chosen(self, wanted: int | None) -> int:
         """The one that is wanted, else the kept one, else the usual or one that is free."""
-        port = wanted or self._kept() or (USUAL_PORT if is_free(HOST, USUAL_PORT) else free_port())
-        if port != self._kept():
+        port = (
+            wanted or self._stored() or (USUAL_PORT if is_free(HOST, USUAL_PORT) else free_port())
+        )
+        if port != self._stored():
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._path.write_text(f"{port}\n")
         return port
 
-    def _kept(self) -> int | None:
+    def _stored(self) -> int | None:
         try:
             port = int(self._path.read_text())
         except (OSError, ValueError):

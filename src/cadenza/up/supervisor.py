@@ -5,7 +5,7 @@ import os
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from threading import Thread
 
@@ -25,11 +25,19 @@ STDIN = 0  # read past Python's own buffer, which would hold a lock at the end
 class Program:
     name: str
     command: Sequence[str]
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])  # of it alone
 
 
 class Supervisor:
-    def __init__(self, programs: Sequence[Program], environment: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        programs: Sequence[Program],
+        environment: Mapping[str, str],
+        on_change: Callable[[str, bool], None] = lambda _name, _runs: None,
+    ) -> None:
+        """`on_change` hears which program was started, or has ended."""
         self._programs = programs
+        self._on_change = on_change
         self._environment = {**environment, SUPERVISED: "1"}
         self._running: dict[str, asyncio.subprocess.Process] = {}
         self._stopping = asyncio.Event()
@@ -77,16 +85,18 @@ class Supervisor:
         process = await asyncio.create_subprocess_exec(
             *program.command,
             stdin=asyncio.subprocess.PIPE,  # held open by us: it ends when we do
-            env=self._environment,
+            env={**self._environment, **program.environment},
             start_new_session=True,  # a Ctrl-C is ours to pass on
         )
         self._running[program.name] = process
+        self._on_change(program.name, True)
         if self._stopping.is_set():
             _signal(process.terminate)
         try:
             return await self._ended(process)
         finally:
             del self._running[program.name]
+            self._on_change(program.name, False)
 
     async def _ended(self, process: asyncio.subprocess.Process) -> int:
         ended = asyncio.create_task(process.wait())

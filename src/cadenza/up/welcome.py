@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +14,10 @@ from rich.markup import escape
 from cadenza.up.sample_service import Sample
 
 READY_SECONDS = 60.0
-LOOK_SECONDS = 0.1
+LOOK_SECONDS = 0.05
+# It imports what graphs import, which takes seconds, and nothing but a graph waits for it.
+MAY_FOLLOW = frozenset({"graph-worker"})
+EVERYTHING = frozenset({"api"})
 log = structlog.get_logger()
 
 
@@ -33,29 +36,36 @@ class Welcome:
             for _ in range(int(READY_SECONDS / LOOK_SECONDS)):
                 if is_stopping():
                     return
-                if await _is_ready(session, self.address):
-                    self._show(await _sign_in_link(session, self.address, self.key))
+                missing = await _missing(session, self.address)
+                if missing <= MAY_FOLLOW:
+                    link = await _sign_in_link(session, self.address, self.key)
+                    self._show(link, is_loading=bool(missing))
                     return
                 await asyncio.sleep(LOOK_SECONDS)
         log.error(f"not everything is ready after {READY_SECONDS:g} s; see {self.address}/readyz")
 
-    def _show(self, link: str | None) -> None:
+    def _show(self, link: str | None, *, is_loading: bool) -> None:
         out = Console(highlight=False, soft_wrap=True)
-        out.print(f"\n[bold]Cadenza is up[/] at {self.address}  (Ctrl-C ends it)\n")
+        out.print(f"\n[bold]Cadenza is up[/] at {self.address}  (press Ctrl-C to stop)\n")
         if link is not None:
-            out.print(f"  The dashboard, signed in (works once, for a minute):  [bold]{link}[/]")
-            out.print("  Another such link:  cadenza dashboard\n")
+            out.print("  Dashboard (this link signs you in once, within a minute):")
+            out.print(f"  [bold]{link}[/]")
+            out.print("  For another link: cadenza dashboard\n")
         if self.new_key is not None:
-            out.print(f"  Your admin key, shown this once:  [bold]{self.new_key}[/]")
-            out.print(f"  The command line finds it in {self.client_file}\n")
-        out.print(f"  Targets in these networks may be called: {self.networks}")
+            out.print("  Your admin key (shown only once):")
+            out.print(f"[bold]{self.new_key}[/]")  # with nothing before it, it fits 80 columns
+            out.print(f"  The command line reads it from {self.client_file}\n")
+        out.print(f"  Endpoints may call public addresses and: {self.networks}")
         if self.sample.address is not None:
-            out.print(f"  A sample service answers with a queue depth: {self.sample.address}")
+            out.print(f"  Sample service, a queue that fills and empties: {self.sample.address}")
         if self.sample.trouble is not None:
             out.print(f"  [yellow]{escape(self.sample.trouble)}[/]")
-        out.print("\nTo try, in another terminal, in this folder:\n")
+        if is_loading:
+            out.print("  The graph worker is still loading; it logs when it is ready.")
+        out.print(f"  Documentation: {self.address}/docs/")
+        out.print("\nTry this, in another terminal in the same folder:\n")
         for line in self._lines():
-            out.print(f"  {line}", markup=False)
+            out.print(line, markup=False)  # not indented, so that each fits 80 columns
         out.print("")
 
     def _lines(self) -> list[str]:
@@ -69,12 +79,14 @@ class Welcome:
         ]
 
 
-async def _is_ready(session: aiohttp.ClientSession, address: str) -> bool:
+async def _missing(session: aiohttp.ClientSession, address: str) -> frozenset[str]:
+    """The parts that are not there yet."""
     try:
         async with session.get(f"{address}/readyz") as answer:
-            return answer.status == 200
-    except (aiohttp.ClientError, OSError):
-        return False
+            parts: Mapping[str, str] = (await answer.json())["parts"]
+    except (aiohttp.ClientError, OSError, ValueError, KeyError):
+        return EVERYTHING
+    return frozenset(name for name, condition in parts.items() if condition != "ok")
 
 
 async def _sign_in_link(session: aiohttp.ClientSession, address: str, key: str) -> str | None:

@@ -8,8 +8,9 @@ room, and where all are at work a newcomer gets one of a few reserved places, in
 
 import asyncio
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 from ipaddress import IPv6Address, ip_address
 from typing import Any
 
@@ -19,6 +20,7 @@ from cadenza.web.raw_answers import raw_problem, unavailable
 
 MAX_HEAD = 96 * 1024  # bytes; what is over the documented 64 KiB and fits in here is told so
 MAX_PIPELINE = 16  # requests that a client may send before it has its answers
+MAX_CHUNKS = 10_000  # of one body; each costs as much as a hundred bytes, whatever it holds
 HEALTH = b"/healthz"
 
 
@@ -32,9 +34,10 @@ class ConnectionLimits:
     idle_seconds: float = 30
     take_seconds: float = 30  # that a client may take nothing of its answer
     look_seconds: float = 1.0  # how often deadlines are looked at
+    is_proxy: Callable[[str], bool] = lambda _: False  # trusted; it speaks for many
 
 
-class Waiting(Enum):
+class Waiting(StrEnum):
     """What a connection waits for; who waits in the first makes room first."""
 
     HEAD = "head"
@@ -66,7 +69,7 @@ class Connections:
     def admit(self, connection: "GuardedProtocol") -> None:
         """In a place of its own, in one that another made room in, or in a reserved one."""
         address = connection.address
-        if self._addresses[address] >= self.limits.per_address:
+        if self._addresses[address] >= self.limits.per_address and not connection.is_proxy:
             has_room = self._make_room(address)
         else:
             has_room = len(self._open) < self.limits.in_all or self._make_room(None)
@@ -137,14 +140,18 @@ class GuardedProtocol(HttpToolsProtocol):
         super().__init__(*args, **kwargs)
         self._all = connections
         self.address = ""
+        self.is_proxy = False
         self.is_reserved = False
         self._in_head = True
         self._body_owed = False
-        self._head_bytes = 0
+        self._body_moves = False
+        self._head_bytes = 0  # of a head, or of what goes with a body and is none of it
+        self._chunks = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self.address = _network_of(self.client[0] if self.client else "")
+        peer = self.client[0] if self.client else ""
+        self.address, self.is_proxy = _network_of(peer), self._all.limits.is_proxy(peer)
         self._all.admit(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -152,31 +159,54 @@ class GuardedProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        self._body_moves = False
         super().data_received(data)
-        if not self._in_head:
+        if self._body_moves or not (self._in_head or self._body_owed):
             return
         self._head_bytes += len(data)
         if self._head_bytes > MAX_HEAD:
             self._refuse(431, "Too large", f"headers may have {64 * 1024} bytes")
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if self._in_head:  # what follows a body in chunks is no header: nobody has looked at it
+            super().on_header(name, value)
+
+    def on_chunk_header(self) -> None:
+        self._body_moves, self._head_bytes = True, 0
+        self._chunks += 1
+        if self._chunks > MAX_CHUNKS:
+            raise ValueError("too many chunks")
+
+    def on_body(self, body: bytes) -> None:
+        self._body_moves, self._head_bytes = True, 0
+        super().on_body(body)
+
     def on_message_begin(self) -> None:
-        self._in_head, self._head_bytes = True, 0
+        self._in_head, self._head_bytes, self._chunks = True, 0, 0
         self._all.waits_no_more(self, Waiting.NEXT)
         self._all.waits(self, Waiting.HEAD)
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
-        self._in_head, self._body_owed = False, True
+        self._in_head = False
         self._all.waits_no_more(self, Waiting.HEAD)
         self._all.waits_no_more(self, Waiting.NEXT)
         self._all.waits(self, Waiting.BODY)
         if len(self.pipeline) >= MAX_PIPELINE:
             raise ValueError("too many requests before their answers")
+        assert self.parser is not None
+        names_a_host = any(name == b"host" for name, _ in self.headers)
+        if self.parser.get_http_version() == "1.1" and not names_a_host:
+            raise ValueError("no Host")
         if self.is_reserved and self.url.partition(b"?")[0] != HEALTH:
             self.app = unavailable
         super().on_headers_complete()
+        self._body_owed = True
         if self.is_reserved:
             self.cycle.keep_alive = False
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """Anybody can ask for an upgrade; that is answered as any request, and no line of a log."""
 
     def on_message_complete(self) -> None:
         self._body_owed = False
@@ -211,12 +241,17 @@ class GuardedProtocol(HttpToolsProtocol):
             self.transport.abort()
 
     def _refuse(self, status: int, title: str, detail: str) -> None:
-        if not self.transport.is_closing():
+        if self._body_owed and self.cycle.response_started:
+            self.transport.abort()  # in the middle of an answer nothing else can be said
+        elif not self.transport.is_closing():
             self.transport.write(raw_problem(status, title, detail))
             self.transport.close()
             self._all.waits(self, Waiting.TAKEN)
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 - ours says more
+        if self._chunks > MAX_CHUNKS:
+            self._refuse(413, "Too large", f"a body may have {MAX_CHUNKS} chunks: send larger ones")
+            return
         self._refuse(400, "Not HTTP", "the request cannot be read as HTTP/1.1")
 
 

@@ -5,10 +5,17 @@ from starlette.types import Receive, Scope, Send
 
 from cadenza.web.api.problems import MEDIA_TYPE, Problem
 
-_NAMES = {400: "malformed", 408: "too-slow", 431: "too-large", 503: "busy"}
+_NAMES = {
+    400: "malformed",
+    408: "too-slow",
+    413: "too-large",
+    431: "too-large",
+    503: "busy",
+}
 _REASONS = {
     400: b"Bad Request",
     408: b"Request Timeout",
+    413: b"Content Too Large",
     431: b"Request Header Fields Too Large",
 }
 _BUSY = "all connections are in use; try again in a moment"

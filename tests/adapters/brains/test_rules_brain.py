@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from cadenza.adapters.brains.rules.brain import RulesBrain
-from cadenza.adapters.brains.rules.pace import Pace
 from cadenza.adapters.brains.rules.proposal import Proposal, Ruling
 from cadenza.adapters.simulated.time import run_simulated
 from cadenza.domain import steering
@@ -18,6 +17,7 @@ from cadenza.domain.analysis import AnalysisContext, Attention
 from cadenza.domain.detectors.memory import memory_of
 from cadenza.domain.endpoint import CronLine, Every, OnDemand
 from cadenza.domain.hint import Author
+from cadenza.domain.pace import Pace
 from cadenza.domain.plan import Source
 from cadenza.domain.planner_policy import PlannerPolicy
 from cadenza.domain.run import Claim, Outcome, RunStatus

@@ -154,22 +154,51 @@ async def test_a_graph_that_leaves_stops_the_provider() -> None:
         assert stage.meter.bases == {Basis.ESTIMATED}
 
 
-@pytest.mark.parametrize("is_stream", [False, True])
-async def test_a_run_that_is_closed_cuts_its_calls_and_is_charged_an_estimate(
-    stage: Stage, is_stream: bool
+async def test_a_run_that_is_closed_cuts_its_stream_and_is_charged_an_estimate(
+    stage: Stage,
 ) -> None:
-    asking = asyncio.create_task(stage.post(body=fault("fault-hang", is_stream)))
-    if is_stream:
-        answer = await asking
-        await answer.content.readany()
-    await eventually(lambda: len(stage.meter.admitted) == 1)
+    answer = await stage.post(body=fault("fault-hang", is_stream=True))
+    await answer.content.readany()
     await stage.gateway.close(stage.run_id)
     ((_, _, usage, basis),) = stage.meter.settled
     assert (usage.input_tokens, basis) == (4, Basis.ESTIMATED)
-    if is_stream:
-        with pytest.raises(ClientError):
-            await answer.read()
-    else:
+    with pytest.raises(ClientError):
+        await answer.read()
+
+
+async def test_a_run_that_is_closed_cuts_what_was_sent_and_is_charged_an_estimate() -> None:
+    arrived = asyncio.Event()
+
+    async def silent(_request: web.Request) -> web.StreamResponse:
+        arrived.set()
+        await asyncio.Event().wait()
+        raise AssertionError("nobody sets it")
+
+    async with behind(silent) as stage:
+        asking = asyncio.create_task(stage.post())
+        await arrived.wait()
+        await stage.gateway.close(stage.run_id)
+        assert stage.meter.bases == {Basis.ESTIMATED}
+        assert (await asking).status == 403
+
+
+async def test_a_run_that_is_closed_before_its_call_was_sent_is_charged_nothing() -> None:
+    """The provider's machine takes the connection, and TLS is never agreed on."""
+    connected = asyncio.Event()
+
+    async def take(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connected.set()
+        await reader.read()  # until it is closed
+        writer.close()
+
+    server = await asyncio.start_server(take, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    async with server, staged(address=f"https://127.0.0.1:{port}/v1") as stage:
+        asking = asyncio.create_task(stage.post())
+        await connected.wait()
+        await stage.gateway.close(stage.run_id)
+        assert len(stage.meter.admitted) == 1
+        assert stage.meter.settled == []
         assert (await asking).status == 403
 
 

@@ -1,13 +1,14 @@
 """A real Ray cluster of two nodes on this machine, in a process of its own, which ends with us."""
 
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from tests.ports import free_port
 
 ROOT = Path(__file__).parents[3]
 STORE = 80 * 2**20  # bytes; Ray takes a third of the machine where it is not told
@@ -79,12 +80,6 @@ def _add(cluster: Any, gpus: int) -> Any:
 def _say(line: str) -> None:
     sys.stdout.write(f"> {line}\n")
     sys.stdout.flush()
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 if __name__ == "__main__":

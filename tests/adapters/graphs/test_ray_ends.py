@@ -16,7 +16,8 @@ from cadenza.domain.errors import InstallationError
 from cadenza.domain.graph import ErrorCode
 from tests.adapters.graphs import harness
 from tests.adapters.graphs.harness import PATIENCE, gone, request, start
-from tests.adapters.graphs.ray_cluster import RayCluster, free_port, started
+from tests.adapters.graphs.ray_cluster import RayCluster, started
+from tests.ports import free_port
 
 pytestmark = pytest.mark.ray
 

@@ -14,6 +14,7 @@ from cadenza.adapters.expressions.pool import endable_expressions
 from cadenza.adapters.http.addresses import AddressPolicy, parse_networks
 from cadenza.adapters.http.dispatcher import HttpDispatcher
 from cadenza.adapters.http.look_up import LookUp
+from cadenza.application.ports.awaited_results import Results
 from cadenza.application.ports.expressions import Expressions
 from cadenza.domain.run import Outcome
 from cadenza.domain.target import HttpTarget
@@ -165,11 +166,12 @@ class Caller:
         signer: FakeSigner | None = None,
         closed_ports: frozenset[int] = frozenset(),
         expressions: Expressions | None = None,
+        results: Results | None = None,
     ) -> None:
         policy = AddressPolicy(parse_networks(allowed), closed_ports)
         expressions = expressions or CelExpressions()
         self.dispatcher = HttpDispatcher(
-            policy, signer or FakeSigner(), FixedClock(), expressions, look_up
+            policy, signer or FakeSigner(), FixedClock(), expressions, look_up, results
         )
 
     async def call(self, url: str, within: float = 5, **target: Any) -> Outcome:

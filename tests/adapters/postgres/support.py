@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -41,7 +41,7 @@ NO_SPREAD = timedelta(0)
 CADENZA = str(Path(sys.executable).with_name("cadenza"))
 
 
-async def until(condition: Callable[[], Any], within: float = 15) -> Any:
+async def until(condition: Callable[[], Any], within: float = 60) -> Any:
     """Ask again and again, as a function or a coroutine, until it says yes; gives back its yes."""
     deadline = asyncio.get_running_loop().time() + within
     while True:
@@ -329,7 +329,7 @@ class World:
         )
 
     async def until_finished(
-        self, endpoint: Endpoint, count: int = 1, within: float = 15
+        self, endpoint: Endpoint, count: int = 1, within: float = 60
     ) -> list[asyncpg.Record]:
         """So many runs of it are closed; gives them back by slot."""
 
@@ -349,7 +349,7 @@ class World:
         database = await open_database(url, connections=5)
         await clock.ask(database)
         hurried = database.within(SchedulerOptions(**options).store_limit)
-        queue = run_queue(hurried, new_id, BOX, NO_SPREAD, on_time=clock.hear)
+        queue = run_queue(hurried, new_id, BOX, NO_SPREAD, asking=clock.asking)
         async with ClientSession(connector=TCPConnector(limit=0)) as session:
             scheduler = Scheduler(
                 "worker",
@@ -405,9 +405,9 @@ class Program:
         return lines
 
     async def until_started(self) -> None:
-        await until(lambda: "scheduler started" in self.output() or self._gone(), within=30)
+        await until(lambda: "scheduler started" in self.output() or self._gone(), within=120)
 
-    async def until_ended(self, within: float = 30) -> int:
+    async def until_ended(self, within: float = 120) -> int:
         await until(lambda: self.process.poll() is not None, within)
         return self.process.returncode
 
@@ -438,10 +438,15 @@ def _data_folder() -> str:
 
 @contextmanager
 def program(
-    log: Path, url: str, *, command: tuple[str, ...] = (CADENZA, "scheduler"), **settings: object
+    log: Path,
+    url: str,
+    *,
+    command: tuple[str, ...] = (CADENZA, "scheduler"),
+    extra: Mapping[str, str] | None = None,
+    **settings: object,
 ) -> Iterator[Program]:
     """A program of its own, logging as JSON into a file; killed at the end if it still runs."""
-    env = environment(url, **{"log_json": "true", **settings})
+    env = {**environment(url, **{"log_json": "true", **settings}), **(extra or {})}
     with log.open("wb") as output:
         process = subprocess.Popen(command, env=env, stdout=output, stderr=output)
     try:

@@ -26,6 +26,12 @@ class Monotonic:
         self.moment = 1000.0
         monkeypatch.setattr(module, "monotonic", lambda: self.moment)
 
+    def answer(self, clock: DatabaseClock, at: datetime, travels: float = 0.0) -> None:
+        """The clock asks now and hears this, so many seconds later."""
+        hear = clock.asking()
+        self.moment += travels
+        hear(at)
+
 
 @pytest.fixture
 def monotonic(monkeypatch: pytest.MonkeyPatch) -> Monotonic:
@@ -34,7 +40,7 @@ def monotonic(monkeypatch: pytest.MonkeyPatch) -> Monotonic:
 
 def test_it_counts_on_from_what_the_database_said(monotonic: Monotonic) -> None:
     clock = DatabaseClock()
-    clock.hear(NOON)
+    monotonic.answer(clock, NOON)
     assert clock.now() == NOON
     monotonic.moment += 2.5
     assert clock.now() == NOON + seconds(2.5 * (1 - DRIFT))
@@ -42,17 +48,16 @@ def test_it_counts_on_from_what_the_database_said(monotonic: Monotonic) -> None:
 
 def test_an_answer_that_travelled_for_a_shorter_time_refines_it(monotonic: Monotonic) -> None:
     clock = DatabaseClock()
-    clock.hear(NOON)  # was on its way for half a second: we are late by that
+    monotonic.answer(clock, NOON)  # was on its way for half a second: we are late by that
     monotonic.moment += 1
-    clock.hear(NOON + seconds(1.4))
+    monotonic.answer(clock, NOON + seconds(1.4))
     assert clock.now() == NOON + seconds(1.4)
 
 
 def test_an_answer_that_travelled_for_longer_does_not_spoil_it(monotonic: Monotonic) -> None:
     clock = DatabaseClock()
-    clock.hear(NOON)
-    monotonic.moment += 1
-    clock.hear(NOON + seconds(0.2))
+    monotonic.answer(clock, NOON)
+    monotonic.answer(clock, NOON + seconds(0.2), travels=1)
     assert clock.now() == NOON + seconds(1 - DRIFT)
 
 
@@ -61,25 +66,57 @@ def test_a_clock_of_ours_that_drifts_is_never_ahead_and_never_far_behind(
     monotonic: Monotonic, drift: float
 ) -> None:
     clock, truth = DatabaseClock(), 0.0
-    clock.hear(NOON)
+    monotonic.answer(clock, NOON)
     for step in range(1, 2000):
         truth += 0.05
         monotonic.moment += 0.05 * (1 + drift)
         behind = NOON + seconds(truth) - clock.now()
         assert timedelta(0) <= behind < seconds(0.008)
         if step % 100 == 0:  # each five seconds, as an idle worker asks
-            clock.hear(NOON + seconds(truth))
+            monotonic.answer(clock, NOON + seconds(truth))
 
 
-@pytest.mark.parametrize("step", [-3600, -2, 2, 3600])
+def test_an_answer_that_was_asked_for_before_another_came_does_not_spoil_it(
+    monotonic: Monotonic,
+) -> None:
+    clock = DatabaseClock()
+    monotonic.answer(clock, NOON)
+    monotonic.moment += 1
+    hear = clock.asking()
+    monotonic.moment += 2
+    monotonic.answer(clock, NOON + seconds(3))
+    hear(NOON + seconds(1))
+    assert clock.now() == NOON + seconds(3)
+    assert not clock.stepped_back.is_set()
+
+
+def test_an_answer_of_long_ago_is_no_clock_that_stepped_back(monotonic: Monotonic) -> None:
+    clock = DatabaseClock()
+    monotonic.answer(clock, NOON)
+    monotonic.answer(clock, NOON, travels=8)
+    assert clock.now() == NOON + seconds(8 * (1 - DRIFT))
+    assert not clock.stepped_back.is_set()
+
+
+def test_a_clock_of_ours_that_runs_far_too_fast_is_set_right_by_every_answer(
+    monotonic: Monotonic,
+) -> None:
+    clock = DatabaseClock()
+    for second in range(100):
+        monotonic.answer(clock, NOON + seconds(second))
+        assert clock.now() == NOON + seconds(second)
+        monotonic.moment += 1.01
+
+
+@pytest.mark.parametrize("step", [-3600, -2, -0.5, 2, 3600])
 def test_a_step_of_the_databases_clock_is_followed_at_once(
     monotonic: Monotonic, step: float
 ) -> None:
     clock = DatabaseClock()
-    clock.hear(NOON)
+    monotonic.answer(clock, NOON)
     monotonic.moment += 1
-    clock.hear(NOON + seconds(step))
-    assert clock.now() == NOON + seconds(step)
+    monotonic.answer(clock, NOON + seconds(1 + step))
+    assert clock.now() == NOON + seconds(1 + step)
     assert clock.stepped_back.is_set() == (step < -5)
 
 

@@ -215,7 +215,40 @@ STEERED = (
     "INSERT INTO steering_history (tenant_id, endpoint_id, until_at, kind, author, interval_ms,"
     " run_at, planned_until_at, ended_as, ended_by)"
 )
+NEW_INCIDENT = (
+    "INSERT INTO incidents (id, tenant_id, kind, subject, name, measure, opened_at, updated_at,"
+    " level, severity, resolved_at, resolved_by) SELECT id, id, 'late', 'a', 'a', 1, now(), now(),"
+)
+NEW_DELIVERY = (
+    "INSERT INTO deliveries (id, tenant_id, title, payload, due_at, kind, status, channel_id)"
+    " SELECT id, id, 'a', '{}', now(),"
+)
 NEVER_ELSEWHERE = {
+    "a user of an unknown role": (
+        "INSERT INTO users (id, tenant_id, name, role) SELECT id, id, 'u', 'king' FROM tenants",
+        "users_role_check",
+    ),
+    "an owner of a single job": (
+        "WITH a_user AS (INSERT INTO users (id, tenant_id, name) SELECT id, id, 'u' FROM tenants"
+        " RETURNING id, tenant_id)"
+        " INSERT INTO job_roles SELECT tenant_id, id, id, 'king' FROM a_user",
+        "job_roles_role_check",
+    ),
+    "an invitation of an unknown role": (
+        "INSERT INTO invitations (id, tenant_id, email, role, hash, invited_by, created_at,"
+        " expires_at) SELECT id, id, 'a@b', 'king', 'h', 'me', now(), now() FROM tenants",
+        "invitations_role_check",
+    ),
+    "a result that is neither good nor bad": (
+        "INSERT INTO awaited_results (run_id, attempt, tenant_id, endpoint_id, token_hash,"
+        " reported_at, status) SELECT id, 1, id, id, 'h', now(), 'timeout' FROM tenants",
+        "awaited_results_status_check",
+    ),
+    "a result that was never reported": (
+        "INSERT INTO awaited_results (run_id, attempt, tenant_id, endpoint_id, token_hash, status)"
+        " SELECT id, 1, id, id, 'h', 'success' FROM tenants",
+        "a_report_says_how_it_went",
+    ),
     "a look that failed less than never": (
         "INSERT INTO looks (endpoint_id, brain, failed_looks) SELECT id, 'llm', -1 FROM endpoints",
         "looks_failed_looks_check",
@@ -416,6 +449,36 @@ NEVER_ELSEWHERE = {
         "INSERT INTO schedule_runs (schedule_id, slot_at, tenant_id, user_id, status)"
         " SELECT id, now(), id, id, 'maybe' FROM tenants",
         "schedule_runs_status_check",
+    ),
+    **{
+        what: (f"{NEW_INCIDENT} {values} FROM tenants", constraint)
+        for what, values, constraint in (
+            ("an incident of no level", "0, 'info', NULL, NULL", "incidents_level_check"),
+            ("an incident of odd severity", "1, 'bad', NULL, NULL", "incidents_severity_check"),
+            ("an end by nobody", "1, 'info', now(), NULL", "who_resolved_it_is_known"),
+        )
+    },
+    **{
+        what: (f"{NEW_DELIVERY} {values} FROM tenants", constraint)
+        for what, values, constraint in (
+            ("a delivery of an odd kind", "'wish', 'waiting', id", "deliveries_kind_check"),
+            ("a delivery in an odd state", "'event', 'maybe', id", "deliveries_status_check"),
+            ("a delivery to nobody", "'event', 'waiting', NULL", "it_goes_to_one"),
+        )
+    },
+    "half of quiet hours": (
+        "INSERT INTO notification_routes (id, tenant_id, channel_id, min_severity, group_ms,"
+        " cooldown_ms, quiet_from) SELECT id, id, id, 'info', 0, 0, '22:00' FROM tenants",
+        "quiet_hours_are_whole",
+    ),
+    "a webhook for no events": (
+        "INSERT INTO event_subscriptions (id, tenant_id, name, url, kinds)"
+        " SELECT id, id, 'a', 'https://a', '{}' FROM tenants",
+        "event_subscriptions_kinds_check",
+    ),
+    "a second position of notifiers": (
+        "INSERT INTO notifier_position (one, xact, id) VALUES (false, '1', 0)",
+        "notifier_position_one_check",
     ),
     "an attempt noted twice": (
         "INSERT INTO run_attempts SELECT id, 1, id, id, now(), now()"

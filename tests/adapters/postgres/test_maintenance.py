@@ -11,7 +11,7 @@ import pytest
 
 from cadenza.adapters.postgres import maintenance as module
 from cadenza.adapters.postgres.database import SESSION, Connection, open_database
-from cadenza.adapters.postgres.maintenance import DAYS_AHEAD, Kept, Maintenance
+from cadenza.adapters.postgres.maintenance import DAYS_AHEAD, Maintenance, Round
 from cadenza.application.ports.claims import ClaimRequest
 from cadenza.domain.endpoint import Endpoint, OnDemand
 from cadenza.domain.run import FinishedRun
@@ -73,7 +73,7 @@ async def home_of(world: World, slot_at: datetime) -> str:
 async def test_days_are_made_from_yesterday_to_a_week_ahead(
     world: World, clock: StoppedClock, maintenance: Maintenance
 ) -> None:
-    assert await maintenance.run_once() == Kept(days_made=MADE)
+    assert await maintenance.run_once() == Round(days_made=MADE)
     expected = [day(NOON + number * A_DAY) for number in range(-1, DAYS_AHEAD + 1)]
     assert await partitions(world) == [*expected, "runs_default"]
 
@@ -82,9 +82,9 @@ async def test_a_second_round_makes_none_and_the_next_day_one(
     world: World, clock: StoppedClock, maintenance: Maintenance
 ) -> None:
     await maintenance.run_once()
-    assert await maintenance.run_once() == Kept()
+    assert await maintenance.run_once() == Round()
     await clock.set(NOON + A_DAY)
-    assert await maintenance.run_once() == Kept(days_made=1)
+    assert await maintenance.run_once() == Round(days_made=1)
 
 
 async def test_a_run_lies_in_the_day_of_its_slot(
@@ -104,7 +104,7 @@ async def test_a_day_whose_rows_went_to_the_default_partition_is_left_there(
     endpoint = await world.add()
     await record_runs(world, NOON, endpoint=endpoint)
     for made in (MADE - 1, 0):
-        assert await maintenance.run_once() == Kept(days_made=made)
+        assert await maintenance.run_once() == Round(days_made=made)
     assert await home_of(world, NOON) == "runs_default"
     assert day(NOON) not in await partitions(world)
     await record_runs(world, NOON + minutes(1), endpoint=endpoint)
@@ -124,7 +124,7 @@ async def test_what_somebody_else_put_there_is_left_alone(
         "CREATE TABLE two_days PARTITION OF runs FOR VALUES"
         f" FROM ('{next_day.isoformat()}') TO ('{(next_day + 2 * A_DAY).isoformat()}')"
     )
-    assert await maintenance.run_once() == Kept(days_made=MADE - 3)
+    assert await maintenance.run_once() == Round(days_made=MADE - 3)
     assert {"archive_of_2020", "two_days"} < set(await partitions(world))
 
 
@@ -166,7 +166,7 @@ async def test_whole_days_are_dropped_when_their_time_is_over(
     assert (await maintenance.run_once()).days_dropped == 1
     assert await kept_slots(world, endpoint) == [NOON, NOON + A_DAY]
     await clock.set(NOON + RETENTION + A_DAY)
-    assert await maintenance.run_once() == Kept(days_made=1, days_dropped=1)
+    assert await maintenance.run_once() == Round(days_made=1, days_dropped=1)
     assert await kept_slots(world, endpoint) == [NOON + A_DAY]
 
 
@@ -374,25 +374,25 @@ async def test_of_two_programs_at_once_one_works(
     monkeypatch.setattr(module, "_make_days", make_days_slowly)
     first = asyncio.create_task(Maintenance(world.database, RETENTION).run_once())
     await begun.wait()
-    assert await Maintenance(world.database, RETENTION).run_once() == Kept()
+    assert await Maintenance(world.database, RETENTION).run_once() == Round()
     go_on.set()
-    assert await first == Kept(days_made=MADE)
+    assert await first == Round(days_made=MADE)
     assert await world.value("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'") == 0
 
 
 async def test_a_long_round_is_not_taken_for_a_program_that_fell_silent(
     world: World, clock: StoppedClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(SESSION, "idle_in_transaction_session_timeout", "50ms")
+    monkeypatch.setitem(SESSION, "idle_in_transaction_session_timeout", "2s")
     make_days: Callable[..., Awaitable[int]] = module._make_days
 
     async def make_days_slowly(connection: Connection, today: date) -> int:
-        await connection.execute("SELECT pg_sleep(0.2)")
+        await connection.execute("SELECT pg_sleep(2.5)")
         return await make_days(connection, today)
 
     monkeypatch.setattr(module, "_make_days", make_days_slowly)
     database = await open_database(world.url, connections=2)
-    assert await Maintenance(database, RETENTION).run_once() == Kept(days_made=MADE)
+    assert await Maintenance(database, RETENTION).run_once() == Round(days_made=MADE)
     await database.close()
 
 

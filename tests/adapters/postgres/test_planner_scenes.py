@@ -120,11 +120,13 @@ async def test_with_nothing_wrong_every_gap_is_the_baselines(world: World, tmp_p
 async def test_detectors_leave_a_models_hint_alone_and_say_so(world: World, tmp_path: Path) -> None:
     """The rules once wrote over it at the next run, three times of three."""
     endpoint = await world.add(baseline=Every(seconds(3)))
-    world.targets.answers["probe"] = lambda number: (503 if number >= 4 else 200, {"n": number})
+    answers = 200
+    world.targets.answers["probe"] = lambda number: (answers, {"n": number})
     faster = ("propose_interval", {"interval_ms": 1000, "ttl_minutes": 60, "reason": "it grows"})
     model = script(Answer([faster, SUBMIT]), Answer([SUBMIT]))
     async with programs(world, tmp_path, model):
         (held,) = await until_sessions(world, 1, reason="never-analysed")
+        answers = 503
         (left,) = await until_sessions(world, 1, brain="rules")
         runs = await run_more(world, endpoint, 3)
         row = await planned(world, endpoint)

@@ -282,7 +282,7 @@ async def test_a_source_that_is_off_reads_nothing(
 
 async def test_leases_are_renewed_by_primary_key(queue: Queue) -> None:
     claims = await queue.claim()
-    assert len(await queue.queue.renew(claims, seconds(30))) == REQUEST.limit
+    assert len((await queue.queue.renew(claims, seconds(30))).renewed) == REQUEST.limit
     await queue.check("renew", "endpoints_pkey")
 
 

@@ -116,7 +116,8 @@ async def test_one_tenants_backlog_does_not_hold_up_another(world: World) -> Non
         )
         await world.until_finished(modest, count=2)
         assert len(world.targets.of("greedy")) < 5_000  # the backlog is still there
-    assert max(lateness(world.targets.of("modest"))) < 1
+    # The backlog alone takes 2.5 s: who waited for it would be later than that.
+    assert max(lateness(world.targets.of("modest"))) < 2.5
     assert len(world.targets.of("greedy")) > 200  # and is being worked off
 
 

@@ -429,9 +429,9 @@ async def test_the_command_makes_a_key_moves_everything_and_lists_what_can_go(
     path.write_text(f"{ONE}\n{path.read_text()}")
     done = await asyncio.to_thread(cadenza, world.url, tmp_path, "rotate")
     assert done.returncode == 0
-    assert f"Went on with the key {ID_OF_ONE}; no new one was made" in done.stdout
+    assert f"Continued with the key {ID_OF_ONE}; no new key was made" in done.stdout
     assert f"Encrypted 2 values with the key {ID_OF_ONE}." in done.stdout
-    assert f"The key {first} is needed by nothing" in done.stdout
+    assert f"The key {first} is no longer used" in done.stdout
     assert "2 of 2 values encrypted" in done.stderr
 
 

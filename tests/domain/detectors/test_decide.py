@@ -1,5 +1,6 @@
 """From findings to one decision."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from cadenza.domain.endpoint import CronLine, OnDemand
 from cadenza.domain.hazard import DAY
 from cadenza.domain.spending import Purse
 from tests.domain.detectors.cases import PACE, case, failing
-from tests.factories import NOON, minutes
+from tests.factories import NOON, minutes, seconds
 
 WELL: list[Any] = [None] * 12
 EMPTY = Purse(0.0, 100.0)
@@ -49,6 +50,20 @@ def test_what_is_down_is_looked_at_more_often_and_says_for_how_long() -> None:
     assert action.interval is not None
     assert minutes(10) / 12 <= action.interval < PACE
     assert "Outages: down since 2026-03-02T10:10:00Z: looked at every" in action.text
+
+
+@pytest.mark.parametrize(
+    ("pace", "min_interval", "fastest"),
+    [
+        *((minutes(10), None, seconds(50)), (seconds(20), None, seconds(5))),
+        *((seconds(2), None, seconds(2)), (seconds(20), seconds(1), seconds(20) / 12)),
+        (seconds(20), seconds(9), seconds(9)),
+    ],
+)
+def test_what_is_down_is_spared_unless_its_owner_says_what_it_can_take(
+    pace: timedelta, min_interval: timedelta | None, fastest: timedelta
+) -> None:
+    assert case(failing(), min_interval=min_interval).fastest(pace) == fastest
 
 
 def test_with_an_empty_purse_what_reads_is_looked_at_as_its_baseline_says_not_as_its_backoff() -> (

@@ -44,7 +44,7 @@ class CronsimCron:
         except CronSimError as error:
             if (why := _never(fields)) is not None:
                 raise InvalidCron("cron", expression, why) from error
-            raise InvalidCron("cron", expression, f"{error}; {_EXPECTED}".lower()) from error
+            raise InvalidCron("cron", expression, _what_fits(fields, str(error))) from error
         except (AssertionError, ArithmeticError, LookupError, ValueError) as error:
             # Not documented by the library, but no hostile string may raise anything else.
             raise InvalidCron("cron", expression, _EXPECTED) from error
@@ -64,6 +64,15 @@ def _never(fields: str) -> str | None:
     except CronSimError:
         return None
     return f"it never comes: no month of {months} has a day {days}"
+
+
+def _what_fits(fields: str, error: str) -> str:
+    """The library says "Bad minute": which one, and what would be good."""
+    name = error.lower().removeprefix("bad ")
+    if name not in _FIELDS:
+        return _EXPECTED
+    written = fields.split()[list(_FIELDS).index(name)]
+    return f"bad {name} {written!r}: expected {_FIELDS[name]}, *, a list, a range or a step (*/5)"
 
 
 def _next_fixed(fields: str, zone: tzinfo, after: datetime) -> datetime | None:
@@ -113,7 +122,14 @@ def _offset(zone: tzinfo, at: datetime) -> timedelta:
     return zone.utcoffset(at.astimezone(zone)) or timedelta(0)
 
 
-_EXPECTED = "expected five fields: minute hour day-of-month month day-of-week"
+_FIELDS = {
+    "minute": "0 to 59",
+    "hour": "0 to 23",
+    "day-of-month": "1 to 31, L",
+    "month": "1 to 12, jan to dec",
+    "day-of-week": "0 to 7, sun to sat",
+}
+_EXPECTED = f"expected five fields: {' '.join(_FIELDS)}"
 
 
 def _five_fields(expression: str) -> str:

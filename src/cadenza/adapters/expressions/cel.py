@@ -131,13 +131,21 @@ def _check_patterns(shape: Scope) -> None:
 
 
 def _compiled(field: str, expression: str) -> _Compiled:
-    try:
-        return _compile(expression)
-    except TooComplex as error:
-        raise InvalidInput(field, expression, str(error)) from error
+    read = _read(expression)
+    if isinstance(read, str):
+        raise InvalidInput(field, expression, read)
+    return read
 
 
 @lru_cache(maxsize=5000)
+def _read(expression: str) -> _Compiled | str:
+    """Or why it cannot be used, which takes as long to find out."""
+    try:
+        return _compile(expression)
+    except TooComplex as error:
+        return str(error)
+
+
 def _compile(expression: str) -> _Compiled:
     if not expression.strip():
         raise TooComplex("it is empty; write something like status == 200")

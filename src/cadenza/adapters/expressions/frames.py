@@ -33,7 +33,7 @@ def read_asked(content: bytes) -> list[tuple[str, dict[str, Any]]]:
 
 
 def answer_frame(answers: Sequence[Answered]) -> bytes:
-    return framed(json.dumps([(_told(result), spent) for result, spent in answers]).encode())
+    return framed(json.dumps([(_encoded(result), spent) for result, spent in answers]).encode())
 
 
 def ended_frame(index: int) -> bytes:
@@ -43,14 +43,14 @@ def ended_frame(index: int) -> bytes:
 
 def read_answers(content: bytes, expressions: Sequence[str]) -> list[Answered] | int:
     """As many as there was time for; or the index of the one that was ended."""
-    told = json.loads(content)
-    if isinstance(told, dict):
-        return int(cast("dict[str, Any]", told)["ended"])
-    pairs = zip(told, expressions, strict=False)
+    answers = json.loads(content)
+    if isinstance(answers, dict):
+        return int(cast("dict[str, Any]", answers)["ended"])
+    pairs = zip(answers, expressions, strict=False)
     return [(_result(result, expression), spent) for (result, spent), expression in pairs]
 
 
-def _told(result: Any) -> dict[str, Any]:
+def _encoded(result: Any) -> dict[str, Any]:
     if isinstance(result, InvalidInput):
         kind = "missing" if isinstance(result, NothingThere) else "wrong"
         return {kind: result.fix}
@@ -63,8 +63,8 @@ def _told(result: Any) -> dict[str, Any]:
     return {"a": type(result).__name__}
 
 
-def _result(told: dict[str, Any], expression: str) -> Any:
-    match told:
+def _result(answer: dict[str, Any], expression: str) -> Any:
+    match answer:
         case {"is": value}:
             return value
         case {"at": text}:
@@ -75,4 +75,4 @@ def _result(told: dict[str, Any], expression: str) -> Any:
         case {"wrong": fix}:
             return InvalidInput("expression", expression, fix)
         case _:
-            return _EMPTY.get(told["a"], ())
+            return _EMPTY.get(answer["a"], ())

@@ -157,29 +157,29 @@ class EndableExpressions(CelExpressions):
         try:
             if self._process is None:
                 self._process = await _started(self._limits.seconds)
-            frame = asked_frame([(each.expression, each.values) for each in asked])
+            frame = asked_frame([(question.expression, question.values) for question in asked])
             async with asyncio.timeout(self._limits.silence):
                 content = await self._process.ask(frame)
         except (OSError, EOFError, TimeoutError):
             await self._replace(asked)
             return
-        answers = read_answers(content, [each.expression for each in asked])
+        answers = read_answers(content, [question.expression for question in asked])
         if isinstance(answers, int):
             self._was_ended(asked[answers])
             answers, left = [], [*asked[:answers], *asked[answers + 1 :]]
         else:
             left = asked[len(answers) :]
         self._give(asked, answers)
-        for each in reversed(left):
-            tenant_id = each.owner.tenant_id
-            self._waiting.setdefault(tenant_id, deque()).appendleft(each)
+        for question in reversed(left):
+            tenant_id = question.owner.tenant_id
+            self._waiting.setdefault(tenant_id, deque()).appendleft(question)
             self._waiting.move_to_end(tenant_id, last=False)
 
     def _give(self, asked: Sequence[_Asked], answers: Sequence[Answered]) -> None:
         now = monotonic()
-        for each, (result, spent) in zip(asked, answers, strict=False):
-            self._charge(each.owner, spent, now)
-            each.give(result)
+        for question, (result, spent) in zip(asked, answers, strict=False):
+            self._charge(question.owner, spent, now)
+            question.give(result)
 
     def _charge(self, owner: Owner, spent: float, now: float) -> None:
         self._of_job.spend(owner.job_id, spent, now)
@@ -204,9 +204,9 @@ class EndableExpressions(CelExpressions):
         if process is not None:
             process.popen.kill()
             await process.end()
-        for each in asked:
+        for question in asked:
             fix = "it could not be run; its process was lost"
-            each.give(InvalidInput("expression", each.expression, fix))
+            question.give(InvalidInput("expression", question.expression, fix))
 
 
 @asynccontextmanager
@@ -225,7 +225,18 @@ async def endable_expressions(
 async def _started(seconds: float) -> _Process:
     ours, theirs = socket.socketpair()
     with theirs:
-        popen = await asyncio.to_thread(_popen, theirs, seconds)
+        starting = asyncio.create_task(asyncio.to_thread(_popen, theirs, seconds))
+        try:
+            popen = await asyncio.shield(starting)
+        except asyncio.CancelledError:  # a thread goes on: what it started would be nobody's
+            ours.close()
+            popen = await starting
+            popen.kill()
+            await asyncio.to_thread(popen.wait)
+            raise
+        except OSError:
+            ours.close()
+            raise
     reader, writer = await asyncio.open_connection(sock=ours)
     return _Process(popen, reader, writer)
 

@@ -1,11 +1,13 @@
 """The process of an isolated function.
 
-Its output belongs to the answer; what the function prints goes where errors go.
+Input and output belong to order and answer: what the function prints goes where errors go, and for
+it there is nothing to read.
 """
 
 import asyncio
 import importlib
 import importlib.util
+import inspect
 import json
 import os
 import signal
@@ -19,7 +21,7 @@ from typing import Any
 from cadenza.adapters.functions import in_child
 from cadenza.adapters.functions.answers import failure_of, success_of
 from cadenza.adapters.functions.registered import MAIN
-from cadenza.adapters.functions.run import Run, present_run
+from cadenza.adapters.functions.run import PresentRun, Run, present_run
 from cadenza.domain.run import Outcome
 
 NOT_MAIN = "__cadenza_child__"  # so that `if __name__ == "__main__"` stays closed
@@ -28,34 +30,39 @@ NOT_MAIN = "__cadenza_child__"  # so that `if __name__ == "__main__"` stays clos
 def main() -> None:
     answer = os.dup(1)
     os.dup2(2, 1)
-    order = json.loads(sys.stdin.buffer.readline())
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    orders = os.dup(0)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    with os.fdopen(os.dup(orders), "rb") as lines:
+        order = json.loads(lines.readline())
+    threading.Thread(target=_end_with_parent, args=(orders,), daemon=True).start()
     in_child.here = True
+    own = os.getpid()
     outcome = _performed(order)
-    told = {
+    if os.getpid() != own:  # a fork of it came back here: there is one answer
+        os._exit(0)
+    result = {
         "status": outcome.status,
         "kind": outcome.error_kind,
         "message": outcome.error_message,
         "body": outcome.body,
     }
     with os.fdopen(answer, "w") as out:
-        json.dump(told, out)
+        json.dump(result, out)
     sys.stderr.flush()
     os._exit(0)  # threads that the function left behind do not hold it up
 
 
-def _end_with_parent() -> None:
-    while os.read(0, 4096):
+def _end_with_parent(orders: int) -> None:
+    while os.read(orders, 4096):
         pass
     os.killpg(0, signal.SIGKILL)
 
 
 def _performed(order: dict[str, Any]) -> Outcome:
     try:
-        value = _called(order)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the user's code raises
+        return success_of(_called(order))
+    except BaseException as error:  # noqa: BLE001 - whatever the user's code raises
         return failure_of(error)
-    return success_of(value)
 
 
 def _called(order: dict[str, Any]) -> Any:
@@ -65,9 +72,10 @@ def _called(order: dict[str, Any]) -> Any:
     handle: Any = reduce(getattr, names, _module(location["module"], location["file"]))
     function = getattr(handle, "__wrapped__", handle)
     run = _run_of(order["run"])
-    present_run.set(run)
-    given = (run,) if order["takes_run"] else ()
-    return asyncio.run(function(*given)) if order["is_async"] else function(*given)
+    present_run.set(PresentRun(lambda: run))
+    arguments = (run,) if order["takes_run"] else ()
+    value = function(*arguments)
+    return asyncio.run(value) if inspect.iscoroutine(value) else value
 
 
 def _module(name: str, file: str | None) -> ModuleType:
@@ -83,6 +91,6 @@ def _module(name: str, file: str | None) -> ModuleType:
     return module
 
 
-def _run_of(told: dict[str, Any]) -> Run:
-    told |= {name: datetime.fromisoformat(told[name]) for name in ("slot_at", "deadline_at")}
-    return Run(**told)
+def _run_of(fields: dict[str, Any]) -> Run:
+    fields |= {name: datetime.fromisoformat(fields[name]) for name in ("slot_at", "deadline_at")}
+    return Run(**fields)

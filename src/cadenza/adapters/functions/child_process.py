@@ -48,7 +48,6 @@ def _order(function: RegisteredFunction, run: Run) -> bytes:
     order = {
         "location": asdict(location_of(function)),
         "takes_run": function.takes_run,
-        "is_async": function.is_async,
         "path": sys.path,
         "run": {
             "id": run.id,
@@ -57,6 +56,7 @@ def _order(function: RegisteredFunction, run: Run) -> bytes:
             "idempotency_key": run.idempotency_key,
             "deadline_at": iso(run.deadline_at),
             "source": run.source,
+            "traceparent": run.traceparent,
         },
     }
     return json.dumps(order).encode() + b"\n"
@@ -64,9 +64,12 @@ def _order(function: RegisteredFunction, run: Run) -> bytes:
 
 def _outcome(answer: bytes, code: int | None) -> Outcome:
     try:
-        told = json.loads(answer)
+        result = json.loads(answer)
     except ValueError:
         why = "was killed by signal" if code is not None and code < 0 else "ended with code"
-        message = f"its process {why} {abs(code or 0)} and returned nothing"
+        what = "what it returned cannot be read" if answer else "returned nothing"
+        message = f"its process {why} {abs(code or 0)} and {what}"
         return Outcome(RunStatus.FAILURE, "process_ended", message)
-    return Outcome(RunStatus(told["status"]), told["kind"], told["message"], body=told["body"])
+    return Outcome(
+        RunStatus(result["status"]), result["kind"], result["message"], body=result["body"]
+    )

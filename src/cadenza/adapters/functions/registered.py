@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from cadenza.domain.errors import InvalidInput
+from cadenza.domain.function_target import check_function_name
 
 Function = Callable[..., Any]
 MAIN = "__main__"
@@ -33,8 +34,9 @@ class Location:
 
 def registered(name: str, call: Function, *, isolate: bool = False) -> RegisteredFunction:
     """InvalidInput where it cannot be called as it is."""
+    check_function_name(name)
     if inspect.isgeneratorfunction(call) or inspect.isasyncgenfunction(call):
-        raise InvalidInput("function", name, "it yields; a function returns what it found")
+        raise InvalidInput("function", name, "it is a generator; return a value, do not yield")
     function = RegisteredFunction(name, call, _is_async(call), _takes_run(name, call), isolate)
     if isolate:
         location_of(function)
@@ -45,7 +47,7 @@ def location_of(function: RegisteredFunction) -> Location:
     module = getattr(function.call, "__module__", None)
     qualname = getattr(function.call, "__qualname__", "<locals>")
     if module is None or "<" in qualname:
-        fix = "a child process must find it: define it at the top of a module"
+        fix = "a child process must be able to import it: define it at the top level of a module"
         raise InvalidInput("isolate", function.name, fix)
     if module != MAIN:
         return Location(module, None, qualname)
@@ -55,7 +57,7 @@ def location_of(function: RegisteredFunction) -> Location:
         return Location(spec.name, None, qualname)
     file = getattr(main, "__file__", None)
     if file is None:
-        fix = "it was typed in; a child process needs a file to find it in"
+        fix = "it was typed in interactively; a child process needs a file to import it from"
         raise InvalidInput("isolate", function.name, fix)
     return Location(MAIN, file, qualname)
 
@@ -77,5 +79,5 @@ def _takes_run(name: str, call: Function) -> bool:
     ]
     if len(needed) > 1 or any(one.kind is one.KEYWORD_ONLY for one in needed):
         names = ", ".join(parameter.name for parameter in needed)
-        raise InvalidInput("function", name, f"it may take the run, and nothing else; not {names}")
+        raise InvalidInput("function", name, f"it may take one argument, the run, and has {names}")
     return bool(needed)

@@ -75,7 +75,8 @@ class Call:
         has_answer = False
         try:
             async with send(
-                self._session, self._request, self._dialect, asked, provider, self._limits
+                *(self._session, self._request, self._dialect, asked, provider, self._limits),
+                on_sent=bill.owe,
             ) as answer:
                 has_answer = 200 <= answer.status < 300
                 if not has_answer:
@@ -93,7 +94,7 @@ class Call:
             self._meter.failed(ErrorCode.PROVIDER_UNAVAILABLE, why(error))
             return await self._broken(why(error))
         finally:
-            # Also where the run was closed or the graph has gone: it was sent, and may be answered.
+            # Also where the run was closed or the graph has gone: once sent it may be answered.
             bill.settle_soon()
 
     async def _whole(self, answer: ClientResponse, bill: Bill, reading: Reading) -> web.Response:

@@ -11,7 +11,7 @@ from aiohttp import BaseConnector, ClientSession, DummyCookieJar, web
 
 from cadenza.adapters.gateway.call import Call
 from cadenza.adapters.gateway.dialects import DIALECTS, Dialect, error_response
-from cadenza.adapters.gateway.onward import Limits
+from cadenza.adapters.gateway.onward import Limits, noting_what_is_sent
 from cadenza.adapters.gateway.settling import Settling
 from cadenza.application.ports.gateway import Meter
 from cadenza.domain.billing import ModelApi
@@ -51,7 +51,10 @@ class RunGateway:
         The connector decides which addresses may be called, for accounts bring their own.
         """
         self._session = ClientSession(
-            connector=connector, cookie_jar=DummyCookieJar(), trust_env=False
+            connector=connector,
+            cookie_jar=DummyCookieJar(),
+            trust_env=False,
+            trace_configs=[noting_what_is_sent()],
         )
         server = web.Server(
             self._answer, access_log=None, keepalive_timeout=KEEP_ALIVE, auto_decompress=False
@@ -97,7 +100,7 @@ class RunGateway:
 
     async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
         dialect = DIALECTS.get(request.path)
-        api = dialect.api if dialect else _spoken(request)
+        api = dialect.api if dialect else _api_of_client(request)
         if dialect is None or request.method != "POST":
             message = f"the gateway has {', '.join('POST ' + path for path in DIALECTS)}"
             return error_response(api, 404, ErrorCode.NOT_FOUND, message)
@@ -143,7 +146,7 @@ def _token(request: web.BaseRequest) -> str:
     return request.headers.get("X-Api-Key") or bearer
 
 
-def _spoken(request: web.BaseRequest) -> ModelApi:
+def _api_of_client(request: web.BaseRequest) -> ModelApi:
     """The API whose errors a client of an unknown path will understand."""
     is_anthropic = "Anthropic-Version" in request.headers or "X-Api-Key" in request.headers
     return ModelApi.ANTHROPIC if is_anthropic else ModelApi.OPENAI

@@ -1,7 +1,7 @@
 """The way to the provider: what is sent on, what comes back, and what is said when it fails."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -13,6 +13,7 @@ from aiohttp import (
     ClientTimeout,
     InvalidURL,
     ServerDisconnectedError,
+    TraceConfig,
     web,
 )
 from aiohttp.client import _RequestContextManager  # pyright: ignore[reportPrivateUsage]
@@ -61,6 +62,7 @@ def send(
     asked: Asked,
     provider: Provider,
     limits: Limits,
+    on_sent: Callable[[], None],
 ) -> _RequestContextManager:
     return session.post(
         onward_url(provider.base_url, dialect),
@@ -68,7 +70,19 @@ def send(
         headers=_headers(request, provider),
         allow_redirects=False,  # the key is for this address
         timeout=ClientTimeout(total=None, sock_connect=limits.connect_s, sock_read=limits.idle_s),
+        trace_request_ctx=on_sent,
     )
+
+
+def noting_what_is_sent() -> TraceConfig:
+    """For a session of `send`: says when the body of a call goes out, and not before."""
+    config = TraceConfig()
+
+    async def note(_session: ClientSession, context: Any, _chunk: object) -> None:
+        context.trace_request_ctx()
+
+    config.on_request_chunk_sent.append(note)
+    return config
 
 
 def _headers(request: web.BaseRequest, provider: Provider) -> dict[str, str]:

@@ -83,6 +83,10 @@ class Bill:
         self._asked = asked
         self._reading = reading
         self._task: asyncio.Task[None] | None = None
+        self._is_owed = False
+
+    def owe(self) -> None:
+        """It is on its way to the provider. What is cut before that costs nobody anything."""
         self._is_owed = True
 
     def forgive(self) -> None:

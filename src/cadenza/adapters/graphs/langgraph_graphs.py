@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from typing import Any, cast
 
-from cadenza.adapters.graphs import kept_state
+from cadenza.adapters.graphs import stored_state
 from cadenza.adapters.graphs.failure import GraphFailed
 from cadenza.adapters.graphs.json_safe import is_message
 from cadenza.adapters.graphs.python_graphs import Emit, as_event
@@ -48,14 +48,14 @@ async def run(target: Any, request: Mapping[str, Any], emit: Emit) -> Any:
         config: dict[str, Any] = {"recursion_limit": request["steps"], "configurable": {}}
         graph = await _graph_of(target, config, stack)
         resume = request.get("resume")
-        saver, thread = kept_state.restore(resume) if resume else (None, request["run_id"])
-        graph.checkpointer = saver or kept_state.new_saver()  # this process is the run's own
+        saver, thread = stored_state.restore(resume) if resume else (None, request["run_id"])
+        graph.checkpointer = saver or stored_state.new_saver()  # this process is the run's own
         config["configurable"] = {"thread_id": thread}
         begin = await _resumed(graph, config, resume) if resume else request["input"]
         output = await _stream(graph, begin, config, emit)
         state = await graph.aget_state(config)
         if state.next or state.interrupts:
-            state_bytes = kept_state.serialise(graph.checkpointer, thread)
+            state_bytes = stored_state.serialise(graph.checkpointer, thread)
             return Question(_question(state), state_bytes)
         return output
 
@@ -102,7 +102,7 @@ class _Tools:
     def __init__(self, emit: Emit) -> None:
         self._emit = emit
         self._names: dict[str, str] = {}
-        self._told: set[str] = set()
+        self._announced: set[str] = set()
 
     def event(self, data: Mapping[str, Any]) -> None:
         call = str(data["tool_call_id"])
@@ -118,8 +118,8 @@ class _Tools:
             self.result(call, None, {"error": data["message"]})
 
     def result(self, call: str, name: str | None, result: Any) -> None:
-        if call not in self._told:
-            self._told.add(call)
+        if call not in self._announced:
+            self._announced.add(call)
             name = name or self._names.get(call)
             self._emit(EventKind.TOOL_CALL_RESULT, {"id": call, "name": name, "result": result})
 

@@ -108,7 +108,7 @@ class ForkServer:
         elif message["do"] == "kill":
             self._kill(message["run"])
         elif message["do"] == "ping":
-            self._tell({"is": "pong"})
+            self._send({"is": "pong"})
 
     def _fork(self, message: Mapping[str, Any], fds: list[int]) -> None:
         channel, output = fds
@@ -118,7 +118,7 @@ class ForkServer:
         try:
             pid = os.fork()
         except OSError as error:
-            self._tell({"is": "refused", "run": message["run"], "message": str(error)})
+            self._send({"is": "refused", "run": message["run"], "message": str(error)})
             os.close(channel)
             os.close(output)
             self._leave(group)
@@ -165,7 +165,7 @@ class ForkServer:
                 run.why = run.why or too_much_memory(run.watched.memory)
             self._leave(run.group)
             code = os.waitstatus_to_exitcode(status)
-            self._tell({"is": "exited", "run": run.run_id, "code": code, "why": run.why})
+            self._send({"is": "exited", "run": run.run_id, "code": code, "why": run.why})
             has_orphans = not own_children() <= self._runs.keys()
             soon = time.monotonic() + (0 if has_orphans else INTERVAL)
             self._look_at = soon if self._look_at is None else min(self._look_at, soon)
@@ -194,7 +194,7 @@ class ForkServer:
             self._groups.close()
         os._exit(0)
 
-    def _tell(self, message: Mapping[str, Any]) -> None:
+    def _send(self, message: Mapping[str, Any]) -> None:
         self._control.send(link.encode(message))
 
 

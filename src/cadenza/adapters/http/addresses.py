@@ -13,6 +13,8 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 from cadenza.domain.errors import InstallationError
 
 Address = IPv4Address | IPv6Address
+ALLOWED = "CADENZA_ALLOWED_NETWORKS"
+OPEN_NETWORKS = "loopback,private"  # under `cadenza up`, where nothing else is said
 Network = IPv4Network | IPv6Network
 
 
@@ -160,28 +162,29 @@ def carried(address: Address) -> Iterator[IPv4Address]:
         yield IPv4Address(low)
 
 
-def parse_networks(text: str) -> tuple[Network, ...]:
+def parse_networks(text: str, setting: str = ALLOWED) -> tuple[Network, ...]:
     """`10.1.0.0/16, fd12::/48, 192.168.1.7`; `loopback` and `private` stand for theirs."""
     named = {"loopback": LOOPBACK, "private": PRIVATE}
     words = text.replace(",", " ").split()
-    return tuple(_network(part) for word in words for part in named.get(word.lower(), (word,)))
+    parts = [part for word in words for part in named.get(word.lower(), (word,))]
+    return tuple(_network(part, setting) for part in parts)
 
 
-def _network(text: str) -> Network:
+def _network(text: str, setting: str) -> Network:
     try:
         network = ip_network(text, strict=False)
     except ValueError as error:
-        raise _no_network(text, str(error)[:100]) from error
+        raise _no_network(text, str(error)[:100], setting) from error
     if "%" in text:
-        raise _no_network(text, "a zone cannot be opened")
+        raise _no_network(text, "a zone cannot be opened", setting)
     if int(network.network_address) != int(ip_address(text.partition("/")[0])):
-        raise _no_network(text, f"the network would be {network}")
+        raise _no_network(text, f"the network would be {network}", setting)
     return network
 
 
-def _no_network(text: str, why: str) -> InstallationError:
+def _no_network(text: str, why: str, setting: str) -> InstallationError:
     return InstallationError(
-        f"CADENZA_ALLOWED_NETWORKS: {text[:60]!r} is not a network ({why}). Write networks like "
+        f"{setting}: {text[:60]!r} is not a network ({why}). Write networks like "
         "10.1.0.0/16 or fd12::/48, single addresses, or the words loopback and private, with "
         "commas between them."
     )

@@ -20,17 +20,27 @@ from cadenza.adapters.http.addresses import AddressPolicy
 from cadenza.adapters.http.answer import ACCEPTED, RawBody, UnreadableAnswer, read_body
 from cadenza.adapters.http.connections import GuardedConnector, made_connection
 from cadenza.adapters.http.failures import failure
-from cadenza.adapters.http.guard import Guard
+from cadenza.adapters.http.guard import BlockedAddress, Guard
 from cadenza.adapters.http.look_up import LookUp
-from cadenza.adapters.http.request import REDIRECTS, Request, first_request, redirected
+from cadenza.adapters.http.polling import (
+    ACCEPTED_STATUS,
+    NOT_YET,
+    PASSING,
+    first_of,
+    poll_gap,
+    poll_gaps,
+)
+from cadenza.adapters.http.request import REDIRECTS, Request, first_request, polled, redirected
 from cadenza.adapters.http.retry_after import retry_after
 from cadenza.application.expressions import yes_or_no
+from cadenza.application.ports.awaited_results import Results
 from cadenza.application.ports.clock import Clock
 from cadenza.application.ports.expressions import Expressions, Owner, Question
 from cadenza.application.ports.signing_keys import Signer
 from cadenza.domain.errors import InvalidInput
 from cadenza.domain.instants import humanize
 from cadenza.domain.redaction import redacted
+from cadenza.domain.result import Report
 from cadenza.domain.run import Body, Claim, Outcome, RunStatus
 from cadenza.domain.target import HttpTarget
 
@@ -49,6 +59,8 @@ class _Answer:
     body: RawBody
     unreadable: str | None
     retry_after: timedelta | None
+    request: Request | None = None  # that it answers, where it is not the end
+    location: str | None = None
 
 
 @dataclass(slots=True)
@@ -68,10 +80,12 @@ class HttpDispatcher:
         clock: Clock,
         expressions: Expressions,
         look_up: LookUp | None = None,
+        results: Results | None = None,  # None: no run waits, as for test calls
     ) -> None:
         self._signer = signer
         self._clock = clock
         self._expressions = expressions
+        self._results = results
         self._guard = Guard(policy, look_up)
         self._turn = asyncio.Lock()
         self._session = ClientSession(
@@ -100,9 +114,12 @@ class HttpDispatcher:
         assert isinstance(target, HttpTarget)
         progress = _Progress()
         try:
-            async with asyncio.timeout(target.timeout.total_seconds()):
-                answer = await self._attempt(claim, target, progress)
-            outcome = await self._judge(claim, target, answer)
+            if target.awaits_result and self._results is not None:
+                outcome = await self._until_result(claim, target, progress, self._results)
+            else:
+                async with asyncio.timeout(target.timeout.total_seconds()):
+                    answer = await self._attempt(claim, target, progress)
+                outcome = await self._judge(claim, target, answer)
         except TimeoutError:
             message = f"no complete answer within {humanize(target.timeout)}"
             outcome = Outcome(RunStatus.TIMEOUT, "timeout", message, progress.status_code)
@@ -113,19 +130,71 @@ class HttpDispatcher:
             return replace(outcome, error_message=message)
         return outcome
 
-    async def _attempt(self, claim: Claim, target: HttpTarget, progress: _Progress) -> _Answer:
+    async def _until_result(
+        self, claim: Claim, target: HttpTarget, progress: _Progress, results: Results
+    ) -> Outcome:
+        """A 202 is not the end: its Location has it, or somebody reports it with our token."""
+        try:
+            async with asyncio.timeout(target.timeout.total_seconds()):
+                token, result = await results.expect(claim)
+                if result is None:  # else an earlier attempt's, whose worker was lost
+                    result = await self._attempt(claim, target, progress, token)
+                if isinstance(result, _Answer) and result.status == ACCEPTED_STATUS:
+                    polling = self._poll(result, target, progress)
+                    result = await first_of(polling, results.wait(claim.run_id))
+        except TimeoutError:
+            result = await results.close(claim.run_id)
+            if result is None and progress.status_code == ACCEPTED_STATUS:
+                message = f"it was accepted, but has no result within {humanize(target.timeout)}"
+                return Outcome(RunStatus.TIMEOUT, "no_result", message, progress.status_code)
+            if result is None:
+                raise
+        if isinstance(result, Report):
+            return await self._judge_report(claim, target, result)
+        await results.close(claim.run_id)
+        return await self._judge(claim, target, result)
+
+    async def _poll(self, answer: _Answer, target: HttpTarget, progress: _Progress) -> _Answer:
+        """Ask its Location with growing gaps; without one, only a report ends it."""
+        gaps = poll_gaps()
+        while answer.location and answer.request is not None:
+            request = polled(answer.request, answer.location, target)
+            await asyncio.sleep(poll_gap(next(gaps), answer.retry_after))
+            try:
+                async with await self._send(request) as response:
+                    latest = await self._read(response, progress, request)
+            except PASSING as error:
+                if isinstance(error, BlockedAddress):
+                    raise
+                continue  # it may be restarting: the deadline is the run's
+            if latest.status not in NOT_YET and latest.status not in REDIRECTS:
+                return latest
+            answer = replace(latest, location=latest.location or answer.location)
+        return await asyncio.Future[_Answer]()
+
+    async def _judge_report(self, claim: Claim, target: HttpTarget, report: Report) -> Outcome:
+        outcome, when = report.outcome, target.success_when
+        if outcome.status is RunStatus.SUCCESS and when is not None:
+            unmet = await self._unmet(claim, when, 200, report.body)
+            if unmet is not None:
+                outcome = Outcome(RunStatus.FAILURE, "assertion", unmet, body=report.body)
+        return replace(outcome, body=redacted(outcome.body, target.secret_headers.values()))
+
+    async def _attempt(
+        self, claim: Claim, target: HttpTarget, progress: _Progress, token: str | None = None
+    ) -> _Answer:
         body = None if target.body is None else target.body.encode()
         key = claim.idempotency_key
         signature = await self._signer.headers_for(
             claim.tenant_id, key, self._clock.now(), body or b""
         )
-        request = first_request(claim, target, key, body, signature)
+        request = first_request(claim, target, key, body, signature, token)
         redirects_left = target.max_redirects
         while True:
             async with await self._send(request) as response:
                 location = response.headers.get("Location")
                 if not location or not redirects_left or response.status not in REDIRECTS:
-                    return await self._read(response, progress)
+                    return await self._read(response, progress, request)
             redirects_left -= 1
             request = redirected(request, response.status, location, target)
 
@@ -154,7 +223,9 @@ class HttpDispatcher:
             server_hostname=request.location.server_name,
         )
 
-    async def _read(self, response: ClientResponse, progress: _Progress) -> _Answer:
+    async def _read(
+        self, response: ClientResponse, progress: _Progress, request: Request
+    ) -> _Answer:
         progress.status_code = response.status
         header = response.headers.get("Retry-After")
         wait = None if header is None else retry_after(header, self._clock.now())
@@ -164,7 +235,8 @@ class HttpDispatcher:
                 body = await read_body(response)
         except UnreadableAnswer as error:
             unreadable = str(error)
-        return _Answer(response.status, body, unreadable, wait)
+        onward = (request, response.headers.get("Location"))
+        return _Answer(response.status, body, unreadable, wait, *onward)
 
     async def _judge(self, claim: Claim, target: HttpTarget, answer: _Answer) -> Outcome:
         """Its time no longer counts as the target's."""

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from yarl import URL
 
+from cadenza.application.ports.tracing import present_traceparent
 from cadenza.domain.instants import iso
 from cadenza.domain.run import Claim
 from cadenza.domain.target import HttpTarget
@@ -16,7 +17,7 @@ MAX_LOCATION = 4096
 _UNREADABLE = (ValueError, IndexError)  # the library has both, the second for `http://u@[]@`
 _JSON, _TEXT = "application/json", "text/plain; charset=utf-8"
 _OF_THE_BODY = frozenset(("content-type", "content-encoding", "content-language"))
-_OF_ONE_ORIGIN = frozenset(("authorization", "cookie"))
+_OF_ONE_ORIGIN = frozenset(("authorization", "cookie", "cadenza-result-token"))
 _SIGNATURE = frozenset(("webhook-id", "webhook-timestamp", "webhook-signature"))
 
 
@@ -66,7 +67,12 @@ def _location(url: URL) -> Location:
 
 
 def first_request(
-    claim: Claim, target: HttpTarget, key: str, body: bytes | None, signature: Mapping[str, str]
+    claim: Claim,
+    target: HttpTarget,
+    key: str,
+    body: bytes | None,
+    signature: Mapping[str, str],
+    token: str | None = None,
 ) -> Request:
     headers = dict(target.headers)
     for name, secret in target.secret_headers.items():
@@ -76,7 +82,13 @@ def first_request(
     headers["Idempotency-Key"] = key
     headers["Cadenza-Attempt"] = str(claim.attempt)
     headers["Cadenza-Slot"] = iso(claim.slot_at)
+    if token is not None:
+        headers["Cadenza-Run-Id"] = str(claim.run_id)
+        headers["Cadenza-Result-Token"] = token
     headers.update(signature)
+    traceparent = present_traceparent.get()
+    if traceparent is not None and not any(name.lower() == "traceparent" for name in headers):
+        headers["traceparent"] = traceparent
     location = location_of(target.url)
     headers["Host"] = location.host_header
     return Request(target.method, location, headers, body)
@@ -95,6 +107,17 @@ def redirected(request: Request, status: int, header: str, target: HttpTarget) -
         secret = {name.lower() for name in target.secret_headers}
         headers = _without(onward.headers, _OF_ONE_ORIGIN | _SIGNATURE | secret)
         onward = replace(onward, headers=headers)
+    return onward
+
+
+def polled(request: Request, header: str, target: HttpTarget) -> Request:
+    """The request for what a 202 promised, at the same origin unless redirects are followed."""
+    onward = redirected(request, 303, header, target)
+    if onward.location.url.origin() != request.location.url.origin() and not target.max_redirects:
+        raise UnusableRedirect(
+            "its 202 names a Location of another origin, which is only asked where max_redirects "
+            "allows redirects"
+        )
     return onward
 
 

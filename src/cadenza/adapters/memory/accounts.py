@@ -21,6 +21,10 @@ class MemoryAccounts(OverTables):
             return None
         return key, self._tables.users[key.user_id], self._tables.clock.now()
 
+    async def find_user(self, user_id: UUID) -> tuple[User, datetime] | None:
+        user = self._tables.users.get(user_id)
+        return None if user is None else (user, self._tables.clock.now())
+
     async def note_use(self, key_id: UUID) -> None:
         keys, now = self._tables.keys, self._tables.clock.now()
         key = keys.get(key_id)
@@ -78,9 +82,15 @@ class MemoryAccountRows(Writes):
         self._delete_where(tables.endpoint_names, lambda key, _: key[0] not in tables.jobs)
         self._delete_where(tables.ids_of_job, lambda key, _: key not in tables.jobs)
         self._delete_where(tables.analyses, lambda key, _: key[0] not in tables.endpoints)
+        self._delete_where(tables.channel_urls, lambda key, _: key not in tables.channels)
+        self._delete_where(tables.announcements, lambda key, _: key[0] not in tables.routes)
         self._delete_where(tables.runs_of, lambda key, _: key not in tables.endpoints)
+        self._delete_where(tables.asked_runs, lambda key, _: key[0] not in tables.endpoints)
         self._delete_where(tables.steering, lambda key, _: key not in tables.endpoints)
         self._delete_where(tables.lost_attempts, lambda key, _: key not in tables.runs)
+        self._delete_where(
+            tables.awaited_results, lambda _, attempts: attempts[0].tenant_id == tenant_id
+        )
         self._delete_where(tables.late_results, lambda key, _: key not in tables.runs)
         run_ids = {row.run.id for row in tables.slots.values()}
         self._delete_where(tables.run_events, lambda key, _: key not in run_ids)

@@ -1,10 +1,12 @@
 """How much runs, and how, in memory."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from uuid import UUID
 
+from cadenza.adapters.memory.searching import is_among
 from cadenza.adapters.memory.tables import OverTables
 from cadenza.application.ports.activity import (
     MOST_RUNS,
@@ -36,6 +38,7 @@ class MemoryActivityReads(OverTables):
             if run.slot_at < search.to_at
             and search.endpoint_id in (None, run.endpoint_id)
             and search.job_id in (None, self._job_of(run))
+            and is_among(self._job_of(run), search.job_ids)
         ]
         return _activity(runs, search.from_at, search.width)
 
@@ -48,9 +51,15 @@ class MemoryActivityReads(OverTables):
         wanted = [job_id for job_id in job_ids if job_id in by_job]
         return {job_id: _plain(_activity(by_job[job_id], from_at, width)) for job_id in wanted}
 
-    async def count_states(self, tenant_id: UUID, job_id: UUID | None = None) -> StateCounts:
+    async def count_states(
+        self, tenant_id: UUID, job_id: UUID | None = None, job_ids: Collection[UUID] | None = None
+    ) -> StateCounts:
         endpoints = self._endpoints(tenant_id)
-        wanted = [endpoint for endpoint in endpoints if job_id in (None, endpoint.job_id)]
+        wanted = [
+            endpoint
+            for endpoint in endpoints
+            if job_id in (None, endpoint.job_id) and is_among(endpoint.job_id, job_ids)
+        ]
         return _states(wanted, self._tables.clock.now())
 
     async def states_of_jobs(
@@ -62,10 +71,13 @@ class MemoryActivityReads(OverTables):
         now = self._tables.clock.now()
         return {job_id: _states(by_job[job_id], now) for job_id in job_ids if job_id in by_job}
 
-    async def sessions_by_day(self, tenant_id: UUID, since: datetime) -> Sequence[DayOfSessions]:
+    async def sessions_by_day(
+        self, tenant_id: UUID, since: datetime, job_ids: Collection[UUID] | None = None
+    ) -> Sequence[DayOfSessions]:
         by_day: defaultdict[date, list[Session]] = defaultdict(list)
         for session in self._tables.sessions.values():
-            if session.tenant_id == tenant_id and session.started_at >= since:
+            is_wanted = session.tenant_id == tenant_id and is_among(session.job_id, job_ids)
+            if is_wanted and session.started_at >= since:
                 by_day[session.started_at.date()].append(session)
         return [
             DayOfSessions(
@@ -76,12 +88,13 @@ class MemoryActivityReads(OverTables):
             for day, own in sorted(by_day.items())
         ]
 
-    async def idle_looks(self, tenant_id: UUID) -> int:
+    async def idle_looks(self, tenant_id: UUID, job_ids: Collection[UUID] | None = None) -> int:
         tables = self._tables
         return sum(
             row.idle_count
             for (endpoint_id, _), row in tables.analyses.items()
             if tables.endpoints[endpoint_id].tenant_id == tenant_id
+            and is_among(tables.endpoints[endpoint_id].endpoint.job_id, job_ids)
         )
 
     def _job_of(self, run: Run) -> UUID:
@@ -116,6 +129,8 @@ def _bucket(from_at: datetime, runs: Sequence[Run]) -> ActivityBucket:
         Counter(family_of(run.source, run.plan, is_manual=run.is_manual) for run in runs),
         by_status[RunStatus.FAILURE],
         by_status[RunStatus.TIMEOUT],
+        by_status[RunStatus.CANCELLED],
+        by_status[RunStatus.RUNNING],
         _percentiles(late),
         _percentiles(took),
     )
@@ -123,7 +138,7 @@ def _bucket(from_at: datetime, runs: Sequence[Run]) -> ActivityBucket:
 
 def _plain(activity: Activity) -> Activity:
     buckets = [
-        ActivityBucket(bucket.from_at, bucket.counts, bucket.failed, bucket.timed_out)
+        replace(bucket, lateness=Percentiles(), duration=Percentiles())
         for bucket in activity.buckets
     ]
     return Activity(buckets, activity.known_from)

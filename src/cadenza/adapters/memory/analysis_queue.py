@@ -15,9 +15,9 @@ from cadenza.adapters.memory.tables import OverTables, Tables
 from cadenza.application.ports.analysis_queue import AnalysisRequest
 from cadenza.domain.analysis import (
     AnalysisContext,
+    AnalysisReason,
     Facts,
     LastAnalysis,
-    LookReason,
     Response,
     SiblingState,
     Waiting,
@@ -28,7 +28,7 @@ from cadenza.domain.target import only_reads
 from cadenza.domain.track_record import Ending
 
 _NEVER = AnalysisRow()
-_Candidate = tuple[tuple[bool, bool], UUID, LookReason]
+_Candidate = tuple[tuple[bool, bool], UUID, AnalysisReason]
 
 
 class _News(NamedTuple):
@@ -42,18 +42,18 @@ class _News(NamedTuple):
 
 
 class MemoryAnalysisQueue(OverTables):
-    async def claim_for_analysis(self, request: AnalysisRequest) -> Mapping[UUID, LookReason]:
+    async def claim_for_analysis(self, request: AnalysisRequest) -> Mapping[UUID, AnalysisReason]:
         now, analyses = self._tables.clock.now(), self._tables.analyses
         candidates = sorted(self._candidates(request, now), key=itemgetter(0))
-        looks = {endpoint_id: reason for _, endpoint_id, reason in candidates[: request.limit]}
-        for endpoint_id in looks:
+        reasons = {endpoint_id: reason for _, endpoint_id, reason in candidates[: request.limit]}
+        for endpoint_id in reasons:
             key = (endpoint_id, request.brain)
             analyses[key] = replace(
                 analyses.get(key, _NEVER),
                 leased_until=now + request.lease,
                 leased_by=request.holder,
             )
-        return looks
+        return reasons
 
     def _candidates(self, request: AnalysisRequest, now: datetime) -> Iterator[_Candidate]:
         """What people ask for first, then what answered other than before."""
@@ -74,7 +74,7 @@ class MemoryAnalysisQueue(OverTables):
             reason = reason_to_analyse(facts, request.attention, now)
             if reason is not None:
                 has_changed = row.changed_at is not None and row.changed_at == row.last_finished_at
-                yield (reason is not LookReason.ASKED, not has_changed), endpoint.id, reason
+                yield (reason is not AnalysisReason.ASKED, not has_changed), endpoint.id, reason
 
     def _rows_since(self, since: datetime | None) -> Iterable[EndpointRow]:
         rows = self._tables.endpoints.values()

@@ -6,7 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from cadenza.adapters.memory.rows import EndpointRow, JobRow
-from cadenza.adapters.memory.searching import contains
+from cadenza.adapters.memory.searching import contains, is_among
 from cadenza.adapters.memory.tables import OverTables, Tables
 from cadenza.application.ports.catalogue import (
     EndpointName,
@@ -17,6 +17,7 @@ from cadenza.application.ports.catalogue import (
 )
 from cadenza.domain.endpoint import EndpointOrder, is_in_state
 from cadenza.domain.instants import from_iso
+from cadenza.domain.queue_target import QueueTarget
 from cadenza.domain.target import HttpTarget, masking_secrets, secrets_of
 
 
@@ -51,6 +52,14 @@ class MemoryCatalogue(OverTables):
             stored_endpoint(self._tables, row, with_plan=False) for _, row in keyed[: search.limit]
         ]
 
+    async def matching_ids(
+        self, tenant_id: UUID, search: EndpointSearch, limit: int
+    ) -> Sequence[UUID]:
+        now, rows = self._tables.clock.now(), self._tables.endpoints.values()
+        wanted = (row for row in rows if row.tenant_id == tenant_id)
+        ids = [row.endpoint.id for row in wanted if _is_endpoint_wanted(row, search, now)]
+        return sorted(ids)[:limit]
+
     async def get_endpoint(
         self, tenant_id: UUID, endpoint_id: UUID, *, with_secrets: bool = False
     ) -> StoredEndpoint:
@@ -76,6 +85,7 @@ def _is_job_wanted(row: JobRow, search: JobSearch) -> bool:
     return (
         (job.archived_at is not None) == search.archived
         and search.name in (None, job.name)
+        and is_among(job.id, search.job_ids)
         and (contains(job.name, search.search) or contains(job.description, search.search))
         and (search.after is None or (job.name, job.id) > search.after)
     )
@@ -83,9 +93,10 @@ def _is_job_wanted(row: JobRow, search: JobSearch) -> bool:
 
 def _is_endpoint_wanted(row: EndpointRow, search: EndpointSearch, now: datetime) -> bool:
     endpoint, target = row.endpoint, row.target
-    url = target.url if isinstance(target, HttpTarget) else None
+    url = target.url if isinstance(target, HttpTarget | QueueTarget) else None
     return (
         search.job_id in (None, endpoint.job_id)
+        and is_among(endpoint.job_id, search.job_ids)
         and search.name in (None, endpoint.name)
         and (contains(endpoint.name, search.search) or contains(url, search.search))
         and is_in_state(endpoint, search.state, now)

@@ -12,7 +12,7 @@ from cadenza.application.ports.catalogue import StoredEndpoint, StoredJob
 from cadenza.application.ports.store import EndpointChange
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.errors import AlreadyThere
-from cadenza.domain.target import KEPT, HttpTarget, Secret, Target, secrets_of
+from cadenza.domain.target import KEPT, Secret, Target, secrets_of, with_secrets
 
 NEVER = datetime.min.replace(tzinfo=UTC)
 Name = tuple[UUID, str]  # of a tenant's job, or of a job's endpoint
@@ -129,6 +129,10 @@ class MemoryCatalogueRows(Writes):
         targets = [row.target for row in rows if row.tenant_id == tenant_id]
         return [secret for target in targets for secret in secrets_of(target).values()]
 
+    async def jobs_of_endpoints(self, endpoint_ids: Sequence[UUID]) -> frozenset[UUID]:
+        rows = (self._tables.endpoints.get(endpoint_id) for endpoint_id in endpoint_ids)
+        return frozenset(row.endpoint.job_id for row in rows if row is not None)
+
     async def ask_for_analysis(self, endpoint_id: UUID) -> None:
         row = self._tables.endpoints[endpoint_id]
         self._put(self._tables.endpoints, endpoint_id, replace(row, asked_at=self._now))
@@ -181,11 +185,9 @@ def _name_of_endpoint(row: EndpointRow | None) -> Name | None:
 
 def _with_secrets_of(stored: Target, target: Target) -> Target:
     """With the stored secret in the place of each that is to stay as it is."""
-    if not isinstance(target, HttpTarget):
-        return target
     present = secrets_of(stored)
     secrets = {
         name: present[name] if secret.value == KEPT else secret
-        for name, secret in target.secret_headers.items()
+        for name, secret in secrets_of(target).items()
     }
-    return replace(target, secret_headers=secrets)
+    return with_secrets(target, secrets)

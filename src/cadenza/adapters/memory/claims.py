@@ -7,7 +7,7 @@ from uuid import UUID
 
 from cadenza.adapters.memory.rows import EndpointRow
 from cadenza.adapters.memory.tables import OverTables
-from cadenza.application.ports.claims import ClaimBatch, ClaimRequest
+from cadenza.application.ports.claims import ClaimBatch, ClaimRequest, Renewal
 from cadenza.domain.claiming import Candidate, fair_shares, slot_to_claim
 from cadenza.domain.instants import TICK
 from cadenza.domain.plan import Source
@@ -49,7 +49,7 @@ class MemoryClaims(OverTables):
             self._claim(endpoint_id, request.lease, now) for endpoint_id in lost[: request.limit]
         ]
 
-    async def renew(self, claims: Sequence[Claim], lease: timedelta) -> frozenset[UUID]:
+    async def renew(self, claims: Sequence[Claim], lease: timedelta) -> Renewal:
         rows, now = self._tables.endpoints, self._tables.clock.now()
         held: set[UUID] = set()
         for claim in claims:
@@ -57,7 +57,7 @@ class MemoryClaims(OverTables):
             if row is not None and row.is_held_by(claim) and not row.is_lost(now):
                 rows[claim.endpoint_id] = replace(row, lease_until=now + lease)
                 held.add(claim.run_id)
-        return frozenset(held)
+        return Renewal(frozenset(held))
 
     # --- One row at a time ----------------------------------------------------------------
 
@@ -117,7 +117,10 @@ class MemoryClaims(OverTables):
         while slot_at in run_ids:  # of before the clock stepped back
             slot_at += TICK
         run = replace(run, slot_at=slot_at)
+        is_out_of_order = bool(run_ids) and slot_at < next(reversed(run_ids))
         run_ids[slot_at] = run.id
+        if is_out_of_order:  # a run that a person asked for came before a slot that was due
+            self._tables.runs_of[endpoint.id] = dict(sorted(run_ids.items()))
         self._tables.runs[run.id] = run
         return run
 

@@ -31,7 +31,7 @@ class MemoryGrants:
         grant = self._tables.grant(tenant_id, grant_id).grant
         rows = self._tables.grant_uses.values()
         logged = [row.logged for row in rows if row.logged.use.grant_id == grant_id]
-        logged.sort(key=lambda each: (each.at, each.use.run_id), reverse=True)
+        logged.sort(key=lambda use: (use.at, use.use.run_id), reverse=True)
         return grant, logged[:uses]
 
 
@@ -86,8 +86,8 @@ class MemoryGrantRows(Writes):
             notice_at = row.grant.expiry_notice_at
             if len(taken) == limit or notice_at is None or notice_at > now:
                 continue
-            if row.expiry_told_at is None and row.grant.revoked_at is None:
-                self._put(self._tables.grants, row.grant.id, replace(row, expiry_told_at=now))
+            if row.expiry_notified_at is None and row.grant.revoked_at is None:
+                self._put(self._tables.grants, row.grant.id, replace(row, expiry_notified_at=now))
                 taken.append(row.grant)
         return taken
 

@@ -7,25 +7,28 @@ from itertools import islice
 from uuid import UUID
 
 from cadenza.adapters.memory.rows import AnalysisRow, ReservationRow
+from cadenza.adapters.memory.searching import is_among
 from cadenza.adapters.memory.tables import OverTables, Tables, key_of
 from cadenza.adapters.memory.writes import Writes
 from cadenza.application.ports.planning import Reservation
 from cadenza.application.ports.suggestions import LedTo
-from cadenza.domain.analysis import LookReason
+from cadenza.domain.analysis import AnalysisReason
 from cadenza.domain.quota import Allowance, Period
 from cadenza.domain.session import Session
 from cadenza.domain.suggestion import Suggestion, suggestion_of, suggestions_of
 
 
 class MemorySuggestions(OverTables):
-    async def open_suggestions(self, tenant_id: UUID, limit: int) -> Sequence[Suggestion]:
+    async def open_suggestions(
+        self, tenant_id: UUID, limit: int, job_ids: frozenset[UUID] | None = None
+    ) -> Sequence[Suggestion]:
         tables, now = self._tables, self._tables.clock.now()
         sessions = sorted(tables.sessions.values(), key=lambda session: session.id)
         sessions.sort(key=lambda session: session.started_at, reverse=True)
         suggestions = (
             suggestion
             for session in sessions
-            if session.tenant_id == tenant_id
+            if session.tenant_id == tenant_id and is_among(session.job_id, job_ids)
             for suggestion in suggestions_of(session, _endpoint_name(tables, session), now)
         )
         return list(islice(suggestions, limit))
@@ -162,7 +165,7 @@ def _after(row: AnalysisRow, session: Session, holder: str) -> AnalysisRow:
         row.memory if session.memory is None else session.memory,
         None if is_ours else row.leased_until,
         None if is_ours else row.leased_by,
-        session.started_at if session.reason is LookReason.STREAK else row.streak_looked_at,
+        session.started_at if session.reason is AnalysisReason.STREAK else row.streak_looked_at,
         session.failed_looks,
         session.trouble,
     )

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from cadenza.adapters.memory.rows import AuditRow
-from cadenza.adapters.memory.searching import contains, newest_first
+from cadenza.adapters.memory.searching import contains, is_among, newest_first
 from cadenza.adapters.memory.tables import OverTables
 from cadenza.adapters.memory.writes import Writes
 from cadenza.application.ports.event_log import BEGINNING, Position, StoredEvent
@@ -31,6 +31,7 @@ class MemoryRecords(OverTables):
             if session.tenant_id == tenant_id
             and search.endpoint_id in (None, session.endpoint_id)
             and search.job_id in (None, session.job_id)
+            and is_among(session.job_id, search.job_ids)
             and search.brain in (None, session.brain)
             and contains(session.reasoning, search.search)
         )

@@ -1,6 +1,7 @@
 """What a transaction deletes for good."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from uuid import UUID
 
 from cadenza.adapters.memory.writes import Writes
@@ -30,6 +31,7 @@ class MemoryRemovalRows(Writes):
         self._delete_where(tables.analyses, lambda key, _: key[0] in gone)
         self._delete_where(tables.known_health, lambda key, _: key in gone)
         self._delete_where(tables.runs_of, lambda key, _: key in gone)
+        self._delete_where(tables.asked_runs, lambda key, _: key[0] in gone)
         self._delete_where(tables.endpoint_names, lambda _, named: named in gone)
         for endpoint_id in gone & tables.endpoints.keys():
             endpoint = tables.endpoints[endpoint_id].endpoint
@@ -43,6 +45,17 @@ class MemoryRemovalRows(Writes):
         self._delete_where(tables.job_names, lambda _, named: named == job_id)
         self._delete_where(tables.ids_of_job, lambda key, _: key == job_id)
         self._delete(tables.jobs, job_id)
+        gone = {route.id for route in tables.routes.values() if route.job_id == job_id}
+        self._delete_where(tables.announcements, lambda key, _: key[0] in gone)
+        self._delete_where(tables.routes, lambda key, _: key in gone)
+        webhooks = {one.id for one in tables.subscriptions.values() if one.job_id == job_id}
+        self._delete_where(
+            tables.deliveries, lambda _, row: row.delivery.subscription_id in webhooks
+        )
+        self._delete_where(tables.subscriptions, lambda key, _: key in webhooks)
+        for user in [user for user in tables.users.values() if job_id in user.job_roles]:
+            left = {own: role for own, role in user.job_roles.items() if own != job_id}
+            self._put(tables.users, user.id, replace(user, job_roles=left))
 
     def _runs(self, endpoint_ids: Sequence[UUID]) -> list[Run]:
         tables = self._tables

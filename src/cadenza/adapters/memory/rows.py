@@ -12,6 +12,7 @@ from cadenza.application.ports.records import AuditRecord
 from cadenza.application.ports.workers import Condition
 from cadenza.domain.analysis import Response
 from cadenza.domain.billing import Charge, LedgerEntry, VirtualKey
+from cadenza.domain.delivery import Delivery
 from cadenza.domain.endpoint import Endpoint, Job
 from cadenza.domain.grant import Grant
 from cadenza.domain.health import Health
@@ -115,6 +116,20 @@ class AuditRow:
 
 
 @dataclass(frozen=True, slots=True)
+class DeliveryRow:
+    delivery: Delivery
+    epoch: int = 0
+    lease_until: datetime | None = None
+
+    @property
+    def tenant_id(self) -> UUID:
+        return self.delivery.tenant_id
+
+    def is_leased(self, now: datetime) -> bool:
+        return self.lease_until is not None and self.lease_until > now
+
+
+@dataclass(frozen=True, slots=True)
 class SlotRow:
     """A slot of a schedule, and who runs it."""
 
@@ -172,7 +187,7 @@ class LedgerRow:
 @dataclass(frozen=True, slots=True)
 class GrantRow:
     grant: Grant
-    expiry_told_at: datetime | None = None
+    expiry_notified_at: datetime | None = None
 
     @property
     def tenant_id(self) -> UUID:

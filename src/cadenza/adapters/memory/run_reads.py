@@ -8,7 +8,7 @@ from operator import attrgetter
 from uuid import UUID
 
 from cadenza.adapters.memory.rows import EndpointRow, KnownHealth
-from cadenza.adapters.memory.searching import contains, newest_first
+from cadenza.adapters.memory.searching import contains, is_among, newest_first
 from cadenza.adapters.memory.tables import OverTables, Tables
 from cadenza.application.ports.run_search import ListedRun, RunAround, RunInFull, RunRef, RunSearch
 from cadenza.application.ports.search_result import SearchResult
@@ -37,6 +37,7 @@ class MemoryRunReads(OverTables):
             run.tenant_id == tenant_id
             and search.endpoint_id in (None, run.endpoint_id)
             and search.job_id in (None, job_id)
+            and is_among(job_id, search.job_ids)
             and (not search.statuses or run.status in search.statuses)
             and (not search.sources or run.source in search.sources)
             and search.is_manual in (None, run.is_manual)

@@ -9,7 +9,7 @@ from cadenza.adapters.memory.run_reads import recent_response
 from cadenza.adapters.memory.writes import Writes
 from cadenza.application.ports.grants import Starting
 from cadenza.application.ports.store import Channel, HeldRuns
-from cadenza.domain.analysis import RECENT_RESPONSES
+from cadenza.domain.analysis import RECENT_RESPONSES, Response
 from cadenza.domain.run import Claim, Finish, FinishedRun, LateResult, RunStatus
 
 
@@ -61,7 +61,7 @@ class MemoryRunRows(Writes):
             run_id=None,
             started_at=None,
             latest=run,
-            recent=(recent_response(run), *row.recent[: RECENT_RESPONSES - 1]),
+            recent=_by_slot(recent_response(run), *row.recent),
             last_finished_at=now,
             last_failed_at=now if outcome.failed else row.last_failed_at,
             changed_at=now if is_news else row.changed_at,
@@ -87,15 +87,18 @@ class MemoryRunRows(Writes):
             run.epoch == finished.claim.epoch and run.status is not RunStatus.RUNNING
         )
 
-    async def lock_starting_runs(self, claims: Sequence[Claim]) -> Sequence[Starting]:
+    async def lock_starting_runs(
+        self, claims: Sequence[Claim]
+    ) -> tuple[Sequence[Starting], frozenset[UUID]]:
         rows = self._tables.endpoints
-        return [
+        starting = [
             self._starting(claim.request)
             for claim in claims
             if (row := rows.get(claim.endpoint_id))
             and row.is_held_by(claim)
             and not row.is_lost(self._now)
         ]
+        return starting, frozenset()
 
     async def note_runs_started(self, claims: Sequence[Claim]) -> None:
         rows = self._tables.endpoints
@@ -124,3 +127,9 @@ class MemoryRunRows(Writes):
             )
             freed = replace(freed, run_id=None, endpoint=endpoint)
         self._put(tables.endpoints, claim.endpoint_id, freed)
+
+
+def _by_slot(*responses: Response) -> tuple[Response, ...]:
+    """The latest first: a run that a person asked for may end before one of an earlier slot."""
+    newest = sorted(responses, key=lambda response: response.slot_at, reverse=True)
+    return tuple(newest[:RECENT_RESPONSES])

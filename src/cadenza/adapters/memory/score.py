@@ -12,6 +12,7 @@ from cadenza.adapters.memory.run_reads import ended_runs
 from cadenza.adapters.memory.tables import OverTables
 from cadenza.application.ports.score import LaneBucket, LaneRun, Lanes, LaneSearch, Point
 from cadenza.domain.family import Family, family_of
+from cadenza.domain.instants import milliseconds
 from cadenza.domain.run import Body, Run, RunStatus
 from cadenza.domain.session import Session
 
@@ -38,8 +39,9 @@ class MemoryScoreReads(OverTables):
 
     async def lane_runs(
         self, endpoint_ids: Sequence[UUID], from_at: datetime, to_at: datetime
-    ) -> Sequence[LaneRun]:
-        return [_lane_run(run) for run in self._runs(endpoint_ids, from_at, to_at)]
+    ) -> Mapping[UUID, Sequence[LaneRun]]:
+        span = (from_at, to_at)
+        return {id_: [_lane_run(run) for run in self._runs([id_], *span)] for id_ in endpoint_ids}
 
     async def lane_buckets(
         self,
@@ -70,12 +72,12 @@ class MemoryScoreReads(OverTables):
         return sorted(sessions, key=lambda session: session.started_at, reverse=True)[:most]
 
     async def recent_bodies(
-        self, endpoint_ids: Sequence[UUID], each: int
+        self, endpoint_ids: Sequence[UUID], per_endpoint: int
     ) -> Mapping[UUID, Sequence[Body]]:
         bodies: dict[UUID, list[Body]] = {}
         for endpoint_id in endpoint_ids:
             ended = ended_runs(self._tables, endpoint_id)
-            newest = [run for run, _ in zip(ended, range(each), strict=False)]
+            newest = [run for run, _ in zip(ended, range(per_endpoint), strict=False)]
             bodies[endpoint_id] = [run.body for run in newest if run.body is not None]
         return bodies
 
@@ -105,10 +107,13 @@ class MemoryScoreReads(OverTables):
 def _lane_run(run: Run) -> LaneRun:
     session_id = (run.plan or {}).get("session_id")
     is_baseline = run.source.startswith("baseline-")
+    took = run.finished_at - run.started_at if run.finished_at and run.started_at else None
     return LaneRun(
-        *(run.id, run.endpoint_id, run.slot_at, run.source),
+        *(run.id, run.slot_at, run.source),
         family_of(run.source, run.plan, is_manual=run.is_manual),
-        *(run.status, run.attempt, run.started_at, run.finished_at, run.status_code),
+        *(run.status, run.attempt, run.started_at),
+        None if took is None else milliseconds(took),
+        run.status_code,
         *(run.error_kind, run.error_message and run.error_message[:120], run.skipped_slots),
         None if session_id is None or is_baseline else UUID(session_id),
     )

@@ -1,6 +1,6 @@
 """Searches over rows in memory: everything is looked at, and a page of it is given back."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import TypeVar
 from uuid import UUID
 
@@ -31,3 +31,7 @@ def newest_first(
     matches.sort(key=cursor_of, reverse=True)
     page = matches[: search.limit]
     return SearchResult(page, cursor_of(page[-1]) if len(matches) > search.limit else None)
+
+
+def is_among(job_id: UUID, job_ids: Collection[UUID] | None) -> bool:
+    return job_ids is None or job_id in job_ids

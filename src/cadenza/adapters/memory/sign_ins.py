@@ -27,7 +27,9 @@ class MemorySignInRows(Writes):
     """A transaction's verbs."""
 
     async def insert_sign_in(self, sign_in: SignIn) -> None:
-        self._tables.key(sign_in.tenant_id, sign_in.key_id)
+        self._tables.user(sign_in.tenant_id, sign_in.user_id)
+        if sign_in.key_id is not None:
+            self._tables.key(sign_in.tenant_id, sign_in.key_id)
         self._put(self._tables.sign_ins, sign_in.hash, sign_in)
 
     async def delete_sign_in(self, token_hash: bytes) -> None:

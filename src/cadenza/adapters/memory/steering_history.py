@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
-from cadenza.adapters.memory.searching import newest_first
+from cadenza.adapters.memory.searching import is_among, newest_first
 from cadenza.adapters.memory.tables import OverTables
 from cadenza.adapters.memory.writes import Writes
 from cadenza.application.ports.search_result import SearchResult
@@ -60,20 +60,21 @@ class MemorySteeringReads(OverTables):
             and row.tenant_id == tenant_id
             and search.endpoint_id in (None, endpoint_id)
             and search.job_id in (None, row.endpoint.job_id)
+            and is_among(row.endpoint.job_id, search.job_ids)
             for entry in own.values()
         ]
         page = newest_first(entries, lambda entry: (entry.begun_at, UUID(int=entry.id)), search)
         return SearchResult([self._named(entry) for entry in page.items], page.reached)
 
     async def steering_between(
-        self, endpoint_ids: Sequence[UUID], from_at: datetime, to_at: datetime, each: int
+        self, endpoint_ids: Sequence[UUID], from_at: datetime, to_at: datetime, per_endpoint: int
     ) -> Sequence[NamedEntry]:
         entries: list[SteeringEntry] = []
         for endpoint_id in endpoint_ids:
             own = self._tables.steering.get(endpoint_id, {}).values()
             touching = [entry for entry in own if entry.until_at > from_at]
             touching = [entry for entry in touching if entry.begun_at < to_at]
-            entries += sorted(touching, key=lambda entry: entry.until_at)[:each]
+            entries += sorted(touching, key=lambda entry: entry.until_at)[:per_endpoint]
         entries.sort(key=lambda entry: (entry.begun_at, entry.id))
         return [self._named(entry) for entry in entries]
 

@@ -3,13 +3,19 @@
 from cadenza.adapters.memory.accounts import MemoryAccounts, MemorySigningKeys
 from cadenza.adapters.memory.activity import MemoryActivityReads
 from cadenza.adapters.memory.analysis_queue import MemoryAnalysisQueue
+from cadenza.adapters.memory.awaited_results import MemoryResults
 from cadenza.adapters.memory.billing import MemoryBilling
 from cadenza.adapters.memory.catalogue import MemoryCatalogue
 from cadenza.adapters.memory.claims import MemoryClaims
+from cadenza.adapters.memory.deliveries import MemoryNotificationReads
 from cadenza.adapters.memory.grants import MemoryGrants
 from cadenza.adapters.memory.ids import MemoryIds
+from cadenza.adapters.memory.people import MemoryPeople
 from cadenza.adapters.memory.planner_rows import MemorySuggestions
+from cadenza.adapters.memory.planner_stops import MemoryPlannerStops
+from cadenza.adapters.memory.purses import MemoryPurses
 from cadenza.adapters.memory.records import MemoryEventLog, MemoryRecords
+from cadenza.adapters.memory.run_authors import MemoryRunAuthors
 from cadenza.adapters.memory.run_reads import MemoryLatestAnswers, MemoryRunReads
 from cadenza.adapters.memory.schedules import MemoryScheduleReads
 from cadenza.adapters.memory.score import MemoryScoreReads
@@ -28,6 +34,9 @@ class MemoryStores:
         self.claims = MemoryClaims(tables)
         self.analysis_queue = MemoryAnalysisQueue(tables)
         self.suggestions = MemorySuggestions(tables)
+        self.purses = MemoryPurses(tables)
+        self.run_authors = MemoryRunAuthors(tables)
+        self.planner_stops = MemoryPlannerStops(tables)
         self.catalogue = MemoryCatalogue(tables)
         self.runs = MemoryRunReads(tables)
         self.records = MemoryRecords(tables)
@@ -42,7 +51,10 @@ class MemoryStores:
         self.grants = MemoryGrants(tables)
         self.workers = MemoryWorkers(tables)
         self.sign_ins = MemorySignIns(tables)
+        self.people = MemoryPeople(tables)
         self.ids = MemoryIds(tables)
         self.steering = MemorySteeringReads(tables)
         self.scores = MemoryScoreReads(tables)
         self.activity = MemoryActivityReads(tables)
+        self.notifications = MemoryNotificationReads(tables)
+        self.results = MemoryResults(tables)

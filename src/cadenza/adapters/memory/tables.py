@@ -16,6 +16,7 @@ from cadenza.adapters.memory.rows import (
     AnalysisRow,
     AuditRow,
     ChargeRow,
+    DeliveryRow,
     EndpointRow,
     GrantRow,
     GrantUseRow,
@@ -28,12 +29,18 @@ from cadenza.adapters.memory.rows import (
     WorkerRow,
 )
 from cadenza.application.ports.clock import Clock
-from cadenza.application.ports.event_log import StoredEvent
+from cadenza.application.ports.event_log import BEGINNING, Position, StoredEvent
 from cadenza.domain.access import ApiKey, Tenant, User
 from cadenza.domain.billing import Account
+from cadenza.domain.delivery import Subscription
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.errors import NotFound
+from cadenza.domain.incident import Incident, IncidentKey
+from cadenza.domain.notification import Announcement, Channel, Route
+from cadenza.domain.people import Invitation
+from cadenza.domain.planner_stop import PlannerStop
 from cadenza.domain.quota import Allowance, Period
+from cadenza.domain.result import AwaitedResult
 from cadenza.domain.rule import Modes
 from cadenza.domain.run import LateResult, LostAttempt, Run
 from cadenza.domain.schedule import Schedule
@@ -42,6 +49,7 @@ from cadenza.domain.sign_in import SignIn, SignInLink
 from cadenza.domain.signing import SigningKey
 from cadenza.domain.slot import RunEvent
 from cadenza.domain.steering_history import SteeringEntry
+from cadenza.domain.target import Secret
 
 EVENTS = "events"  # the channel of those who follow events, beside those of the Channel port
 
@@ -57,6 +65,11 @@ class Tables:
         self.signing_keys: dict[UUID, SigningKey] = {}
         self.sign_ins: dict[bytes, SignIn] = {}  # by the hash of their token
         self.sign_in_links: dict[bytes, SignInLink] = {}
+        # who asked for a run by hand, by endpoint and slot
+        self.asked_runs: dict[tuple[UUID, datetime], UUID] = {}
+        self.planner_stops: dict[UUID, PlannerStop] = {}  # by tenant
+        self.invitations: dict[UUID, Invitation] = {}
+        self.expiring_keys_notified: dict[UUID, None] = {}
         self.watched_until: dict[UUID, datetime] = {}  # by tenant
 
         self.jobs: dict[UUID, JobRow] = {}
@@ -69,9 +82,12 @@ class Tables:
         self.steering = defaultdict[UUID, dict[int, SteeringEntry]](dict)
 
         self.runs: dict[UUID, Run] = {}
-        self.runs_of = defaultdict[UUID, dict[datetime, UUID]](dict)  # by endpoint and slot
+        self.runs_of = defaultdict[UUID, dict[datetime, UUID]](
+            dict
+        )  # by endpoint, in the order of slots
         self.lost_attempts: dict[UUID, tuple[LostAttempt, ...]] = {}  # by run
         self.late_results: dict[UUID, tuple[LateResult, ...]] = {}  # by run
+        self.awaited_results: dict[UUID, tuple[AwaitedResult, ...]] = {}  # by run
         self.known_health: dict[UUID, KnownHealth] = {}  # by endpoint
 
         self.analyses: dict[tuple[UUID, str], AnalysisRow] = {}  # by endpoint and brain
@@ -92,6 +108,15 @@ class Tables:
 
         self.workers: dict[str, WorkerRow] = {}  # by name
 
+        self.incidents: dict[UUID, Incident] = {}
+        self.channels: dict[UUID, Channel] = {}
+        self.channel_urls: dict[UUID, Secret] = {}
+        self.routes: dict[UUID, Route] = {}
+        self.announcements: dict[tuple[UUID, IncidentKey], Announcement] = {}  # by route, subject
+        self.subscriptions: dict[UUID, Subscription] = {}
+        self.deliveries: dict[UUID, DeliveryRow] = {}
+        self.feed: dict[None, Position] = {None: BEGINNING}  # up to where events were looked at
+
         self.audit: dict[int, AuditRow] = {}
         self.events = defaultdict[UUID, list[StoredEvent]](list)  # by tenant, in their order
         self.idempotency: dict[tuple[UUID, str], tuple[bytes, UUID]] = {}
@@ -101,7 +126,8 @@ class Tables:
             *(self.sessions, self.reservations, self.audit),
             *(self.accounts, self.virtual_keys, self.charges, self.ledger),
             *(self.grants, self.grant_uses, self.schedules, self.slots),
-            *(self.sign_ins, self.sign_in_links),
+            *(self.sign_ins, self.sign_in_links, self.planner_stops, self.invitations),
+            *(self.incidents, self.channels, self.routes, self.subscriptions, self.deliveries),
         )
         self.keyed_by_tenant: tuple[dict[Any, Any], ...] = (
             self.allowances,
@@ -175,6 +201,21 @@ class Tables:
         if row is None or row.tenant_id != tenant_id:
             raise NotFound(f"no grant {grant_id}")
         return row
+
+    def incident(self, tenant_id: UUID, incident_id: UUID) -> Incident:
+        return _owned(self.incidents, "incident", tenant_id, incident_id)
+
+    def channel(self, tenant_id: UUID, channel_id: UUID) -> Channel:
+        return _owned(self.channels, "channel", tenant_id, channel_id)
+
+    def route(self, tenant_id: UUID, route_id: UUID) -> Route:
+        return _owned(self.routes, "route", tenant_id, route_id)
+
+    def subscription(self, tenant_id: UUID, subscription_id: UUID) -> Subscription:
+        return _owned(self.subscriptions, "webhook", tenant_id, subscription_id)
+
+    def delivery(self, tenant_id: UUID, delivery_id: UUID) -> DeliveryRow:
+        return _owned(self.deliveries, "delivery", tenant_id, delivery_id)
 
     # --- Rows that belong together --------------------------------------------------------
 

@@ -1,9 +1,11 @@
 """Tenants, their users, API keys and signing keys, which are sealed at rest."""
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
+from cadenza.adapters.postgres.clock import Asking
 from cadenza.adapters.postgres.database import Connection, Database
 from cadenza.adapters.postgres.policy_rows import modes_of
 from cadenza.adapters.postgres.queries import one_row, query
@@ -11,8 +13,9 @@ from cadenza.adapters.postgres.record_rows import present, translated_unique_vio
 from cadenza.adapters.postgres.rows import Row
 from cadenza.adapters.postgres.storable import to_text
 from cadenza.application.ports.secret_box import SecretBox
-from cadenza.domain.access import ApiKey, Scope, Tenant, User
+from cadenza.domain.access import ApiKey, Identity, Scope, Tenant, User
 from cadenza.domain.errors import NotFound, SecretUnreadable
+from cadenza.domain.people import Role
 from cadenza.domain.signing import SigningKey
 from cadenza.domain.target import Secret
 
@@ -21,26 +24,29 @@ SIGNING_KEY = "signing_keys.secret"
 
 
 class PostgresAccounts:
-    def __init__(
-        self, database: Database, on_time: Callable[[datetime], None] = lambda _at: None
-    ) -> None:
-        """`on_time` hears what time the database says it is, with every key that is looked up."""
+    def __init__(self, database: Database, asking: Asking = lambda: lambda _: None) -> None:
+        """`asking` hears with every key that is looked up what time the database says it is."""
         self._database = database
-        self._on_time = on_time
+        self._asking = asking
 
     async def find_key(self, key_id: UUID) -> tuple[ApiKey, User, datetime] | None:
+        hear = self._asking()
         row = await self._database.fetchrow(query("find_key"), key_id)
         if row is None:
             return None
-        self._on_time(row["now"])
-        user = User(row["user_id"], row["tenant_id"], row["user_name"], row["user_created_at"])
-        return _key(row), user, row["now"]
+        hear(row["now"])
+        about = (row["user_id"], row["tenant_id"], row["user_name"], row["user_created_at"])
+        return key_of(row), User(*about, *_roles_of(row)), row["now"]
+
+    async def find_user(self, user_id: UUID) -> tuple[User, datetime] | None:
+        row = await self._database.fetchrow(query("find_user"), user_id)
+        return None if row is None else (user_of(row), row["now"])
 
     async def note_use(self, key_id: UUID) -> None:
         await self._database.execute(query("touch_key"), key_id)
 
     async def list_keys(self, tenant_id: UUID) -> Sequence[ApiKey]:
-        return [_key(row) for row in await self._database.fetch(query("list_keys"), tenant_id)]
+        return [key_of(row) for row in await self._database.fetch(query("list_keys"), tenant_id)]
 
     async def list_tenants(self, after: UUID | None, limit: int) -> Sequence[Tenant]:
         rows = await self._database.fetch(query("list_tenants"), after, limit)
@@ -50,7 +56,7 @@ class PostgresAccounts:
         return _tenant(await one_row(self._database, "get_tenant", "tenant", tenant_id))
 
     async def list_users(self, tenant_id: UUID) -> Sequence[User]:
-        return [_user(row) for row in await self._database.fetch(query("list_users"), tenant_id)]
+        return [user_of(row) for row in await self._database.fetch(query("list_users"), tenant_id)]
 
 
 class PostgresSigningKeys:
@@ -123,14 +129,16 @@ class PostgresAccountRows:
     async def insert_user(self, user: User) -> None:
         async with translated_unique_violations(user.name), present(f"no tenant {user.tenant_id}"):
             await self.connection.execute(
-                query("insert_user"), user.id, user.tenant_id, to_text(user.name), user.created_at
+                query("insert_user"),
+                *(user.id, user.tenant_id, to_text(user.name), user.created_at, user.role),
+                *(user.email, *(user.identity or (None, None))),
             )
 
     async def get_user(self, tenant_id: UUID, user_id: UUID) -> User:
         row = await self.connection.fetchrow(query("get_user"), tenant_id, user_id)
         if row is None:
             raise NotFound(f"no user {user_id}; it was created, and is gone")
-        return _user(row)
+        return user_of(row)
 
     async def delete_user(self, tenant_id: UUID, user_id: UUID) -> None:
         await one_row(self.connection, "delete_user", "user", tenant_id, user_id)
@@ -149,14 +157,17 @@ class PostgresAccountRows:
                 key.hash,
                 key.created_at,
                 key.expires_at,
+                None if key.job_ids is None else list(key.job_ids),
+                key.expiry_notice_at,
             )
 
     async def lock_key(self, tenant_id: UUID, key_id: UUID) -> tuple[ApiKey, datetime]:
         row = await one_row(self.connection, "lock_key", "key", tenant_id, key_id)
-        return _key(row), row["now"]
+        return key_of(row), row["now"]
 
     async def save_key(self, key: ApiKey) -> None:
-        await self.connection.execute(query("save_key"), key.id, key.expires_at, key.revoked_at)
+        ends = (key.expires_at, key.revoked_at, key.expiry_notice_at)
+        await self.connection.execute(query("save_key"), key.id, *ends)
 
     async def signing_key_ends(self, tenant_id: UUID) -> Sequence[datetime | None]:
         rows = await self.connection.fetch(query("list_signing_keys"), tenant_id)
@@ -177,7 +188,7 @@ class PostgresAccountRows:
 # --- Rows as values -------------------------------------------------------------------------
 
 
-def _key(row: Row) -> ApiKey:
+def key_of(row: Row) -> ApiKey:
     return ApiKey(
         id=row["id"],
         tenant_id=row["tenant_id"],
@@ -189,11 +200,30 @@ def _key(row: Row) -> ApiKey:
         expires_at=row["expires_at"],
         revoked_at=row["revoked_at"],
         last_used_at=row["last_used_at"],
+        job_ids=None if row["job_ids"] is None else tuple(row["job_ids"]),
     )
 
 
-def _user(row: Row) -> User:
-    return User(row["id"], row["tenant_id"], row["name"], row["created_at"])
+def user_of(row: Row) -> User:
+    return User(row["id"], row["tenant_id"], row["name"], row["created_at"], *_roles_of(row))
+
+
+def _roles_of(
+    row: Row,
+) -> tuple[Role | None, dict[UUID, Role], str | None, Identity | None]:
+    """With the address, and the identity."""
+    role, subject = row["role"], row["identity_subject"]
+    return (
+        None if role is None else Role(role),
+        job_roles_of(row["job_roles"]),
+        row["email"],
+        None if subject is None else Identity(row["identity_issuer"], subject),
+    )
+
+
+def job_roles_of(text: str | None) -> dict[UUID, Role]:
+    stored: dict[str, str] = json.loads(text) if text is not None else {}
+    return {UUID(job_id): Role(role) for job_id, role in stored.items()}
 
 
 def _tenant(row: Row) -> Tenant:

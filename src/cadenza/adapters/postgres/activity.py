@@ -1,6 +1,6 @@
 """How much runs, and how."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import groupby
 from operator import itemgetter
@@ -8,8 +8,10 @@ from typing import Any
 from uuid import UUID
 
 from cadenza.adapters.postgres.database import OverDatabase
+from cadenza.adapters.postgres.endpoint_ids import endpoint_ids
 from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.rows import Row
+from cadenza.adapters.postgres.storable import listed
 from cadenza.application.ports.activity import (
     MOST_RUNS,
     Activity,
@@ -27,27 +29,16 @@ MOST_ENDPOINTS = 500  # of a job that are each read by their key; a larger job's
 class PostgresActivityReads(OverDatabase):
     async def run_activity(self, tenant_id: UUID, search: ActivitySearch) -> Activity:
         span = (search.from_at, search.to_at, search.width)
-        endpoint_ids = await self._endpoint_ids(tenant_id, search)
-        if endpoint_ids is None:
+        own = await endpoint_ids(self._database, tenant_id, search, MOST_ENDPOINTS)
+        if own is None:
             most = MOST_RUNS
             rows = await self._database.fetch(
                 query("activity_of_tenant"), tenant_id, *span, MOST_RUNS
             )
         else:
-            most = MOST_RUNS // max(1, len(endpoint_ids))
-            rows = await self._database.fetch(
-                query("activity_of_endpoints"), endpoint_ids, *span, most
-            )
+            most = MOST_RUNS // max(1, len(own))
+            rows = await self._database.fetch(query("activity_of_endpoints"), own, *span, most)
         return _activity(rows, most)
-
-    async def _endpoint_ids(self, tenant_id: UUID, search: ActivitySearch) -> list[UUID] | None:
-        """Whose runs; None for all of the tenant's."""
-        if search.endpoint_id is not None:
-            return [search.endpoint_id]
-        if search.job_id is None:
-            return None
-        rows = await self._database.fetch(query("endpoint_ids_of_job"), tenant_id, search.job_id)
-        return [row["id"] for row in rows[:MOST_ENDPOINTS]]
 
     async def job_strips(
         self, tenant_id: UUID, job_ids: Sequence[UUID], from_at: datetime, width: timedelta
@@ -60,23 +51,28 @@ class PostgresActivityReads(OverDatabase):
             for job_id, own in _grouped(rows, "job_id")
         }
 
-    async def count_states(self, tenant_id: UUID, job_id: UUID | None = None) -> StateCounts:
-        wanted = [job_id] if job_id is not None else None
-        row = await self._database.fetchrow(query("states_of_jobs"), tenant_id, wanted)
+    async def count_states(
+        self, tenant_id: UUID, job_id: UUID | None = None, job_ids: Collection[UUID] | None = None
+    ) -> StateCounts:
+        wanted = [job_id] if job_id is not None else listed(job_ids)
+        row = await self._database.fetchrow(query("states_of_jobs"), tenant_id, wanted, True)
         return StateCounts() if row is None else _states(row)
 
     async def states_of_jobs(
         self, tenant_id: UUID, job_ids: Sequence[UUID]
     ) -> Mapping[UUID, StateCounts]:
-        rows = await self._database.fetch(query("states_of_jobs"), tenant_id, list(job_ids))
+        rows = await self._database.fetch(query("states_of_jobs"), tenant_id, list(job_ids), False)
         return {row["job_id"]: _states(row) for row in rows}
 
-    async def sessions_by_day(self, tenant_id: UUID, since: datetime) -> Sequence[DayOfSessions]:
-        rows = await self._database.fetch(query("sessions_by_day"), tenant_id, since)
+    async def sessions_by_day(
+        self, tenant_id: UUID, since: datetime, job_ids: Collection[UUID] | None = None
+    ) -> Sequence[DayOfSessions]:
+        own = listed(job_ids)
+        rows = await self._database.fetch(query("sessions_by_day"), tenant_id, since, own)
         return [DayOfSessions(**row) for row in rows]
 
-    async def idle_looks(self, tenant_id: UUID) -> int:
-        return await self._database.fetchval(query("idle_looks"), tenant_id)
+    async def idle_looks(self, tenant_id: UUID, job_ids: Collection[UUID] | None = None) -> int:
+        return await self._database.fetchval(query("idle_looks"), tenant_id, listed(job_ids))
 
 
 def _activity(rows: Sequence[Row], most: int) -> Activity:
@@ -98,6 +94,8 @@ def _bucket(from_at: datetime, rows: Sequence[Row]) -> ActivityBucket:
         {FAMILIES[row["family"]]: row["runs"] for row in by_family},
         sum(row["failed"] for row in by_family),
         sum(row["timed_out"] for row in by_family),
+        sum(row["cancelled"] for row in by_family),
+        sum(row["running"] for row in by_family),
         *(Percentiles(), Percentiles())
         if whole is None
         else (Percentiles(*(whole["late"] or ())), Percentiles(*(whole["took"] or ()))),

@@ -19,8 +19,8 @@ from cadenza.domain.analysis import (
     RECENT_RESPONSES,
     STREAK_GAP,
     AnalysisContext,
+    AnalysisReason,
     LastAnalysis,
-    LookReason,
     Response,
     SiblingState,
 )
@@ -47,7 +47,7 @@ class PostgresAnalysisQueue:
         self._database = database
         self._spread = spread
 
-    async def claim_for_analysis(self, request: AnalysisRequest) -> Mapping[UUID, LookReason]:
+    async def claim_for_analysis(self, request: AnalysisRequest) -> Mapping[UUID, AnalysisReason]:
         since = request.since if request.since is not None else ALWAYS
         async with self._database.transaction() as connection:
             await connection.execute(query("plan_for_these_values"))
@@ -63,7 +63,7 @@ class PostgresAnalysisQueue:
                 USUAL.min_gap,
                 STREAK_GAP,
             )
-        return {row["id"]: LookReason(row["reason"]) for row in rows}
+        return {row["id"]: AnalysisReason(row["reason"]) for row in rows}
 
     async def contexts_for(
         self, endpoint_ids: Sequence[UUID], brain: str
@@ -79,7 +79,8 @@ class PostgresAnalysisQueue:
         by_job = defaultdict[UUID, list[SiblingState]](list)
         for member in members:  # read once for all, however many siblings ask for it
             by_job[member["job_id"]].append(self._state(member))
-        return [self._context(row, by_job[row["job_id"]]) for row in rows]
+        families = {job_id: _Family(states) for job_id, states in by_job.items()}
+        return [self._context(row, families.get(row["job_id"], _NOBODY)) for row in rows]
 
     async def responses(
         self, endpoint_id: UUID, *, limit: int, offset: int = 0
@@ -112,9 +113,9 @@ class PostgresAnalysisQueue:
         latest = _response(row, "latest_") if row["latest_slot_at"] is not None else None
         return SiblingState(endpoint_of(row, self._spread), latest, from_json(row["memory"]))
 
-    def _context(self, row: Row, members: Sequence[SiblingState]) -> AnalysisContext:
+    def _context(self, row: Row, family: "_Family") -> AnalysisContext:
         endpoint = endpoint_of(row, self._spread)
-        siblings = tuple(member for member in members if member.endpoint.id != endpoint.id)
+        names, siblings = family.others(endpoint.id)
         looked_at, policy = row["looked_at"], policy_of(row["planner"])
         return AnalysisContext(
             now=row["now"],
@@ -130,7 +131,7 @@ class PostgresAnalysisQueue:
                 policy,
             ),
             health=health_of_row(row, endpoint.failure_count),
-            sibling_names=tuple(sibling.endpoint.name for sibling in siblings),
+            sibling_names=names,
             last_analysis=LastAnalysis(looked_at, row["last_reasoning"]) if looked_at else None,
             recent=_recent(row),
             siblings=siblings,
@@ -141,6 +142,25 @@ class PostgresAnalysisQueue:
             memory=from_json(row["memory"]),
             only_reads=only_reads(target_of(row["target"])),
         )
+
+
+class _Family:
+    """The endpoints of a job. Hundreds of them may each ask for all the others: they are cut from
+    one tuple, not compared one by one."""
+
+    def __init__(self, states: Sequence[SiblingState]) -> None:
+        self._states = tuple(states)
+        self._names = tuple(state.endpoint.name for state in states)
+        self._places = {state.endpoint.id: place for place, state in enumerate(states)}
+
+    def others(self, endpoint_id: UUID) -> tuple[tuple[str, ...], tuple[SiblingState, ...]]:
+        names, states, place = self._names, self._states, self._places.get(endpoint_id)
+        if place is None:
+            return names, states
+        return names[:place] + names[place + 1 :], states[:place] + states[place + 1 :]
+
+
+_NOBODY = _Family(())
 
 
 def health_of_row(row: Row, failure_streak: int) -> Health:

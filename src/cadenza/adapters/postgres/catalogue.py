@@ -7,7 +7,7 @@ from uuid import UUID
 from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.job_rows import stored_job
 from cadenza.adapters.postgres.queries import one_row, query
-from cadenza.adapters.postgres.storable import like
+from cadenza.adapters.postgres.storable import like, listed
 from cadenza.adapters.postgres.targets import open_headers, stored_endpoint
 from cadenza.application.ports.catalogue import (
     EndpointName,
@@ -37,6 +37,7 @@ class PostgresCatalogue:
             after_name,
             after_id,
             search.limit,
+            listed(search.job_ids),
         )
         return [stored_job(row) for row in rows]
 
@@ -57,8 +58,18 @@ class PostgresCatalogue:
             after_value,
             after_id,
             search.limit,
+            listed(search.job_ids),
         )
         return [stored_endpoint(row, self._spread) for row in rows]
+
+    async def matching_ids(
+        self, tenant_id: UUID, search: EndpointSearch, limit: int
+    ) -> Sequence[UUID]:
+        wanted = (search.job_id, search.name, like(search.search), search.state)
+        rows = await self._database.fetch(
+            query("matching_endpoints"), tenant_id, *wanted, limit, listed(search.job_ids)
+        )
+        return [row["id"] for row in rows]
 
     async def get_endpoint(
         self, tenant_id: UUID, endpoint_id: UUID, *, with_secrets: bool = False

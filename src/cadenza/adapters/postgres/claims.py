@@ -2,25 +2,25 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from time import monotonic
 from typing import Any
 from uuid import UUID
 
 import asyncpg
 
+from cadenza.adapters.postgres.clock import Asking
 from cadenza.adapters.postgres.database import Database
 from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.rows import Row
 from cadenza.adapters.postgres.run_rows import claim_keys
 from cadenza.adapters.postgres.targets import open_headers, target_of
-from cadenza.application.ports.claims import ClaimBatch, ClaimRequest
+from cadenza.application.ports.claims import ClaimBatch, ClaimRequest, Renewal
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.domain.errors import SecretUnreadable
 from cadenza.domain.plan import SOURCES, Source
 from cadenza.domain.run import Claim
-from cadenza.domain.target import HttpTarget, Target
+from cadenza.domain.target import Target, with_secrets
 
 FIRST_TENANT = UUID(int=0)
 TENANTS_AT_ONCE = 500
@@ -34,13 +34,13 @@ class PostgresClaims:
         database: Database,
         new_id: Callable[[], UUID],
         box: SecretBox,
-        on_time: Callable[[datetime], None] = lambda _: None,
+        asking: Asking = lambda: lambda _: None,
     ) -> None:
-        """`on_time` hears what time the database says it is, with every claim."""
+        """`asking` hears with every claim what time the database says it is."""
         self._database = database
         self._new_id = new_id
         self._box = box
-        self._on_time = on_time
+        self._asking = asking
         self._backlog = False
         self._last_tenant_id = FIRST_TENANT
         self._spare_ids: list[UUID] = []
@@ -48,10 +48,10 @@ class PostgresClaims:
 
     async def claim_due(self, request: ClaimRequest) -> ClaimBatch[Claim]:
         """In the order of slots; with a backlog, a share for each tenant."""
-        ids = self._enough_ids(request.limit)
+        ids, hear = self._enough_ids(request.limit), self._asking()
         rows = await self._claim(request, ids, is_sweep=False)
         meta = rows[0]
-        self._on_time(meta["now"])
+        hear(meta["now"])
         self._last_tenant_id = meta["last_tenant_id"] or FIRST_TENANT
         claims = [self._claim_of(row) for row in rows if row["run_id"] is not None]
         taken = {claim.run_id for claim in claims}
@@ -77,9 +77,10 @@ class PostgresClaims:
             await self._database.execute(query("move_taken_slots"), request.ahead)
         return await self._database.fetch(query("claim_due"), *values)
 
-    async def renew(self, claims: Sequence[Claim], lease: timedelta) -> frozenset[UUID]:
+    async def renew(self, claims: Sequence[Claim], lease: timedelta) -> Renewal:
         rows = await self._database.fetch(query("renew"), *claim_keys(claims), lease)
-        return frozenset(row["running_run_id"] for row in rows)
+        renewed = frozenset(row["run_id"] for row in rows if row["is_renewed"])
+        return Renewal(renewed, frozenset(row["run_id"] for row in rows) - renewed)
 
     def _enough_ids(self, count: int) -> list[UUID]:
         """Those that the claim before did not need, and new ones: most claims are small, and an id
@@ -115,11 +116,11 @@ class PostgresClaims:
     def _target(self, row: Row) -> tuple[Target, str | None]:
         """With its secrets; why they do not open is for its own run to say, the others go on."""
         target, sealed = target_of(row["target"]), row["secret_headers"]
-        if sealed is None or not isinstance(target, HttpTarget):
+        if sealed is None:
             return target, None
         ids = {"tenant_id": row["tenant_id"], "endpoint_id": row["endpoint_id"]}
         try:
-            return replace(target, secret_headers=open_headers(self._box, sealed, **ids)), None
+            return with_secrets(target, open_headers(self._box, sealed, **ids)), None
         except SecretUnreadable as error:
             return target, str(error)
 

@@ -1,25 +1,26 @@
 """Connections to PostgreSQL: a small budget of them, and errors that say what to do."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable
 from contextlib import asynccontextmanager, suppress
 from copy import copy
 from datetime import timedelta
 from time import monotonic
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
 import asyncpg
 from asyncpg.pool import PoolConnectionProxy
 from asyncpg.transaction import Transaction
 
-from cadenza.adapters.postgres.sockets import WatchedConnection
+from cadenza.adapters.postgres.hosts import CONNECT_SECONDS, Hosts
+from cadenza.adapters.postgres.sockets import Base, WatchedConnection
 from cadenza.domain.errors import InstallationError, StoreUnavailable
 
+T = TypeVar("T")
 Connection: TypeAlias = "PoolConnectionProxy[asyncpg.Record]"
 
 OLDEST_SERVER = 140000
-CONNECT_SECONDS = 10.0
 COMMAND_SECONDS = 60.0
 CLOSE_SECONDS = 5.0
 RELEASE_SECONDS = 2.0  # that the server may take to say that it ended what we no longer wait for
@@ -75,8 +76,10 @@ class Database:
     ) -> None:
         self._pool = pool
         self._where = shown_url(url)
-        self._pooler = pooler
+        self.pooler = pooler
+        self._limit = connections
         self._room = asyncio.Semaphore(connections)
+        self._waiting = [0]  # shared with those that are in a hurry
         self._idle: list[tuple[Connection, float]] = []  # and since when
         self._within: float | None = None
 
@@ -85,6 +88,11 @@ class Database:
         hurried = copy(self)
         hurried._within = limit.total_seconds()  # noqa: SLF001 - our own, of a moment ago
         return hurried
+
+    @property
+    def use(self) -> "PoolUse":
+        idle = len(self._idle)
+        return PoolUse(self._limit, self._pool.get_size() - idle, idle, self._waiting[0])
 
     @asynccontextmanager
     async def connection(self) -> AsyncGenerator[Connection]:
@@ -95,7 +103,9 @@ class Database:
                     connection = await self._take()
                     try:
                         yield connection
-                    except BaseException:
+                    except BaseException as error:
+                        if isinstance(error, asyncpg.ReadOnlySQLTransactionError):
+                            connection.terminate()  # another server takes the writes now
                         await self._give_up(connection)
                         raise
                     self._idle.append((connection, monotonic()))
@@ -120,8 +130,12 @@ class Database:
 
     async def _enter(self) -> None:
         if self._room.locked():
-            async with asyncio.timeout(CONNECT_SECONDS):
-                await self._room.acquire()
+            self._waiting[0] += 1
+            try:
+                async with asyncio.timeout(CONNECT_SECONDS):
+                    await self._room.acquire()
+            finally:
+                self._waiting[0] -= 1
         else:
             await self._room.acquire()
 
@@ -141,7 +155,7 @@ class Database:
             transaction = connection.transaction()
             try:
                 await transaction.start()
-                if self._pooler:  # whose sessions are not ours to set up
+                if self.pooler:  # whose sessions are not ours to set up
                     await limit_silence(connection, LONGEST_SILENCE)
                 yield connection
                 await transaction.commit()
@@ -185,6 +199,13 @@ class Database:
             self._pool.terminate()
 
 
+class PoolUse(NamedTuple):
+    limit: int
+    used: int
+    idle: int
+    waiting: int  # for a connection, because all are used
+
+
 class OverDatabase:
     """What most ports are made from."""
 
@@ -204,29 +225,32 @@ async def limit_silence(connection: Connection, longest: str) -> None:
     await connection.execute(f"SET LOCAL idle_in_transaction_session_timeout = '{longest}'")
 
 
-async def open_database(url: str, *, connections: int, pooler: bool = False) -> Database:
+async def open_database(url: str, *, connections: int, pooler: bool | None = False) -> Database:
     """Connect, and check that the server is new enough and has room for us.
 
-    Behind a pooler that gives out connections by transaction, statements are not prepared.
+    Behind a pooler that gives out connections by transaction, statements are not prepared, and
+    nothing is set for a session. Where that is not known (None), it is found out.
     """
     if shown_url(url) == UNREADABLE:
         raise _unreadable()
+    if pooler is None:
+        pooler = await _explained(is_pooler(url), shown_url(url), connections)
     options: dict[str, Any] = {"statement_cache_size": 0} if pooler else {}
     pool = await asyncpg.create_pool(
         url,
         min_size=0,  # else the pool logs a stack trace whenever the server is away
         max_size=connections,
-        timeout=CONNECT_SECONDS,
         command_timeout=COMMAND_SECONDS,
         max_inactive_connection_lifetime=IDLE_SECONDS,
         reset=_leave_as_it_is,
+        connect=Hosts(url).connect_for_pool,
         connection_class=WatchedConnection,
         server_settings={} if pooler else SESSION,
         **options,
     )
     database = Database(pool, url, connections=connections, pooler=pooler)
     try:
-        await _connect(pool, shown_url(url), connections)
+        await _explained(_connect(pool), shown_url(url), connections)
         await _check_version(database)
         if not pooler:  # which shares out what the server has, and knows its own limit
             await _check_room(database, connections)
@@ -236,15 +260,37 @@ async def open_database(url: str, *, connections: int, pooler: bool = False) -> 
     return database
 
 
+async def connect(url: str) -> Base:
+    """A single connection; where there is none, why, in words."""
+    return await _explained(Hosts(url).connect(statement_cache_size=0), shown_url(url), 1)
+
+
+async def is_pooler(url: str) -> bool:
+    """A pooler greets us with a process number that it made up; the server behind it has its own.
+
+    One that shares out whole sessions cannot be told apart by that, and is treated alike.
+    """
+    connection = await connect(url)
+    try:
+        behind = await connection.fetchval("SELECT pg_backend_pid()", timeout=CONNECT_SECONDS)
+        return behind != connection.get_server_pid()
+    finally:
+        connection.terminate()
+
+
 async def _leave_as_it_is(_connection: Any) -> None:
     """Nothing is set beyond a transaction, as it must be behind a pooler. An open transaction is
     rolled back all the same; the usual reset would ask the server four things with each release."""
 
 
-async def _connect(pool: "asyncpg.Pool[asyncpg.Record]", where: str, connections: int) -> None:
+async def _connect(pool: "asyncpg.Pool[asyncpg.Record]") -> None:
+    async with pool.acquire(timeout=CONNECT_SECONDS):
+        pass
+
+
+async def _explained(connecting: Awaitable[T], where: str, connections: int) -> T:
     try:
-        async with pool.acquire(timeout=CONNECT_SECONDS):
-            pass
+        return await connecting
     except ValueError as error:
         # Not what it says: it may quote a password that was taken for something else.
         raise _unreadable() from error
@@ -286,14 +332,20 @@ def shown_url(url: str) -> str:
     """Where a database is, without its password."""
     try:
         parts = urlsplit(url)
-        port = f":{parts.port}" if parts.port else ""
+        hosts = [_shown_host(host) for host in parts.netloc.rpartition("@")[2].split(",")]
     except ValueError:
         return UNREADABLE
     # A / or # in a password that is not written as %2F or %23 ends what comes before the path.
     broken = "@" in parts.path or parts.fragment
     if broken or parts.scheme not in ("postgresql", "postgres"):
         return UNREADABLE
-    return f"{parts.hostname or 'localhost'}{port}{parts.path}"
+    return f"{','.join(hosts)}{parts.path}"
+
+
+def _shown_host(written: str) -> str:
+    host = urlsplit(f"//{written}")
+    port = f":{host.port}" if host.port else ""
+    return f"{host.hostname or 'localhost'}{port}"
 
 
 def _unreadable() -> InstallationError:

@@ -104,6 +104,10 @@ class PostgresEndpointRows:
         rows = await self.connection.fetch(query("sealed_headers_of_job"), tenant_id, job_id)
         return [secret for row in rows for secret in headers_that_open(self.box, row).values()]
 
+    async def jobs_of_endpoints(self, endpoint_ids: Sequence[UUID]) -> frozenset[UUID]:
+        rows = await self.connection.fetch(query("jobs_of_endpoints"), list(endpoint_ids))
+        return frozenset(row["job_id"] for row in rows)
+
     async def ask_for_analysis(self, endpoint_id: UUID) -> None:
         await self.connection.execute(query("ask_for_analysis"), endpoint_id)
 

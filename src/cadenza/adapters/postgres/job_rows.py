@@ -47,7 +47,7 @@ class PostgresJobRows:
 
     async def declared_jobs(self, tenant_id: UUID) -> Sequence[StoredJob]:
         everything = (None,) * 5  # of whatever name, and without a limit
-        rows = await self.connection.fetch(query("list_jobs"), tenant_id, False, *everything)
+        rows = await self.connection.fetch(query("list_jobs"), tenant_id, False, *everything, None)
         return [stored_job(row) for row in rows]
 
 

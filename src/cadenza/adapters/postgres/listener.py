@@ -5,12 +5,12 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
 
-import asyncpg
-
-from cadenza.adapters.postgres.database import CONNECT_SECONDS, PASSING
-from cadenza.adapters.postgres.sockets import WatchedConnection
+from cadenza.adapters.postgres.database import PASSING
+from cadenza.adapters.postgres.hosts import CONNECT_SECONDS, Hosts
 from cadenza.application.waiting import until_set
 
+NOT_HEARD = "NOTIFY does not arrive behind a pooler: this program looks by its tick"
+HEAR_AGAIN = "set CADENZA_LISTEN_DATABASE_URL to the address of the server itself"
 RETRY_SECONDS = 1.0
 ASK_EVERY = timedelta(seconds=30)  # a network that only swallows never says that it is gone
 
@@ -19,7 +19,7 @@ class Listener:
     """A connection of its own that calls back for each channel, and returns when it is lost."""
 
     def __init__(self, url: str, callbacks: Mapping[str, Callable[[], None]]) -> None:
-        self._url = url
+        self._hosts = Hosts(url)
         self._callbacks = callbacks
 
     async def run(self) -> None:
@@ -30,9 +30,7 @@ class Listener:
                 await asyncio.sleep(RETRY_SECONDS)
 
     async def _listen(self) -> None:
-        connection = await asyncpg.connect(
-            self._url, timeout=CONNECT_SECONDS, connection_class=WatchedConnection
-        )
+        connection = await self._hosts.connect()
         lost = asyncio.Event()
         connection.add_termination_listener(lambda _: lost.set())
         try:

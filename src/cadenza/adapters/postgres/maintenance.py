@@ -21,6 +21,8 @@ LONGEST_ROUND = "1h"
 KEEP_IDEMPOTENCY_KEYS = timedelta(days=1)
 KEEP_COUNTS = timedelta(days=2)
 KEEP_WORKERS = timedelta(days=1)  # that are gone, with the graphs that they knew
+KEEP_ANNOUNCEMENTS = timedelta(days=8)  # longer than the longest cooldown
+KEEP_RESULTS = timedelta(days=2)  # that are reported: a run may wait for a day
 LONGEST_STEP = "1s"  # making a day reads the default partition, while claims wait
 KEPT_BY_AGE = (
     ("analysis_sessions", "started_at"),
@@ -32,6 +34,9 @@ KEPT_BY_AGE = (
     ("grant_uses", "at"),
     ("job_quotas", "begun_at"),
     ("steering_history", "until_at"),
+    ("incidents", "resolved_at"),
+    ("deliveries", "created_at"),
+    ("asked_runs", "slot_at"),
 )
 # Not now, or not here: it stays as it is, and its rows are in the default partition.
 NOT_TO_BE_HAD = (
@@ -44,7 +49,7 @@ NOT_TO_BE_HAD = (
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class Round:
     """What one round of maintenance did."""
 
     days_made: int = 0
@@ -57,22 +62,22 @@ class Maintenance:
         self._database = database
         self._retention = retention
 
-    async def run_once(self) -> Kept:
+    async def run_once(self) -> Round:
         """One round; where another program is at it, nothing is done."""
         async with self._database.transaction() as guard:
             # A transaction's lock: behind a pooler a session's would never be given back.
             if not await guard.fetchval("SELECT pg_try_advisory_xact_lock($1)", LOCK):
-                return Kept()
+                return Round()
             await limit_silence(guard, LONGEST_ROUND)
             async with self._database.connection() as connection:
                 return await self._round(connection)
 
-    async def _round(self, connection: Connection) -> Kept:
+    async def _round(self, connection: Connection) -> Round:
         now: datetime = await connection.fetchval(query("database_time"))
         made = await _make_days(connection, now.date())
         dropped = await _drop_days(connection, (now - self._retention).date())
         deleted = await self._delete_old(connection, now)
-        return Kept(made, dropped, deleted)
+        return Round(made, dropped, deleted)
 
     async def _delete_old(self, connection: Connection, now: datetime) -> int:
         """Rows that are past their time, a batch at a time, so that nobody waits for long."""
@@ -83,6 +88,8 @@ class Maintenance:
             (_delete_by_age("idempotency_keys", "at"), now - KEEP_IDEMPOTENCY_KEYS),
             (_delete_by_age("run_counts", "since"), now - KEEP_COUNTS),
             (_delete_by_age("workers", "seen_at"), now - KEEP_WORKERS),
+            (_delete_by_age("announcements", "changed_at"), now - KEEP_ANNOUNCEMENTS),
+            (_delete_by_age("awaited_results", "created_at"), now - KEEP_RESULTS),
         ]
         for table in KEPT_BY_AGE:
             statements += [(_delete_by_age(*table), oldest), (_delete_short_lived(*table), now)]

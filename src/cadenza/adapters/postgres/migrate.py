@@ -1,6 +1,6 @@
 """Migrations: numbered files, forward only, safe when several programs start at once."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -77,6 +77,19 @@ async def status(database: Database) -> list[Applied]:
         Applied(migration, known[migration.number][1] if migration.number in known else None)
         for migration in migrations()
     ]
+
+
+async def applied_digests(database: Database) -> dict[int, str]:
+    """Everything that was applied, also by a newer version; nothing where there is no schema."""
+    async with database.connection() as connection:
+        known = await _known(connection) if await _table_exists(connection) else {}
+    return {number: digest for number, (digest, _) in known.items()}
+
+
+def unknown_migrations(applied: Collection[int]) -> list[int]:
+    """Those of a newer version."""
+    known = {migration.number for migration in migrations()}
+    return [number for number in applied if number not in known]
 
 
 async def _table_exists(connection: Connection) -> bool:

@@ -10,7 +10,7 @@ from cadenza.adapters.postgres.database import Connection, OverDatabase
 from cadenza.adapters.postgres.queries import one_row, query
 from cadenza.adapters.postgres.record_rows import present
 from cadenza.adapters.postgres.sessions import session_of, session_values, state_values
-from cadenza.adapters.postgres.storable import to_text
+from cadenza.adapters.postgres.storable import listed, to_text
 from cadenza.application.ports.planning import Reservation
 from cadenza.application.ports.suggestions import LedTo
 from cadenza.domain.quota import Allowance, Period
@@ -99,8 +99,12 @@ def _key(period: Period) -> tuple[UUID | str, ...]:
 class PostgresSuggestions(OverDatabase):
     """What planners suggested: kept in the calls of their sessions."""
 
-    async def open_suggestions(self, tenant_id: UUID, limit: int) -> Sequence[Suggestion]:
-        rows = await self._database.fetch(query("suggesting_sessions"), tenant_id, limit)
+    async def open_suggestions(
+        self, tenant_id: UUID, limit: int, job_ids: frozenset[UUID] | None = None
+    ) -> Sequence[Suggestion]:
+        rows = await self._database.fetch(
+            query("suggesting_sessions"), tenant_id, limit, listed(job_ids)
+        )
         suggestions = (
             suggestion
             for row in rows

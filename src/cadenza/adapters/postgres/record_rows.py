@@ -19,10 +19,14 @@ CHANNELS = {channel: f"cadenza_{channel}" for channel in Channel}
 _TAKEN = {
     "one_tenant_has_a_name": "a tenant of that name exists",
     "one_user_has_a_name": "a user of that name exists",
+    "one_user_has_an_email": "somebody has that address",
+    "one_user_has_an_identity": "somebody has signed in as that identity",
     "one_job_has_a_name": "a job of that name exists",
     "one_account_has_a_name": "an account of that name exists",
     "one_endpoint_has_a_name": "the job has an endpoint of that name",
     "one_schedule_has_a_name": "a schedule of that name exists",
+    "one_channel_has_a_name": "a channel of that name exists",
+    "one_webhook_has_a_name": "a webhook of that name exists",
 }
 
 

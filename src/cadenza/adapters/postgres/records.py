@@ -10,7 +10,7 @@ from cadenza.adapters.postgres.queries import one_row, query
 from cadenza.adapters.postgres.rows import Row
 from cadenza.adapters.postgres.scanning import scan, steps_of
 from cadenza.adapters.postgres.sessions import session_of
-from cadenza.adapters.postgres.storable import like
+from cadenza.adapters.postgres.storable import like, listed
 from cadenza.application.ports.event_log import BEGINNING, Position, StoredEvent
 from cadenza.application.ports.records import AuditRecord, AuditSearch, SessionSearch
 from cadenza.application.ports.search_result import SearchResult
@@ -32,7 +32,7 @@ class PostgresRecords(OverDatabase):
             self._database,
             "scan_sessions",
             (tenant_id, search.endpoint_id, search.from_at),
-            (search.brain, like(search.search), search.job_id),
+            (search.brain, like(search.search), search.job_id, listed(search.job_ids)),
             start=search.after or (search.to_at, UUID(int=0) if search.to_at else None),
             steps=steps_of(SESSION_STEPS, search.limit, is_plain=plain),
             limit=search.limit,

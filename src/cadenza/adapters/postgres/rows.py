@@ -27,7 +27,7 @@ def endpoint_of(row: Row, spread: timedelta) -> Endpoint:
         tenant_id=row["tenant_id"],
         job_id=row["job_id"],
         name=row["name"],
-        baseline=_baseline(row),
+        baseline=baseline_of(row),
         created_at=row["created_at"],
         min_interval=duration_of(row["min_interval_ms"]),
         max_interval=duration_of(row["max_interval_ms"]),
@@ -116,7 +116,7 @@ def _as_it_is(instant: datetime) -> datetime:
     return instant
 
 
-def _baseline(row: Row) -> Baseline:
+def baseline_of(row: Row) -> Baseline:
     if row["baseline_interval_ms"] is not None:
         return Every(row["baseline_interval_ms"] * MILLISECOND)
     if row["baseline_cron"] is not None:

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from cadenza.adapters.postgres.analysis_queue import health_of_row
 from cadenza.adapters.postgres.database import Connection, OverDatabase
+from cadenza.adapters.postgres.endpoint_ids import endpoint_ids
 from cadenza.adapters.postgres.queries import one_row, query
 from cadenza.adapters.postgres.rows import STATUSES, Row
 from cadenza.adapters.postgres.scanning import scan, steps_of
@@ -28,6 +29,7 @@ from cadenza.domain.target import masking_secrets
 
 STEPS = (200, 800, 2_000, 5_000)
 FEW_ENDPOINTS = 50  # each is looked up by itself; more of them are picked out of the tenant's
+MOST_ENDPOINTS = 10_000  # of the jobs that somebody is limited to
 FIRST = UUID(int=0)
 _FAILED = frozenset((RunStatus.FAILURE, RunStatus.TIMEOUT, RunStatus.CANCELLED))
 
@@ -35,21 +37,22 @@ _FAILED = frozenset((RunStatus.FAILURE, RunStatus.TIMEOUT, RunStatus.CANCELLED))
 class PostgresRunReads(OverDatabase):
     async def search_runs(self, tenant_id: UUID, search: RunSearch) -> SearchResult[ListedRun]:
         async with self._database.connection() as connection:
-            if search.is_plain and search.job_id is None:
+            if search.is_plain and search.job_id is None and search.job_ids is None:
                 return await _newest(connection, tenant_id, search)
-            endpoint_ids = await _endpoint_ids(connection, tenant_id, search)
-            if endpoint_ids is not None and not endpoint_ids:
+            most = None if search.job_ids is None else MOST_ENDPOINTS
+            own = await endpoint_ids(connection, tenant_id, search, most)
+            if own is not None and not own:
                 return SearchResult(())
-            several = endpoint_ids is not None and len(endpoint_ids) > 1
+            several = own is not None and len(own) > 1
             if several:
                 # A job that runs often is among the tenant's newest; that is far less to read.
-                newest = await _scan(connection, tenant_id, search, endpoint_ids, STEPS[:2])
+                newest = await _scan(connection, tenant_id, search, own, STEPS[:2])
                 if newest.reached is None or len(newest.items) == search.limit:
                     return newest
-            steps = _steps(search, endpoint_ids)
-            few = endpoint_ids is not None and len(endpoint_ids) <= FEW_ENDPOINTS
+            steps = _steps(search, own)
+            few = own is not None and len(own) <= FEW_ENDPOINTS
             whose = "endpoints" if few else "tenant"
-            return await _scan(connection, tenant_id, search, endpoint_ids, steps, whose)
+            return await _scan(connection, tenant_id, search, own, steps, whose)
 
     async def get_run(self, tenant_id: UUID, run_id: UUID) -> RunInFull:
         async with self._database.connection() as connection:
@@ -82,17 +85,6 @@ class PostgresLatestAnswers(OverDatabase):
         for row in rows:
             answers[row["job"]][row["endpoint"]] = from_json(row["body"])
         return answers
-
-
-async def _endpoint_ids(
-    connection: Connection, tenant_id: UUID, search: RunSearch
-) -> list[UUID] | None:
-    """Whose runs; None for all of the tenant's."""
-    if search.job_id is None:
-        return None if search.endpoint_id is None else [search.endpoint_id]
-    rows = await connection.fetch(query("endpoint_ids_of_job"), tenant_id, search.job_id)
-    ids = [row["id"] for row in rows]
-    return [own for own in ids if search.endpoint_id in (None, own)]
 
 
 async def _newest(

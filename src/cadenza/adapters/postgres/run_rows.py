@@ -1,6 +1,7 @@
 """The end of runs in a transaction: set-based, however many there are."""
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -24,10 +25,22 @@ class PostgresRunRows:
     async def lock_held(self, claims: Sequence[Claim], *, with_plans: bool = False) -> HeldRuns:
         await self.connection.execute(query("prefer_indexes"))
         rows = await self.connection.fetch(query("lock_held"), *claim_keys(claims), with_plans)
-        if not rows:
-            return HeldRuns(_NO_TIME, {})
         endpoints = {row["running_run_id"]: endpoint_of(row, self.spread) for row in rows}
-        return HeldRuns(rows[0]["now"], endpoints, frozenset(rows[0]["watched_tenants"] or ()))
+        locked = await self._still_held(endpoints.keys(), claims, leased=False)
+        if not rows:
+            return HeldRuns(_NO_TIME, {}, locked=locked)
+        watched = frozenset(rows[0]["watched_tenants"] or ())
+        return HeldRuns(rows[0]["now"], endpoints, watched, locked)
+
+    async def _still_held(
+        self, run_ids: AbstractSet[UUID], claims: Sequence[Claim], *, leased: bool
+    ) -> frozenset[UUID]:
+        """Still ours, but passed over: somebody else has their rows."""
+        missing = [claim for claim in claims if claim.run_id not in run_ids]
+        if not missing:
+            return frozenset()
+        rows = await self.connection.fetch(query("still_held"), *claim_keys(missing), leased)
+        return frozenset(row["run_id"] for row in rows)
 
     async def close_runs(
         self, finishes: Sequence[tuple[FinishedRun, Finish]], now: datetime
@@ -48,13 +61,15 @@ class PostgresRunRows:
         )
         return frozenset(row["run_id"] for row in rows)
 
-    async def lock_starting_runs(self, claims: Sequence[Claim]) -> Sequence[Starting]:
+    async def lock_starting_runs(
+        self, claims: Sequence[Claim]
+    ) -> tuple[Sequence[Starting], frozenset[UUID]]:
         requests = {claim.run_id: claim.request for claim in claims}
         grant_ids = [request.caller.grant_id for request in requests.values()]
         keys = (*claim_keys(claims), grant_ids)
         rows = await self.connection.fetch(query("lock_starting_runs"), *keys)
         grants = await grants_by_id(self.connection, set(grant_ids))
-        return [
+        starting = [
             Starting(
                 request := requests[row["run_id"]],
                 grants.get(request.caller.grant_id),
@@ -62,6 +77,8 @@ class PostgresRunRows:
             )
             for row in rows
         ]
+        locked = await self._still_held({row["run_id"] for row in rows}, claims, leased=True)
+        return starting, locked
 
     async def note_runs_started(self, claims: Sequence[Claim]) -> None:
         ids = [claim.endpoint_id for claim in claims]

@@ -1,6 +1,7 @@
 """Schedules and their slots in a transaction: set-based, however many slots there are."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -18,10 +19,11 @@ from cadenza.adapters.postgres.schedules import (
     schedule_run_of,
 )
 from cadenza.adapters.postgres.storable import from_json, to_json, to_text
-from cadenza.application.ports.claims import ClaimRequest
+from cadenza.application.ports.claims import ClaimRequest, Renewal
 from cadenza.application.ports.grants import Starting
-from cadenza.application.ports.schedules import DueSlots, SlotJob
+from cadenza.application.ports.schedules import ClosedSlots, DueSlots, SlotJob
 from cadenza.application.ports.store import Channel
+from cadenza.domain.claiming import TAKE_TURNS
 from cadenza.domain.errors import NotFound, StoreUnavailable
 from cadenza.domain.grant import Grant
 from cadenza.domain.graph import Resume
@@ -114,11 +116,10 @@ class PostgresScheduleRows:
 
 class PostgresSlotRows(PostgresScheduleRows):
     async def lock_due_slots(self, request: ClaimRequest, labels: Sequence[str]) -> DueSlots:
-        full = [
-            tenant for tenant, count in request.busy_tenants.items() if count >= request.per_tenant
-        ]
+        busy = request.busy_tenants
         rows = await self.connection.fetch(
-            query("lock_due_slots"), request.limit, request.ahead, list(labels), full
+            *(query("lock_due_slots"), request.limit, request.ahead, list(labels)),
+            *(list(busy), list(busy.values()), request.per_tenant, TAKE_TURNS),
         )
         slots = await self._due([row for row in rows if row["schedule_id"] is not None])
         return DueSlots(rows[0]["now"], slots, rows[0]["next_due_at"])
@@ -204,27 +205,50 @@ class PostgresSlotRows(PostgresScheduleRows):
             )
         return claims
 
-    async def renew_slots(self, claims: Sequence[SlotClaim], lease: timedelta) -> frozenset[UUID]:
+    async def renew_slots(self, claims: Sequence[SlotClaim], lease: timedelta) -> Renewal:
         rows = await self.connection.fetch(query("renew_slots"), *_keys(claims), lease)
+        renewed = frozenset(row["id"] for row in rows)
+        return Renewal(renewed, await self._held_but(renewed, claims, leased=True))
+
+    async def _held_but(
+        self, run_ids: AbstractSet[UUID], claims: Sequence[SlotClaim], *, leased: bool
+    ) -> frozenset[UUID]:
+        """Still ours, but passed over: somebody else has their rows."""
+        missing = [claim for claim in claims if claim.run_id not in run_ids]
+        if not missing:
+            return frozenset()
+        rows = await self.connection.fetch(query("slots_held"), *_keys(missing), leased)
         return frozenset(row["id"] for row in rows)
 
-    async def lock_starting(self, claims: Sequence[SlotClaim]) -> Sequence[Starting]:
+    async def lock_starting(
+        self, claims: Sequence[SlotClaim]
+    ) -> tuple[Sequence[Starting], frozenset[UUID]]:
         rows = await self.connection.fetch(query("lock_starting"), *_keys(claims))
         grants = await self._grants({row["grant_id"] for row in rows})
         requests = {claim.run_id: claim.request for claim in claims}
-        return [
+        starting = [
             Starting(requests[row["id"]], grants.get(row["grant_id"]), row["balance"])
             for row in rows
         ]
+        locked = await self._held_but({row["id"] for row in rows}, claims, leased=True)
+        return starting, locked
 
     async def note_started(self, claims: Sequence[SlotClaim]) -> None:
         await self.connection.execute(query("note_started"), [claim.run_id for claim in claims])
 
-    async def close_slots(
-        self, finished: Sequence[FinishedSlot]
-    ) -> tuple[frozenset[UUID], datetime | None]:
-        schedule_ids = [slot.claim.schedule.id for slot in finished]
-        await self.connection.execute(query("lock_schedules_of_runs"), schedule_ids)
+    async def close_slots(self, finished: Sequence[FinishedSlot]) -> ClosedSlots:
+        claims = [slot.claim for slot in finished]
+        schedules = await self.connection.fetch(
+            query("lock_schedules_of_runs"), [claim.schedule.id for claim in claims]
+        )
+        ours = await self.connection.fetch(
+            query("lock_ending"), *_keys(claims), [row["id"] for row in schedules]
+        )
+        ending = {row["id"] for row in ours}
+        locked = await self._held_but(ending, claims, leased=False)
+        finished = [slot for slot in finished if slot.claim.run_id in ending]
+        if not finished:
+            return ClosedSlots(frozenset(), locked)
         columns = zip(*(_values(slot) for slot in finished), strict=True)
         rows = await self.connection.fetch(query("close_slots"), *map(list, columns))
         stored = frozenset(row["id"] for row in rows)
@@ -236,7 +260,7 @@ class PostgresSlotRows(PostgresScheduleRows):
         ]
         await self._add_events(events)
         next_slots = [row["next_slot_at"] for row in rows if row["next_slot_at"] is not None]
-        return stored, min(next_slots, default=None)
+        return ClosedSlots(stored, locked, min(next_slots, default=None))
 
     async def add_run_events(self, claim: SlotClaim, events: Sequence[RunEvent]) -> None:
         await self._add_events([(claim, event) for event in events])

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from math import isfinite
 from typing import Any
 from uuid import UUID
@@ -15,12 +15,13 @@ from cadenza.adapters.postgres.storable import from_json
 from cadenza.adapters.postgres.targets import stored_endpoint
 from cadenza.application.ports.score import LaneBucket, LaneRun, Lanes, LaneSearch, Point
 from cadenza.domain.endpoint import MAX_SPREAD
-from cadenza.domain.family import FAMILIES
+from cadenza.domain.family import FAMILIES, Family, family_of
 from cadenza.domain.plan import SOURCES
 from cadenza.domain.run import Body
 from cadenza.domain.session import Session
 
 LONGEST_BODY = 8_000  # as it is stored: more would be read for one number
+_OF_SOURCE = {name: (source, family_of(source, None)) for name, source in SOURCES.items()}
 
 
 class PostgresScoreReads:
@@ -45,9 +46,13 @@ class PostgresScoreReads:
 
     async def lane_runs(
         self, endpoint_ids: Sequence[UUID], from_at: datetime, to_at: datetime
-    ) -> Sequence[LaneRun]:
+    ) -> Mapping[UUID, Sequence[LaneRun]]:
         span = (list(endpoint_ids), from_at, to_at)
-        return [_run(row) for row in await self._database.fetch(query("lane_runs"), *span)]
+        runs = [list[LaneRun]() for _ in endpoint_ids]
+        for row in await self._database.fetch(query("lane_runs"), *span):
+            number: int = row[0]
+            runs[number - 1].append(_run(row))
+        return dict(zip(endpoint_ids, runs, strict=True))
 
     async def lane_buckets(
         self,
@@ -69,10 +74,10 @@ class PostgresScoreReads:
         return [session_of(row) for row in rows]
 
     async def recent_bodies(
-        self, endpoint_ids: Sequence[UUID], each: int
+        self, endpoint_ids: Sequence[UUID], per_endpoint: int
     ) -> Mapping[UUID, Sequence[Body]]:
         statement = query("recent_bodies")
-        rows = await self._database.fetch(statement, list(endpoint_ids), each, LONGEST_BODY)
+        rows = await self._database.fetch(statement, list(endpoint_ids), per_endpoint, LONGEST_BODY)
         bodies: defaultdict[UUID, list[Any]] = defaultdict(list)
         for row in rows:
             bodies[row["id"]].append(from_json(row["body"]))
@@ -94,9 +99,15 @@ class PostgresScoreReads:
 
 
 def _run(row: Row) -> LaneRun:
-    run_id, endpoint_id, slot_at, source, family, status, *more = row
-    kinds = (SOURCES[source], FAMILIES[family], STATUSES[status])
-    return LaneRun(run_id, endpoint_id, slot_at, *kinds, *more)
+    _, run_id, slot, name, is_manual, candidates, status, attempt, started, *more = row
+    slot_at = datetime.fromtimestamp(slot, UTC)
+    started_at = None if started is None else datetime.fromtimestamp(started, UTC)
+    source, family = _OF_SOURCE[name]
+    if is_manual:
+        family = Family.MANUAL
+    elif candidates is not None:
+        family = family_of(source, {"candidates": from_json(candidates)})
+    return LaneRun(run_id, slot_at, source, family, STATUSES[status], attempt, started_at, *more)
 
 
 def _bucket(row: Row) -> LaneBucket:

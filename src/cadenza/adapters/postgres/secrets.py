@@ -12,6 +12,7 @@ import asyncpg
 from cadenza.adapters.postgres.accounts import SIGNING_KEY
 from cadenza.adapters.postgres.billing import VIRTUAL_KEY
 from cadenza.adapters.postgres.database import Database
+from cadenza.adapters.postgres.notification_rows import CHANNEL_URL
 from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.targets import HEADERS
 from cadenza.application.ports.sealed_values import Resealed, Unreadable
@@ -44,6 +45,7 @@ COLUMNS = (
     _SealedColumn(HEADERS, "outdated_headers", "replace_headers", json.loads, json.dumps),
     _one_in_each_row(SIGNING_KEY, "outdated_signing_keys", "replace_signing_keys"),
     _one_in_each_row(VIRTUAL_KEY, "outdated_virtual_keys", "replace_virtual_keys"),
+    _one_in_each_row(CHANNEL_URL, "outdated_channel_urls", "replace_channel_urls"),
 )
 
 

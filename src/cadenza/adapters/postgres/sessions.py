@@ -8,7 +8,7 @@ from uuid import UUID
 
 from cadenza.adapters.postgres.rows import Row
 from cadenza.adapters.postgres.storable import to_json, to_text
-from cadenza.domain.analysis import LookReason, Waiting
+from cadenza.domain.analysis import AnalysisReason, Waiting
 from cadenza.domain.billing import TokenUsage
 from cadenza.domain.instants import from_iso, iso, iso_or_none, latest, milliseconds
 from cadenza.domain.session import Session, SessionEnd, ToolCall
@@ -85,7 +85,7 @@ def session_of(row: Row) -> Session:
         repeats=row["repeats"],
         last_at=row["last_at"],
         prompt_version=row["prompt_version"],
-        reason=LookReason(row["reason"]) if row["reason"] is not None else None,
+        reason=AnalysisReason(row["reason"]) if row["reason"] is not None else None,
         usage=TokenUsage(row["input_tokens"], row["output_tokens"], row["cached_tokens"]),
         account_id=row["account_id"],
     )

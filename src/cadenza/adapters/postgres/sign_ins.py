@@ -38,7 +38,7 @@ class PostgresSignInRows:
     connection: Connection
 
     async def insert_sign_in(self, sign_in: SignIn) -> None:
-        async with present(f"no key {sign_in.key_id}"):
+        async with present(f"no key {sign_in.key_id or sign_in.user_id}"):
             await self.connection.execute(
                 query("insert_sign_in"),
                 sign_in.hash,

@@ -8,7 +8,7 @@ from uuid import UUID
 from cadenza.adapters.postgres.database import Connection, OverDatabase
 from cadenza.adapters.postgres.queries import query
 from cadenza.adapters.postgres.rows import Row, duration_of, ms
-from cadenza.adapters.postgres.storable import to_text
+from cadenza.adapters.postgres.storable import listed, to_text
 from cadenza.application.ports.search_result import SearchResult
 from cadenza.application.ports.steering_history import NamedEntry, SteeringSearch
 from cadenza.domain.hint import Author
@@ -20,6 +20,8 @@ from cadenza.domain.steering_history import (
     SteeringEntry,
     SteeringKind,
 )
+
+LAST = 2**63 - 1
 
 
 class PostgresSteeringRows:
@@ -36,7 +38,9 @@ class PostgresSteeringReads(OverDatabase):
         self, tenant_id: UUID, search: SteeringSearch
     ) -> SearchResult[NamedEntry]:
         before_at, before_id = search.after or (search.to_at, None)
-        number = before_id.int if before_id is not None else 0 if before_at is not None else None
+        number = 0 if before_at is not None else None
+        if before_id is not None:  # of another list it is any id at all
+            number = min(before_id.int, LAST)
         rows = await self._database.fetch(
             query("search_steering"),
             tenant_id,
@@ -46,6 +50,7 @@ class PostgresSteeringReads(OverDatabase):
             before_at,
             number,
             search.limit + 1,
+            listed(search.job_ids),
         )
         entries = [entry_of(row) for row in rows[: search.limit]]
         more = len(rows) > search.limit
@@ -54,10 +59,12 @@ class PostgresSteeringReads(OverDatabase):
         return SearchResult(entries, reached)
 
     async def steering_between(
-        self, endpoint_ids: Sequence[UUID], from_at: datetime, to_at: datetime, each: int
+        self, endpoint_ids: Sequence[UUID], from_at: datetime, to_at: datetime, per_endpoint: int
     ) -> Sequence[NamedEntry]:
         statement = query("steering_between")
-        rows = await self._database.fetch(statement, list(endpoint_ids), from_at, to_at, each)
+        rows = await self._database.fetch(
+            statement, list(endpoint_ids), from_at, to_at, per_endpoint
+        )
         return [entry_of(row) for row in rows]
 
 

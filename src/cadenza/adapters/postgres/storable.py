@@ -1,16 +1,21 @@
 """Text and JSON that PostgreSQL takes, whatever a target said."""
 
 import json
+from collections.abc import Collection
 from hashlib import blake2b
 from typing import Any, cast
+from uuid import UUID
 
 import pydantic_core
+
+# Made once: json.dumps makes one for each call, and answers come by thousands.
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 def to_json(value: Any) -> str:
     """JSON that jsonb takes, whatever a target said: no NUL, no lone surrogate, no NaN."""
     try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        text = _encode(value)
         if "\\u0000" not in text:
             text.encode()
             return text
@@ -27,6 +32,11 @@ def like(piece: str | None) -> str | None:
         return None
     escaped = piece.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     return f"%{escaped}%"
+
+
+def listed(ids: Collection[UUID] | None) -> list[UUID] | None:
+    """As a parameter of a query; None stays None."""
+    return None if ids is None else list(ids)
 
 
 def to_text(text: str) -> str:

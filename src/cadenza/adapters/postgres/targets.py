@@ -18,6 +18,7 @@ from cadenza.domain.graph import GraphLimits
 from cadenza.domain.graph_target import GraphTarget, Mandate
 from cadenza.domain.instants import milliseconds
 from cadenza.domain.plan import SOURCES
+from cadenza.domain.queue_target import QueueTarget
 from cadenza.domain.target import (
     KEPT,
     HttpTarget,
@@ -25,6 +26,7 @@ from cadenza.domain.target import (
     ShellTarget,
     Target,
     secrets_of,
+    with_secrets,
 )
 
 HEADERS = "endpoints.secret_headers"
@@ -37,6 +39,8 @@ def target_json(target: Target) -> str:
     if isinstance(target, FunctionTarget):
         timeout_ms = milliseconds(target.timeout)
         return to_json({"kind": "function", "function": target.path, "timeout_ms": timeout_ms})
+    if isinstance(target, QueueTarget):
+        return to_json({"kind": "queue", **_queue_fields(target)})
     if isinstance(target, ShellTarget):
         return to_json(
             {
@@ -57,6 +61,7 @@ def target_json(target: Target) -> str:
             "max_redirects": target.max_redirects,
             "success_statuses": list(target.success_statuses),
             "success_when": target.success_when,
+            "awaits_result": target.awaits_result,
         }
     )
 
@@ -72,17 +77,41 @@ def target_of(text: str, sealed: str | None = None) -> Target:
         return function_target(stored["function"], timeout)
     if stored["kind"] == "shell":
         return ShellTarget(tuple(stored["command"]), stored["folder"], timeout)
+    secrets = dict.fromkeys(json.loads(sealed), Secret(KEPT)) if sealed else {}
+    if stored["kind"] == "queue":
+        return with_secrets(_queue_of(stored), secrets)
     return HttpTarget(
         url=stored["url"],
         method=stored["method"],
         headers=stored["headers"],
-        secret_headers=dict.fromkeys(json.loads(sealed), Secret(KEPT)) if sealed else {},
+        secret_headers=secrets,
         body=stored["body"],
         timeout=timeout,
         max_redirects=stored.get("max_redirects", 0),
         success_statuses=tuple(stored.get("success_statuses", ())),
         success_when=stored.get("success_when"),
+        awaits_result=stored.get("awaits_result", False),
     )
+
+
+def _queue_fields(target: QueueTarget) -> dict[str, Any]:
+    """`url` is also what searches look at."""
+    return {
+        "url": target.url,
+        "method": "POST",  # the version before takes it for an HTTP target, and says what is wrong
+        "topic": target.topic,
+        "exchange": target.exchange,
+        "headers": dict(target.headers),
+        "body": target.body,
+        "timeout_ms": milliseconds(target.timeout),
+        "awaits_result": target.awaits_result,
+        "reply_to": target.reply_to,
+    }
+
+
+def _queue_of(stored: dict[str, Any]) -> QueueTarget:
+    fields = {name: stored[name] for name in stored if name not in ("kind", "method", "timeout_ms")}
+    return QueueTarget(**fields, timeout=stored["timeout_ms"] * MILLISECOND)
 
 
 def _graph_fields(target: GraphTarget) -> dict[str, Any]:

@@ -7,6 +7,7 @@ file is read again for an unknown key, and before each sealing.
 import base64
 import fcntl
 import os
+import re
 import stat
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
@@ -30,9 +31,9 @@ class KeyFile(MasterKeys):
         super().__init__({}, str(self._path))
         self._warn = warn
         self._version: Version = (0, 0, 0)
+        _make_folder(self._path.parent)
         with self._explained():
             if not self._path.exists():
-                self._path.parent.mkdir(parents=True, exist_ok=True)
                 with self._locked():
                     if not self._path.exists():  # another program may have been quicker
                         self._write(HEADER + _new_key())
@@ -58,6 +59,18 @@ class KeyFile(MasterKeys):
             first = next(n for n, line in enumerate(keys) if line.partition("#")[0].strip())
             self._write("".join([*keys[:first], _new_key(), *keys[first:]]))
         return self.writing()
+
+    def take(self, text: str) -> None:
+        """Keys that came from elsewhere; those that are there stay first, for they encrypt."""
+        read_keys(text, "what was brought")
+        lines = (line.partition("#")[0] for line in text.splitlines())
+        brought = [key for line in lines for key in re.split(r"[,\s]+", line) if key]
+        with self._explained(), self._locked():
+            before, _ = self._read()
+            known = {line.strip() for line in before.splitlines()}
+            added = [f"{key}\n" for key in brought if key not in known]
+            self._write("\n".join([before.rstrip("\n"), "".join(added)]))
+        self._refresh()
 
     def _refresh(self) -> None:
         with self._explained():
@@ -129,6 +142,17 @@ class KeyFile(MasterKeys):
                 f"The master key in {self.where} cannot be used: {error.strerror}. Put the file "
                 "back or let this user read and write it, or set CADENZA_MASTER_KEY."
             ) from error
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InstallationError(
+            f"The data folder {folder} cannot be made: {error.strerror}. Start where this user may "
+            "write, or set CADENZA_DATA_FOLDER to another folder; with CADENZA_MASTER_KEY the key "
+            "needs none."
+        ) from error
 
 
 def _new_key() -> str:

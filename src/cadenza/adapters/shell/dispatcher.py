@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from cadenza.adapters.shell.process import GroupProcess, start
+from cadenza.application.ports.tracing import present_traceparent
 from cadenza.domain.errors import InstallationError
 from cadenza.domain.instants import humanize, iso
 from cadenza.domain.run import Body, Claim, Outcome, RunStatus
@@ -80,8 +81,10 @@ class ShellDispatcher:
             raise _Unfit("not_started", f"{name[:200]!r} cannot be started: {why}{hint}") from error
 
     def _environment(self, claim: Claim) -> dict[str, str]:
+        traceparent = present_traceparent.get()
         return {
             "PATH": self._rules.path,
+            **({} if traceparent is None else {"TRACEPARENT": traceparent}),
             **self._rules.environment,
             "CADENZA_IDEMPOTENCY_KEY": claim.idempotency_key,
             "CADENZA_ATTEMPT": str(claim.attempt),

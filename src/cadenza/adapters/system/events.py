@@ -30,4 +30,5 @@ class LoggedEvents:
         write = getattr(log, LEVELS[event.kind])
         data = event.data.items()
         fields = {key: iso(it) if isinstance(it, datetime) else it for key, it in data}
-        write(event.kind, endpoint=event.endpoint_name, **fields)
+        ids = {"tenant_id": str(event.tenant_id), "endpoint_id": str(event.endpoint_id)}
+        write(event.kind, endpoint=event.endpoint_name, **{**ids, **fields})

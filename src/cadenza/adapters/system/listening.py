@@ -63,12 +63,12 @@ def _reason(command: str, host: str, port: int, error: OSError) -> str:
     if error.errno == errno.EADDRINUSE:
         other = port + 10 if port + 10 < 65536 else port - 10
         return (
-            f"Something listens on {where} already. Is Cadenza up? "
-            f"Otherwise take another port: cadenza {command} --port {other}"
+            f"{where} is already in use. Cadenza may be running there already. "
+            f"To use another port: cadenza {command} --port {other}"
         )
     if error.errno == errno.EACCES:
-        return f"This user may not listen on {where}: take a port above 1023, like --port 8080."
+        return f"This user may not listen on {where}. Use a port above 1023, such as --port 8080."
     return (
-        f"{host} is no address of this machine ({error.strerror}). Take --host 127.0.0.1 for "
-        "programs on this machine, or --host 0.0.0.0 for all networks."
+        f"{host} is not an address of this machine ({error.strerror}). Use --host 127.0.0.1 for "
+        "this machine only, or --host 0.0.0.0 for all networks."
     )

@@ -1,7 +1,7 @@
 """How much runs, and how: counted by time, family and outcome. Whatever is asked, only so many of
 the newest runs are looked at, and the answer says from when on it is whole."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import Protocol
@@ -21,6 +21,7 @@ class ActivitySearch:
     width: timedelta
     job_id: UUID | None = None
     endpoint_id: UUID | None = None
+    job_ids: frozenset[UUID] | None = None  # only of these; None: of all
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,8 @@ class ActivityBucket:
     counts: Mapping[Family, int]
     failed: int
     timed_out: int
+    cancelled: int = 0
+    running: int = 0
     lateness: Percentiles = field(default_factory=Percentiles)  # from slot to start
     duration: Percentiles = field(default_factory=Percentiles)  # from start to end
 
@@ -79,7 +82,11 @@ class ActivityReads(Protocol):
         """For each of these jobs that ran since then, without percentiles; in one query."""
         ...
 
-    async def count_states(self, tenant_id: UUID, job_id: UUID | None = None) -> StateCounts: ...
+    async def count_states(
+        self, tenant_id: UUID, job_id: UUID | None = None, job_ids: Collection[UUID] | None = None
+    ) -> StateCounts:
+        """Of one job, of some, or of all."""
+        ...
 
     async def states_of_jobs(
         self, tenant_id: UUID, job_ids: Sequence[UUID]
@@ -87,10 +94,12 @@ class ActivityReads(Protocol):
         """Of those that have endpoints; in one query."""
         ...
 
-    async def sessions_by_day(self, tenant_id: UUID, since: datetime) -> Sequence[DayOfSessions]:
-        """Oldest first, without days that had none."""
+    async def sessions_by_day(
+        self, tenant_id: UUID, since: datetime, job_ids: Collection[UUID] | None = None
+    ) -> Sequence[DayOfSessions]:
+        """Of some jobs, or of all; oldest first, without days that had none."""
         ...
 
-    async def idle_looks(self, tenant_id: UUID) -> int:
+    async def idle_looks(self, tenant_id: UUID, job_ids: Collection[UUID] | None = None) -> int:
         """How often a brain looked at an endpoint and found nothing to do."""
         ...

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from cadenza.domain.analysis import (
     AnalysisContext,
+    AnalysisReason,
     Attention,
-    LookReason,
     Response,
     SiblingState,
 )
@@ -30,7 +30,7 @@ class AnalysisRequest:
 
 
 class AnalysisQueue(Protocol):
-    async def claim_for_analysis(self, request: AnalysisRequest) -> Mapping[UUID, LookReason]:
+    async def claim_for_analysis(self, request: AnalysisRequest) -> Mapping[UUID, AnalysisReason]:
         """Lease endpoints that need a look, and why: what people ask for first, then those whose
         state changed.
 

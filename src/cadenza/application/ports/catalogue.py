@@ -9,7 +9,7 @@ from uuid import UUID
 from cadenza.domain.definition import EndpointDefinition
 from cadenza.domain.endpoint import Endpoint, EndpointOrder, EndpointState, Job
 from cadenza.domain.plan import Source
-from cadenza.domain.target import HttpTarget, Secret, Target, masking_secrets
+from cadenza.domain.target import Secret, Target, masking_secrets, secrets_of, with_secrets
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +45,9 @@ class StoredEndpoint:
     @property
     def opened_target(self) -> Target:
         """With its secrets, as far as they open."""
-        if not isinstance(self.target, HttpTarget) or not self.secrets:
+        if not self.secrets:
             return self.target
-        headers = {**self.target.secret_headers, **self.secrets}
-        return replace(self.target, secret_headers=headers)
+        return with_secrets(self.target, {**secrets_of(self.target), **self.secrets})
 
     def after(self, endpoint: Endpoint, target: Target | None = None) -> "StoredEndpoint":
         """As it is once these are stored; a definition that changed is a new revision."""
@@ -69,6 +68,7 @@ class JobSearch:
     archived: bool = False
     after: tuple[str, UUID] | None = None  # name and id of the last one seen
     limit: int = 50
+    job_ids: frozenset[UUID] | None = None  # only of these; None: of all
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +80,7 @@ class EndpointSearch:
     order: EndpointOrder = EndpointOrder.CREATED
     after: tuple[str, UUID] | None = None  # the value it is ordered by, and id, of the last seen
     limit: int = 50
+    job_ids: frozenset[UUID] | None = None  # only of these; None: of all
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,12 @@ class EndpointReads(Protocol):
     async def list_endpoints(
         self, tenant_id: UUID, search: EndpointSearch
     ) -> Sequence[StoredEndpoint]: ...
+
+    async def matching_ids(
+        self, tenant_id: UUID, search: EndpointSearch, limit: int
+    ) -> Sequence[UUID]:
+        """Of all that fit, whatever place in the list was asked for; by id."""
+        ...
 
     async def get_endpoint(
         self, tenant_id: UUID, endpoint_id: UUID, *, with_secrets: bool = False

@@ -50,6 +50,26 @@ class Finished(Protocol):
     def status(self) -> str: ...
 
 
+class ObservedClaim(Leased, Protocol):
+    """One that is counted and traced: a run, or a slot of a graph."""
+
+    @property
+    def source(self) -> str:
+        """What chose its slot."""
+        ...
+
+
+class ObservedFinish(Finished, Protocol):
+    @property
+    def claim(self) -> ObservedClaim: ...
+
+    @property
+    def started_at(self) -> datetime | None: ...
+
+    @property
+    def finished_at(self) -> datetime: ...
+
+
 C = TypeVar("C", bound=Leased)
 F_contra = TypeVar("F_contra", bound=Finished, contravariant=True)
 
@@ -65,6 +85,13 @@ class ClaimBatch(Generic[C]):
 class FinishReport:
     late: frozenset[UUID] = frozenset()  # came with an old epoch: counted, and changed nothing
     next_due_at: datetime | None = None  # the earliest of the next runs that were planned
+    locked: frozenset[UUID] = frozenset()  # not stored: somebody else holds their rows
+
+
+@dataclass(frozen=True, slots=True)
+class Renewal:
+    renewed: frozenset[UUID]
+    locked: frozenset[UUID] = frozenset()  # as they were: somebody else holds their rows
 
 
 class Claims(Protocol[C]):
@@ -78,14 +105,14 @@ class Claims(Protocol[C]):
         """Lease every running run that has no live lease, due or not: the sweep."""
         ...
 
-    async def renew(self, claims: Sequence[C], lease: timedelta) -> frozenset[UUID]:
-        """Extend the leases that are still ours; gives back the run ids of those."""
+    async def renew(self, claims: Sequence[C], lease: timedelta) -> Renewal:
+        """Extend the leases that are still ours; by the ids of their runs."""
         ...
 
 
 class Stores(Protocol[F_contra]):
     async def finish(self, finished: Sequence[F_contra]) -> FinishReport:
-        """Fence, store the results, plan what follows, free the leases."""
+        """Fence, store the results (at most one of a run), plan what follows, free the leases."""
         ...
 
 

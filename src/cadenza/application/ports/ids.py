@@ -1,6 +1,6 @@
 """Ids by how they begin, as people copy them from a list."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from enum import StrEnum
 from typing import Protocol
 from uuid import UUID
@@ -17,11 +17,20 @@ class IdKind(StrEnum):
     SCHEDULE_RUN = "schedule-run"
     GRANT = "grant"
     ACCOUNT = "account"
+    INCIDENT = "incident"
+    ROUTE = "route"
+    DELIVERY = "delivery"
 
 
 class IdReads(Protocol):
     async def ids_between(
-        self, tenant_id: UUID, kind: IdKind, first: UUID, last: UUID, limit: int
+        self,
+        tenant_id: UUID,
+        kind: IdKind,
+        first: UUID,
+        last: UUID,
+        limit: int,
+        job_ids: Collection[UUID] | None = None,
     ) -> Sequence[UUID]:
-        """Of one tenant, in their order."""
+        """Of one tenant, in their order; of some jobs, or of all and of what belongs to none."""
         ...

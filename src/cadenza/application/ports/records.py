@@ -17,6 +17,7 @@ class SessionSearch(Span):
     job_id: UUID | None = None
     brain: str | None = None
     search: str | None = None  # a piece of the reasoning
+    job_ids: frozenset[UUID] | None = None  # only of these; None: of all
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class Records(Protocol):
         ...
 
     async def search_audit(
-        self, tenant_id: UUID, search: AuditSearch
+        self, tenant_id: UUID, search: AuditSearch, /
     ) -> SearchResult[AuditRecord]: ...
 
     async def audit_of_job(

@@ -22,6 +22,7 @@ class RunSearch(Span):
     is_manual: bool | None = None
     error: str | None = None  # a piece of its kind or message
     status_code: int | None = None
+    job_ids: frozenset[UUID] | None = None  # only of these; None: of all
 
     @property
     def is_plain(self) -> bool:

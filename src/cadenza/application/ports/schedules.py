@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any, Protocol
 from uuid import UUID
 
-from cadenza.application.ports.claims import ClaimRequest
+from cadenza.application.ports.claims import ClaimRequest, Renewal
 from cadenza.application.ports.grants import Starting
 from cadenza.domain.schedule import Schedule
 from cadenza.domain.schedule_difference import StoredSchedule
@@ -42,6 +42,13 @@ class DueSlots:
     now: datetime
     slots: Sequence[DueSlot]
     next_due_at: datetime | None  # the earliest slot beyond those that are due
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedSlots:
+    stored: frozenset[UUID]  # run ids
+    locked: frozenset[UUID] = frozenset()  # as they were: somebody else holds their rows
+    next_slot_at: datetime | None = None  # the earliest of their schedules that waits
 
 
 class ScheduleReads(Protocol):
@@ -142,21 +149,19 @@ class SlotRows(Protocol):
         """Lease them; with the id that each gets. A run that one replaces is cancelled."""
         ...
 
-    async def renew_slots(
-        self, claims: Sequence[SlotClaim], lease: timedelta
-    ) -> frozenset[UUID]: ...
+    async def renew_slots(self, claims: Sequence[SlotClaim], lease: timedelta) -> Renewal: ...
 
-    async def lock_starting(self, claims: Sequence[SlotClaim]) -> Sequence[Starting]:
-        """Those that are still ours and not cancelled."""
+    async def lock_starting(
+        self, claims: Sequence[SlotClaim]
+    ) -> tuple[Sequence[Starting], frozenset[UUID]]:
+        """Those that are still ours and not cancelled; and of those the ones whose rows somebody
+        else has locked."""
         ...
 
     async def note_started(self, claims: Sequence[SlotClaim]) -> None: ...
 
-    async def close_slots(
-        self, finished: Sequence[FinishedSlot]
-    ) -> tuple[frozenset[UUID], datetime | None]:
-        """Store the results of those that are still ours; gives back their run ids, and the
-        earliest slot of their schedules that waits."""
+    async def close_slots(self, finished: Sequence[FinishedSlot]) -> ClosedSlots:
+        """Store the results of those that are still ours."""
         ...
 
     async def add_run_events(self, claim: SlotClaim, events: Sequence[RunEvent]) -> None: ...

@@ -31,17 +31,16 @@ class Lanes(NamedTuple):
 
 
 class LaneRun(NamedTuple):
-    """A tuple, because they come by thousands."""
+    """A tuple, because they come by thousands; with what is drawn, and no more."""
 
     id: UUID
-    endpoint_id: UUID
     slot_at: datetime
     source: Source
     family: Family
     status: RunStatus
     attempt: int
     started_at: datetime | None
-    finished_at: datetime | None
+    took_ms: int | None
     status_code: int | None
     error_kind: str | None
     error_message: str | None
@@ -74,8 +73,8 @@ class ScoreReads(Protocol):
 
     async def lane_runs(
         self, endpoint_ids: Sequence[UUID], from_at: datetime, to_at: datetime
-    ) -> Sequence[LaneRun]:
-        """Oldest slot first."""
+    ) -> Mapping[UUID, Sequence[LaneRun]]:
+        """Of each endpoint, oldest slot first."""
         ...
 
     async def lane_buckets(
@@ -96,7 +95,7 @@ class ScoreReads(Protocol):
         ...
 
     async def recent_bodies(
-        self, endpoint_ids: Sequence[UUID], each: int
+        self, endpoint_ids: Sequence[UUID], per_endpoint: int
     ) -> Mapping[UUID, Sequence[Body]]:
         """What each answered last, newest first; nothing that is long."""
         ...

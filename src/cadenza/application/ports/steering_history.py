@@ -22,6 +22,7 @@ class NamedEntry(NamedTuple):
 class SteeringSearch(Span):
     endpoint_id: UUID | None = None
     job_id: UUID | None = None
+    job_ids: frozenset[UUID] | None = None  # only of these; None: of all
 
 
 class SteeringRows(Protocol):
@@ -39,7 +40,7 @@ class SteeringReads(Protocol):
         ...
 
     async def steering_between(
-        self, endpoint_ids: Sequence[UUID], from_at: datetime, to_at: datetime, each: int
+        self, endpoint_ids: Sequence[UUID], from_at: datetime, to_at: datetime, per_endpoint: int
     ) -> Sequence[NamedEntry]:
         """What touches this time, at most so many of each endpoint, by begin."""
         ...

@@ -15,10 +15,15 @@ from typing import Protocol
 from uuid import UUID
 
 from cadenza.application.ports.accounts import AccountRows
+from cadenza.application.ports.awaited_results import ResultRows
 from cadenza.application.ports.billing import BillingRows
 from cadenza.application.ports.catalogue import StoredEndpoint, StoredJob
 from cadenza.application.ports.grants import GrantRows, Starting
+from cadenza.application.ports.notifications import DeliveryRows, IncidentRows, NotificationRows
+from cadenza.application.ports.people import PeopleRows
+from cadenza.application.ports.planner_stops import PlannerStopRows
 from cadenza.application.ports.planning import PlannerRows
+from cadenza.application.ports.run_authors import RunAuthorRows
 from cadenza.application.ports.schedules import ScheduleRows, SlotRows
 from cadenza.application.ports.sign_ins import SignInRows
 from cadenza.application.ports.steering_history import SteeringRows
@@ -35,6 +40,8 @@ class Channel(StrEnum):
     FINISHED = "finished"  # planners: runs have ended, or a person asked for an analysis
     SLOTS = "slots"  # graph workers: a slot may be due sooner than was known
     CANCELLED = "cancelled"  # graph workers: a run that one of them has is to end
+    DELIVERIES = "deliveries"  # notifiers: something is to be sent
+    RESULTS = "results"  # schedulers: a result was reported that one of them may wait for
 
 
 class Records(Protocol):
@@ -141,6 +148,8 @@ class EndpointRows(Protocol):
 
     async def ask_for_analysis(self, endpoint_id: UUID) -> None: ...
 
+    async def jobs_of_endpoints(self, endpoint_ids: Sequence[UUID]) -> frozenset[UUID]: ...
+
 
 class RemovalRows(Protocol):
     """For good. History: runs that have ended, with what hangs on them, and sessions."""
@@ -169,14 +178,15 @@ class HeldRuns:
     now: datetime
     endpoints: Mapping[UUID, Endpoint]
     watched_tenants: frozenset[UUID] = frozenset()
+    locked: frozenset[UUID] = frozenset()  # held, too, but somebody else has their rows
 
 
 class RunRows(Protocol):
     """Set-based: each is one statement, however many runs there are."""
 
     async def lock_held(self, claims: Sequence[Claim], *, with_plans: bool = False) -> HeldRuns:
-        """Those whose epoch still counts. A finish replaces the plan of a scheduled run, and
-        does not ask for it."""
+        """Those whose epoch still counts; it waits for nobody's lock. A finish replaces the plan of
+        a scheduled run, and does not ask for it."""
         ...
 
     async def close_runs(
@@ -189,8 +199,11 @@ class RunRows(Protocol):
         """Keep results that came with an old epoch, but not the same result a second time."""
         ...
 
-    async def lock_starting_runs(self, claims: Sequence[Claim]) -> Sequence[Starting]:
-        """Of graphs: those that are still ours."""
+    async def lock_starting_runs(
+        self, claims: Sequence[Claim]
+    ) -> tuple[Sequence[Starting], frozenset[UUID]]:
+        """Of graphs: those that are still ours; and of those the ones whose rows somebody else has
+        locked."""
         ...
 
     async def note_runs_started(self, claims: Sequence[Claim]) -> None:
@@ -233,7 +246,14 @@ class Transaction(
     BillingRows,
     GrantRows,
     SignInRows,
+    PeopleRows,
     SteeringRows,
+    PlannerStopRows,
+    IncidentRows,
+    NotificationRows,
+    DeliveryRows,
+    RunAuthorRows,
+    ResultRows,
     Protocol,
 ): ...
 

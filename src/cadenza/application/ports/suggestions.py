@@ -22,8 +22,10 @@ class LedTo:
 
 
 class SuggestionReads(Protocol):
-    async def open_suggestions(self, tenant_id: UUID, limit: int) -> Sequence[Suggestion]:
-        """Those that can still be accepted, the newest first."""
+    async def open_suggestions(
+        self, tenant_id: UUID, limit: int, job_ids: frozenset[UUID] | None = None
+    ) -> Sequence[Suggestion]:
+        """Those that can still be accepted, the newest first; of some jobs, or of all."""
         ...
 
     async def get_suggestion(

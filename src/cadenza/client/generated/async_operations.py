@@ -30,9 +30,17 @@ class AsyncOperations:
         """Do what was suggested, within the planner's bounds; 409 where it was accepted before."""
         return await self._call(operations.ACCEPT, (session_id,), fields)
 
+    async def acknowledge_incident(self, incident_id: str, /) -> types.IncidentResponse:
+        """Somebody is at it: no more is told of it unless it gets worse, or is over."""
+        return await self._call(operations.ACKNOWLEDGE_INCIDENT, (incident_id,), {})
+
     async def act_on_many(self, **fields: Unpack[types.BulkBody]) -> types.BulkResponse:
         """Pause, resume, clear the hints or reset the failures of up to 1,000 endpoints: all that can be done, in one transaction, and what became of each."""
         return await self._call(operations.ACT_ON_MANY, (), fields)
+
+    async def act_on_matching(self, **fields: Unpack[types.MatchingBody]) -> types.MatchingResponse:
+        """The same on every endpoint that fits, up to 10,000, a transaction for every thousand."""
+        return await self._call(operations.ACT_ON_MATCHING, (), fields)
 
     async def add_credits(
         self, account: str, /, **fields: Unpack[types.CreditsBody]
@@ -72,6 +80,12 @@ class AsyncOperations:
         """It ends now, and its worker is told; what it has cost stays charged."""
         return await self._call(operations.CANCEL_SCHEDULE_RUN, (schedule, schedule_run_id), {})
 
+    async def change_channel(
+        self, channel_id: str, /, **fields: Unpack[types.ChannelPatchBody]
+    ) -> types.ChannelResponse:
+        """Fields that are left out stay."""
+        return await self._call(operations.CHANGE_CHANNEL, (channel_id,), fields)
+
     async def change_endpoint(
         self, endpoint: str, /, **fields: Unpack[types.ChangeEndpointFields]
     ) -> types.EndpointDetailResponse:
@@ -87,21 +101,51 @@ class AsyncOperations:
     ) -> types.TenantResponse:
         return await self._call(operations.CHANGE_OWN_TENANT, (), fields)
 
+    async def change_role(
+        self, user_id: str, /, **fields: Unpack[types.AccessBody]
+    ) -> types.PersonResponse:
+        """In place of all roles that they had; it counts at once."""
+        return await self._call(operations.CHANGE_ROLE, (user_id,), fields)
+
+    async def change_route(
+        self, route_id: str, /, **fields: Unpack[types.RoutePatchBody]
+    ) -> types.RouteResponse:
+        """Fields that are left out stay."""
+        return await self._call(operations.CHANGE_ROUTE, (route_id,), fields)
+
     async def change_schedule(
         self, schedule: str, /, **fields: Unpack[types.ChangeScheduleFields]
     ) -> types.ScheduleDetailResponse:
         """The slot that waits changes with it; a run under way goes on as it was."""
         return await self._call(operations.CHANGE_SCHEDULE, (schedule,), fields)
 
+    async def change_webhook(
+        self, webhook_id: str, /, **fields: Unpack[types.WebhookPatchBody]
+    ) -> types.WebhookResponse:
+        """Fields that are left out stay."""
+        return await self._call(operations.CHANGE_WEBHOOK, (webhook_id,), fields)
+
     async def clear_hints(self, endpoint: str, /) -> types.EndpointResponse:
         """Drop both hints; the baseline returns at once."""
         return await self._call(operations.CLEAR_HINTS, (endpoint,), {})
+
+    async def count_matching(
+        self, **fields: Unpack[types.CountMatchingFields]
+    ) -> types.MatchingCountResponse:
+        """How many endpoints fit, and how many an action may be for at most."""
+        return await self._call(operations.COUNT_MATCHING, (), fields)
 
     async def create_account(
         self, **fields: Unpack[types.CreateAccountFields]
     ) -> types.AccountResponse:
         """It begins with no credits."""
         return await self._call(operations.CREATE_ACCOUNT, (), fields)
+
+    async def create_channel(
+        self, **fields: Unpack[types.CreateChannelFields]
+    ) -> types.ChannelResponse:
+        """The URL is checked, but nothing is sent: `test` does that."""
+        return await self._call(operations.CREATE_CHANNEL, (), fields)
 
     async def create_endpoint(
         self, job: str, /, **fields: Unpack[types.CreateEndpointFields]
@@ -111,6 +155,12 @@ class AsyncOperations:
     async def create_grant(self, **fields: Unpack[types.CreateGrantFields]) -> types.GrantResponse:
         """In your own name."""
         return await self._call(operations.CREATE_GRANT, (), fields)
+
+    async def create_invitation(
+        self, **fields: Unpack[types.InvitationBody]
+    ) -> types.CreatedInvitationResponse:
+        """Nothing is sent: give the link to whom you invite."""
+        return await self._call(operations.CREATE_INVITATION, (), fields)
 
     async def create_job(self, **fields: Unpack[types.CreateJobFields]) -> types.JobResponse:
         return await self._call(operations.CREATE_JOB, (), fields)
@@ -124,6 +174,16 @@ class AsyncOperations:
     ) -> types.CreatedKeyResponse:
         """The key itself is in this answer, and never again."""
         return await self._call(operations.CREATE_KEY_FOR_USER, (tenant_id, user_id), fields)
+
+    async def create_key_of_job(
+        self, job: str, /, **fields: Unpack[types.CreateKeyOfJobFields]
+    ) -> types.CreatedKeyResponse:
+        """For this job and nothing else, `read` or `operate`; it acts for you."""
+        return await self._call(operations.CREATE_KEY_OF_JOB, (job,), fields)
+
+    async def create_route(self, **fields: Unpack[types.CreateRouteFields]) -> types.RouteResponse:
+        """Which incidents a channel is told of, and when not."""
+        return await self._call(operations.CREATE_ROUTE, (), fields)
 
     async def create_schedule(
         self, **fields: Unpack[types.CreateScheduleFields]
@@ -157,6 +217,16 @@ class AsyncOperations:
         """How the account reaches a provider."""
         return await self._call(operations.CREATE_VIRTUAL_KEY, (account,), fields)
 
+    async def create_webhook(
+        self, **fields: Unpack[types.CreateWebhookFields]
+    ) -> types.WebhookResponse:
+        """Events from now on, signed with the tenant's signing key."""
+        return await self._call(operations.CREATE_WEBHOOK, (), fields)
+
+    async def delete_channel(self, channel_id: str, /) -> types.ChannelResponse:
+        """With its routes; what waits for it is not sent."""
+        return await self._call(operations.DELETE_CHANNEL, (channel_id,), {})
+
     async def delete_endpoint(
         self, endpoint: str, /, **fields: Unpack[types.DeleteEndpointFields]
     ) -> types.RemovalResponse:
@@ -168,6 +238,9 @@ class AsyncOperations:
     ) -> types.RemovalResponse:
         """For good, with its endpoints, their runs and sessions; only what is archived."""
         return await self._call(operations.DELETE_JOB, (job,), fields)
+
+    async def delete_route(self, route_id: str, /) -> types.RouteResponse:
+        return await self._call(operations.DELETE_ROUTE, (route_id,), {})
 
     async def delete_schedule(
         self, schedule: str, /, **fields: Unpack[types.DeleteScheduleFields]
@@ -184,6 +257,10 @@ class AsyncOperations:
     async def delete_user(self, tenant_id: str, user_id: str, /) -> types.DeletedResponse:
         """With their keys."""
         return await self._call(operations.DELETE_USER, (tenant_id, user_id), {})
+
+    async def delete_webhook(self, webhook_id: str, /) -> types.WebhookResponse:
+        """With its log; what waits for it is not sent."""
+        return await self._call(operations.DELETE_WEBHOOK, (webhook_id,), {})
 
     async def dismiss(
         self, session_id: str, /, **fields: Unpack[types.AcceptBody]
@@ -214,6 +291,10 @@ class AsyncOperations:
         """Runs by family and outcome, and how late and how long they were; the last hour where nothing else is asked for."""
         return await self._call(operations.GET_ACTIVITY, (), fields)
 
+    async def get_delivery(self, delivery_id: str, /) -> types.DeliveryDetailResponse:
+        """With what is or was sent."""
+        return await self._call(operations.GET_DELIVERY, (delivery_id,), {})
+
     async def get_endpoint(self, endpoint: str, /) -> types.EndpointDetailResponse:
         return await self._call(operations.GET_ENDPOINT, (endpoint,), {})
 
@@ -224,6 +305,9 @@ class AsyncOperations:
     async def get_health(self, endpoint: str, /) -> types.HealthResponse:
         """How its runs ended over the last hour, four hours and day."""
         return await self._call(operations.GET_HEALTH, (endpoint,), {})
+
+    async def get_incident(self, incident_id: str, /) -> types.IncidentResponse:
+        return await self._call(operations.GET_INCIDENT, (incident_id,), {})
 
     async def get_job(self, job: str, /) -> types.JobResponse:
         return await self._call(operations.GET_JOB, (job,), {})
@@ -237,6 +321,10 @@ class AsyncOperations:
     async def get_own_tenant(self) -> types.TenantResponse:
         return await self._call(operations.GET_OWN_TENANT, (), {})
 
+    async def get_planner(self) -> types.PlannerSwitchResponse:
+        """What it may do where a job has no modes of its own, and whether it is stopped."""
+        return await self._call(operations.GET_PLANNER, (), {})
+
     async def get_planner_days(
         self, **fields: Unpack[types.GetPlannerDaysFields]
     ) -> types.PlannerDaysResponse:
@@ -248,7 +336,7 @@ class AsyncOperations:
         return await self._call(operations.GET_QUOTA, (), {})
 
     async def get_quota_of_job(self, job: str, /) -> types.JobQuotaResponse:
-        """Tokens and money for sessions about this job today (UTC)."""
+        """Tokens and money for sessions about this job today (UTC), and the runs that detectors may add to its baseline."""
         return await self._call(operations.GET_QUOTA_OF_JOB, (job,), {})
 
     async def get_run(self, run_id: str, /) -> types.RunDetailResponse:
@@ -298,6 +386,12 @@ class AsyncOperations:
         """A number of its answers over time, and which numbers there are: those that rules read first, then those that move most."""
         return await self._call(operations.GET_VALUES, (endpoint,), fields)
 
+    async def give_role_for_job(
+        self, job: str, user_id: str, /, **fields: Unpack[types.RoleBody]
+    ) -> types.JobPersonResponse:
+        """To anybody of the tenant, in place of the role for this job that they had; what they have elsewhere stays."""
+        return await self._call(operations.GIVE_ROLE_FOR_JOB, (job, user_id), fields)
+
     async def healthz(self) -> types.AliveResponse:
         """The process answers."""
         return await self._call(operations.HEALTHZ, (), {})
@@ -313,6 +407,12 @@ class AsyncOperations:
     ) -> types.EndpointResponse:
         """Run once at an instant, if the baseline does not come first."""
         return await self._call(operations.HINT_ONE_SHOT, (endpoint,), fields)
+
+    async def invite_to_job(
+        self, job: str, /, **fields: Unpack[types.JobInvitationBody]
+    ) -> types.CreatedInvitationResponse:
+        """To this job and nothing else."""
+        return await self._call(operations.INVITE_TO_JOB, (job,), fields)
 
     async def judge_rules(self, endpoint: str, /) -> types.RulesNowResponse:
         """The declared rules that read it, judged now on its latest answer; nothing comes of it."""
@@ -333,6 +433,16 @@ class AsyncOperations:
     ) -> AsyncIterator[types.AuditEntryResponse]:
         """Who did what, newest first."""
         return self._pages(operations.LIST_AUDIT, (), fields)
+
+    async def list_channels(self) -> types.ChannelsResponse:
+        """By name, with how they do."""
+        return await self._call(operations.LIST_CHANNELS, (), {})
+
+    def list_deliveries(
+        self, **fields: Unpack[types.ListDeliveriesFields]
+    ) -> AsyncIterator[types.DeliveryResponse]:
+        """Messages to channels and events to webhooks, the newest first."""
+        return self._pages(operations.LIST_DELIVERIES, (), fields)
 
     def list_endpoints(
         self, **fields: Unpack[types.ListEndpointsFields]
@@ -355,17 +465,47 @@ class AsyncOperations:
         """The ids of one kind that begin so, a few at most."""
         return await self._call(operations.LIST_IDS, (), fields)
 
+    def list_incidents(
+        self, **fields: Unpack[types.ListIncidentsFields]
+    ) -> AsyncIterator[types.IncidentResponse]:
+        """The newest first."""
+        return self._pages(operations.LIST_INCIDENTS, (), fields)
+
+    async def list_invitations(self) -> types.InvitationsResponse:
+        """Newest first; those that have ended, for a month."""
+        return await self._call(operations.LIST_INVITATIONS, (), {})
+
+    async def list_invitations_to_job(self, job: str, /) -> types.InvitationsResponse:
+        """To this job and nothing else, newest first; those that have ended, for a month."""
+        return await self._call(operations.LIST_INVITATIONS_TO_JOB, (job,), {})
+
     def list_jobs(self, **fields: Unpack[types.ListJobsFields]) -> AsyncIterator[types.JobResponse]:
         return self._pages(operations.LIST_JOBS, (), fields)
 
     async def list_keys(self) -> types.KeysResponse:
         return await self._call(operations.LIST_KEYS, (), {})
 
+    async def list_keys_of_job(self, job: str, /) -> types.KeysResponse:
+        """Those for this job and nothing else, whoever they act for."""
+        return await self._call(operations.LIST_KEYS_OF_JOB, (job,), {})
+
     def list_ledger(
         self, account: str, /, **fields: Unpack[types.ListLedgerFields]
     ) -> AsyncIterator[types.LedgerEntryResponse]:
         """Newest first, each with the balance after it."""
         return self._pages(operations.LIST_LEDGER, (account,), fields)
+
+    async def list_people(self) -> types.PeopleResponse:
+        """Everybody who has a role here, by name."""
+        return await self._call(operations.LIST_PEOPLE, (), {})
+
+    async def list_people_of_job(self, job: str, /) -> types.JobPeopleResponse:
+        """Who has a role for this very job, by name; not those who see it by a role in the tenant."""
+        return await self._call(operations.LIST_PEOPLE_OF_JOB, (job,), {})
+
+    async def list_routes(self) -> types.RoutesResponse:
+        """The oldest first."""
+        return await self._call(operations.LIST_ROUTES, (), {})
 
     def list_runs(
         self, **fields: Unpack[types.ListRunsFields]
@@ -432,6 +572,10 @@ class AsyncOperations:
         """The oldest first, revoked ones among them."""
         return await self._call(operations.LIST_VIRTUAL_KEYS, (account,), {})
 
+    async def list_webhooks(self) -> types.WebhooksResponse:
+        """By name."""
+        return await self._call(operations.LIST_WEBHOOKS, (), {})
+
     async def list_workers(
         self, **fields: Unpack[types.ListWorkersFields]
     ) -> types.WorkersResponse:
@@ -468,9 +612,27 @@ class AsyncOperations:
         """The database answers, and its schema is the one that this version needs."""
         return await self._call(operations.READYZ, (), {})
 
+    async def remove_person(self, user_id: str, /) -> types.PersonResponse:
+        """With their keys and browsers, at once; what they granted is revoked."""
+        return await self._call(operations.REMOVE_PERSON, (user_id,), {})
+
+    async def report_result(
+        self, run_id: str, /, **fields: Unpack[types.ResultBody]
+    ) -> types.ResultResponse:
+        """The first report of a run counts."""
+        return await self._call(operations.REPORT_RESULT, (run_id,), fields)
+
+    async def resend_delivery(self, delivery_id: str, /) -> types.DeliveryResponse:
+        """The same content once more, as a new delivery with an id of its own."""
+        return await self._call(operations.RESEND_DELIVERY, (delivery_id,), {})
+
     async def reset_failures(self, endpoint: str, /) -> types.EndpointResponse:
         """Forget the failures, and with them the back-off."""
         return await self._call(operations.RESET_FAILURES, (endpoint,), {})
+
+    async def resolve_incident(self, incident_id: str, /) -> types.IncidentResponse:
+        """By hand: it stays closed until the same begins anew."""
+        return await self._call(operations.RESOLVE_INCIDENT, (incident_id,), {})
 
     async def restore(
         self, session_id: str, /, **fields: Unpack[types.AcceptBody]
@@ -497,9 +659,23 @@ class AsyncOperations:
         """No run starts under it from now on; revoking it again changes nothing."""
         return await self._call(operations.REVOKE_GRANT, (grant_id,), {})
 
+    async def revoke_invitation(self, invitation_id: str, /) -> types.InvitationResponse:
+        """Its link opens nothing from now on."""
+        return await self._call(operations.REVOKE_INVITATION, (invitation_id,), {})
+
+    async def revoke_invitation_to_job(
+        self, job: str, job_invitation_id: str, /
+    ) -> types.InvitationResponse:
+        """Its link opens nothing from now on."""
+        return await self._call(operations.REVOKE_INVITATION_TO_JOB, (job, job_invitation_id), {})
+
     async def revoke_key(self, key_id: str, /) -> types.KeyResponse:
         """It opens nothing from now on."""
         return await self._call(operations.REVOKE_KEY, (key_id,), {})
+
+    async def revoke_key_of_job(self, job: str, job_key_id: str, /) -> types.KeyResponse:
+        """It opens nothing from now on."""
+        return await self._call(operations.REVOKE_KEY_OF_JOB, (job, job_key_id), {})
 
     async def revoke_virtual_key(
         self, account: str, virtual_key_id: str, /
@@ -510,7 +686,7 @@ class AsyncOperations:
     async def rotate_key(
         self, key_id: str, /, **fields: Unpack[types.KeyRotationBody]
     ) -> types.CreatedKeyResponse:
-        """A new key in the place of another, with the same user, name and scopes."""
+        """A new key in the place of another, with the same user, name, scopes and jobs."""
         return await self._call(operations.ROTATE_KEY, (key_id,), fields)
 
     async def run_now(self, endpoint: str, /) -> types.RequestedRunResponse:
@@ -527,7 +703,7 @@ class AsyncOperations:
         """The runs whose slots its hints and pauses chose, the oldest first."""
         return await self._call(operations.RUNS_OF_SESSION, (session_id,), fields)
 
-    async def search(self, **fields: Unpack[types.SearchFields]) -> types.FoundResponse:
+    async def search(self, **fields: Unpack[types.SearchFields]) -> types.SearchResponse:
         """Jobs, endpoints, runs by their error or status code, and sessions by their reasoning: of runs and sessions those of the last seven days."""
         return await self._call(operations.SEARCH, (), fields)
 
@@ -537,9 +713,41 @@ class AsyncOperations:
         """Calls to its api are made with it from now on."""
         return await self._call(operations.SET_DEFAULT_KEY, (account, virtual_key_id), {})
 
+    async def start_every_planner(self) -> types.SwitchedResponse:
+        """In the tenants that were stopped from here; one that has stopped its own stays stopped."""
+        return await self._call(operations.START_EVERY_PLANNER, (), {})
+
+    async def start_planner(self) -> types.PlannerSwitchResponse:
+        """With exactly the modes that were, but for those that somebody has set since."""
+        return await self._call(operations.START_PLANNER, (), {})
+
+    async def stop_every_planner(
+        self, **fields: Unpack[types.StopPlannerBody]
+    ) -> types.SwitchedResponse:
+        """In every tenant."""
+        return await self._call(operations.STOP_EVERY_PLANNER, (), fields)
+
+    async def stop_planner(
+        self, **fields: Unpack[types.StopPlannerBody]
+    ) -> types.PlannerSwitchResponse:
+        """No rule, detector or model acts or advises, whatever modes a job has."""
+        return await self._call(operations.STOP_PLANNER, (), fields)
+
+    async def take_role_for_job(self, job: str, user_id: str, /) -> types.JobPersonResponse:
+        """What they have elsewhere stays."""
+        return await self._call(operations.TAKE_ROLE_FOR_JOB, (job, user_id), {})
+
+    async def test_channel(self, channel_id: str, /) -> types.DeliveryResponse:
+        """Sends a message through a notifier; read the delivery to see how that ended."""
+        return await self._call(operations.TEST_CHANNEL, (channel_id,), {})
+
     async def test_endpoint(self, endpoint: str, /) -> types.TestCallResponse:
         """Call the target once, now."""
         return await self._call(operations.TEST_ENDPOINT, (endpoint,), {})
+
+    async def test_webhook(self, webhook_id: str, /) -> types.DeliveryResponse:
+        """Sends `webhook.test` through a notifier; read the delivery to see how that ended."""
+        return await self._call(operations.TEST_WEBHOOK, (webhook_id,), {})
 
     async def verify_ledger(self, account: str, /) -> types.LedgerCheckResponse:
         """Whether the balance is the sum of the ledger, entry by entry, and every charge is in it."""

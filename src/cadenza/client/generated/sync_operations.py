@@ -30,9 +30,17 @@ class SyncOperations:
         """Do what was suggested, within the planner's bounds; 409 where it was accepted before."""
         return self._call(operations.ACCEPT, (session_id,), fields)
 
+    def acknowledge_incident(self, incident_id: str, /) -> types.IncidentResponse:
+        """Somebody is at it: no more is told of it unless it gets worse, or is over."""
+        return self._call(operations.ACKNOWLEDGE_INCIDENT, (incident_id,), {})
+
     def act_on_many(self, **fields: Unpack[types.BulkBody]) -> types.BulkResponse:
         """Pause, resume, clear the hints or reset the failures of up to 1,000 endpoints: all that can be done, in one transaction, and what became of each."""
         return self._call(operations.ACT_ON_MANY, (), fields)
+
+    def act_on_matching(self, **fields: Unpack[types.MatchingBody]) -> types.MatchingResponse:
+        """The same on every endpoint that fits, up to 10,000, a transaction for every thousand."""
+        return self._call(operations.ACT_ON_MATCHING, (), fields)
 
     def add_credits(
         self, account: str, /, **fields: Unpack[types.CreditsBody]
@@ -72,6 +80,12 @@ class SyncOperations:
         """It ends now, and its worker is told; what it has cost stays charged."""
         return self._call(operations.CANCEL_SCHEDULE_RUN, (schedule, schedule_run_id), {})
 
+    def change_channel(
+        self, channel_id: str, /, **fields: Unpack[types.ChannelPatchBody]
+    ) -> types.ChannelResponse:
+        """Fields that are left out stay."""
+        return self._call(operations.CHANGE_CHANNEL, (channel_id,), fields)
+
     def change_endpoint(
         self, endpoint: str, /, **fields: Unpack[types.ChangeEndpointFields]
     ) -> types.EndpointDetailResponse:
@@ -85,19 +99,47 @@ class SyncOperations:
     def change_own_tenant(self, **fields: Unpack[types.TenantPatchBody]) -> types.TenantResponse:
         return self._call(operations.CHANGE_OWN_TENANT, (), fields)
 
+    def change_role(
+        self, user_id: str, /, **fields: Unpack[types.AccessBody]
+    ) -> types.PersonResponse:
+        """In place of all roles that they had; it counts at once."""
+        return self._call(operations.CHANGE_ROLE, (user_id,), fields)
+
+    def change_route(
+        self, route_id: str, /, **fields: Unpack[types.RoutePatchBody]
+    ) -> types.RouteResponse:
+        """Fields that are left out stay."""
+        return self._call(operations.CHANGE_ROUTE, (route_id,), fields)
+
     def change_schedule(
         self, schedule: str, /, **fields: Unpack[types.ChangeScheduleFields]
     ) -> types.ScheduleDetailResponse:
         """The slot that waits changes with it; a run under way goes on as it was."""
         return self._call(operations.CHANGE_SCHEDULE, (schedule,), fields)
 
+    def change_webhook(
+        self, webhook_id: str, /, **fields: Unpack[types.WebhookPatchBody]
+    ) -> types.WebhookResponse:
+        """Fields that are left out stay."""
+        return self._call(operations.CHANGE_WEBHOOK, (webhook_id,), fields)
+
     def clear_hints(self, endpoint: str, /) -> types.EndpointResponse:
         """Drop both hints; the baseline returns at once."""
         return self._call(operations.CLEAR_HINTS, (endpoint,), {})
 
+    def count_matching(
+        self, **fields: Unpack[types.CountMatchingFields]
+    ) -> types.MatchingCountResponse:
+        """How many endpoints fit, and how many an action may be for at most."""
+        return self._call(operations.COUNT_MATCHING, (), fields)
+
     def create_account(self, **fields: Unpack[types.CreateAccountFields]) -> types.AccountResponse:
         """It begins with no credits."""
         return self._call(operations.CREATE_ACCOUNT, (), fields)
+
+    def create_channel(self, **fields: Unpack[types.CreateChannelFields]) -> types.ChannelResponse:
+        """The URL is checked, but nothing is sent: `test` does that."""
+        return self._call(operations.CREATE_CHANNEL, (), fields)
 
     def create_endpoint(
         self, job: str, /, **fields: Unpack[types.CreateEndpointFields]
@@ -107,6 +149,12 @@ class SyncOperations:
     def create_grant(self, **fields: Unpack[types.CreateGrantFields]) -> types.GrantResponse:
         """In your own name."""
         return self._call(operations.CREATE_GRANT, (), fields)
+
+    def create_invitation(
+        self, **fields: Unpack[types.InvitationBody]
+    ) -> types.CreatedInvitationResponse:
+        """Nothing is sent: give the link to whom you invite."""
+        return self._call(operations.CREATE_INVITATION, (), fields)
 
     def create_job(self, **fields: Unpack[types.CreateJobFields]) -> types.JobResponse:
         return self._call(operations.CREATE_JOB, (), fields)
@@ -120,6 +168,16 @@ class SyncOperations:
     ) -> types.CreatedKeyResponse:
         """The key itself is in this answer, and never again."""
         return self._call(operations.CREATE_KEY_FOR_USER, (tenant_id, user_id), fields)
+
+    def create_key_of_job(
+        self, job: str, /, **fields: Unpack[types.CreateKeyOfJobFields]
+    ) -> types.CreatedKeyResponse:
+        """For this job and nothing else, `read` or `operate`; it acts for you."""
+        return self._call(operations.CREATE_KEY_OF_JOB, (job,), fields)
+
+    def create_route(self, **fields: Unpack[types.CreateRouteFields]) -> types.RouteResponse:
+        """Which incidents a channel is told of, and when not."""
+        return self._call(operations.CREATE_ROUTE, (), fields)
 
     def create_schedule(
         self, **fields: Unpack[types.CreateScheduleFields]
@@ -151,6 +209,14 @@ class SyncOperations:
         """How the account reaches a provider."""
         return self._call(operations.CREATE_VIRTUAL_KEY, (account,), fields)
 
+    def create_webhook(self, **fields: Unpack[types.CreateWebhookFields]) -> types.WebhookResponse:
+        """Events from now on, signed with the tenant's signing key."""
+        return self._call(operations.CREATE_WEBHOOK, (), fields)
+
+    def delete_channel(self, channel_id: str, /) -> types.ChannelResponse:
+        """With its routes; what waits for it is not sent."""
+        return self._call(operations.DELETE_CHANNEL, (channel_id,), {})
+
     def delete_endpoint(
         self, endpoint: str, /, **fields: Unpack[types.DeleteEndpointFields]
     ) -> types.RemovalResponse:
@@ -162,6 +228,9 @@ class SyncOperations:
     ) -> types.RemovalResponse:
         """For good, with its endpoints, their runs and sessions; only what is archived."""
         return self._call(operations.DELETE_JOB, (job,), fields)
+
+    def delete_route(self, route_id: str, /) -> types.RouteResponse:
+        return self._call(operations.DELETE_ROUTE, (route_id,), {})
 
     def delete_schedule(
         self, schedule: str, /, **fields: Unpack[types.DeleteScheduleFields]
@@ -178,6 +247,10 @@ class SyncOperations:
     def delete_user(self, tenant_id: str, user_id: str, /) -> types.DeletedResponse:
         """With their keys."""
         return self._call(operations.DELETE_USER, (tenant_id, user_id), {})
+
+    def delete_webhook(self, webhook_id: str, /) -> types.WebhookResponse:
+        """With its log; what waits for it is not sent."""
+        return self._call(operations.DELETE_WEBHOOK, (webhook_id,), {})
 
     def dismiss(
         self, session_id: str, /, **fields: Unpack[types.AcceptBody]
@@ -206,6 +279,10 @@ class SyncOperations:
         """Runs by family and outcome, and how late and how long they were; the last hour where nothing else is asked for."""
         return self._call(operations.GET_ACTIVITY, (), fields)
 
+    def get_delivery(self, delivery_id: str, /) -> types.DeliveryDetailResponse:
+        """With what is or was sent."""
+        return self._call(operations.GET_DELIVERY, (delivery_id,), {})
+
     def get_endpoint(self, endpoint: str, /) -> types.EndpointDetailResponse:
         return self._call(operations.GET_ENDPOINT, (endpoint,), {})
 
@@ -217,6 +294,9 @@ class SyncOperations:
         """How its runs ended over the last hour, four hours and day."""
         return self._call(operations.GET_HEALTH, (endpoint,), {})
 
+    def get_incident(self, incident_id: str, /) -> types.IncidentResponse:
+        return self._call(operations.GET_INCIDENT, (incident_id,), {})
+
     def get_job(self, job: str, /) -> types.JobResponse:
         return self._call(operations.GET_JOB, (job,), {})
 
@@ -226,6 +306,10 @@ class SyncOperations:
 
     def get_own_tenant(self) -> types.TenantResponse:
         return self._call(operations.GET_OWN_TENANT, (), {})
+
+    def get_planner(self) -> types.PlannerSwitchResponse:
+        """What it may do where a job has no modes of its own, and whether it is stopped."""
+        return self._call(operations.GET_PLANNER, (), {})
 
     def get_planner_days(
         self, **fields: Unpack[types.GetPlannerDaysFields]
@@ -238,7 +322,7 @@ class SyncOperations:
         return self._call(operations.GET_QUOTA, (), {})
 
     def get_quota_of_job(self, job: str, /) -> types.JobQuotaResponse:
-        """Tokens and money for sessions about this job today (UTC)."""
+        """Tokens and money for sessions about this job today (UTC), and the runs that detectors may add to its baseline."""
         return self._call(operations.GET_QUOTA_OF_JOB, (job,), {})
 
     def get_run(self, run_id: str, /) -> types.RunDetailResponse:
@@ -284,6 +368,12 @@ class SyncOperations:
         """A number of its answers over time, and which numbers there are: those that rules read first, then those that move most."""
         return self._call(operations.GET_VALUES, (endpoint,), fields)
 
+    def give_role_for_job(
+        self, job: str, user_id: str, /, **fields: Unpack[types.RoleBody]
+    ) -> types.JobPersonResponse:
+        """To anybody of the tenant, in place of the role for this job that they had; what they have elsewhere stays."""
+        return self._call(operations.GIVE_ROLE_FOR_JOB, (job, user_id), fields)
+
     def healthz(self) -> types.AliveResponse:
         """The process answers."""
         return self._call(operations.HEALTHZ, (), {})
@@ -299,6 +389,12 @@ class SyncOperations:
     ) -> types.EndpointResponse:
         """Run once at an instant, if the baseline does not come first."""
         return self._call(operations.HINT_ONE_SHOT, (endpoint,), fields)
+
+    def invite_to_job(
+        self, job: str, /, **fields: Unpack[types.JobInvitationBody]
+    ) -> types.CreatedInvitationResponse:
+        """To this job and nothing else."""
+        return self._call(operations.INVITE_TO_JOB, (job,), fields)
 
     def judge_rules(self, endpoint: str, /) -> types.RulesNowResponse:
         """The declared rules that read it, judged now on its latest answer; nothing comes of it."""
@@ -319,6 +415,16 @@ class SyncOperations:
     ) -> Iterator[types.AuditEntryResponse]:
         """Who did what, newest first."""
         return self._pages(operations.LIST_AUDIT, (), fields)
+
+    def list_channels(self) -> types.ChannelsResponse:
+        """By name, with how they do."""
+        return self._call(operations.LIST_CHANNELS, (), {})
+
+    def list_deliveries(
+        self, **fields: Unpack[types.ListDeliveriesFields]
+    ) -> Iterator[types.DeliveryResponse]:
+        """Messages to channels and events to webhooks, the newest first."""
+        return self._pages(operations.LIST_DELIVERIES, (), fields)
 
     def list_endpoints(
         self, **fields: Unpack[types.ListEndpointsFields]
@@ -341,17 +447,47 @@ class SyncOperations:
         """The ids of one kind that begin so, a few at most."""
         return self._call(operations.LIST_IDS, (), fields)
 
+    def list_incidents(
+        self, **fields: Unpack[types.ListIncidentsFields]
+    ) -> Iterator[types.IncidentResponse]:
+        """The newest first."""
+        return self._pages(operations.LIST_INCIDENTS, (), fields)
+
+    def list_invitations(self) -> types.InvitationsResponse:
+        """Newest first; those that have ended, for a month."""
+        return self._call(operations.LIST_INVITATIONS, (), {})
+
+    def list_invitations_to_job(self, job: str, /) -> types.InvitationsResponse:
+        """To this job and nothing else, newest first; those that have ended, for a month."""
+        return self._call(operations.LIST_INVITATIONS_TO_JOB, (job,), {})
+
     def list_jobs(self, **fields: Unpack[types.ListJobsFields]) -> Iterator[types.JobResponse]:
         return self._pages(operations.LIST_JOBS, (), fields)
 
     def list_keys(self) -> types.KeysResponse:
         return self._call(operations.LIST_KEYS, (), {})
 
+    def list_keys_of_job(self, job: str, /) -> types.KeysResponse:
+        """Those for this job and nothing else, whoever they act for."""
+        return self._call(operations.LIST_KEYS_OF_JOB, (job,), {})
+
     def list_ledger(
         self, account: str, /, **fields: Unpack[types.ListLedgerFields]
     ) -> Iterator[types.LedgerEntryResponse]:
         """Newest first, each with the balance after it."""
         return self._pages(operations.LIST_LEDGER, (account,), fields)
+
+    def list_people(self) -> types.PeopleResponse:
+        """Everybody who has a role here, by name."""
+        return self._call(operations.LIST_PEOPLE, (), {})
+
+    def list_people_of_job(self, job: str, /) -> types.JobPeopleResponse:
+        """Who has a role for this very job, by name; not those who see it by a role in the tenant."""
+        return self._call(operations.LIST_PEOPLE_OF_JOB, (job,), {})
+
+    def list_routes(self) -> types.RoutesResponse:
+        """The oldest first."""
+        return self._call(operations.LIST_ROUTES, (), {})
 
     def list_runs(
         self, **fields: Unpack[types.ListRunsFields]
@@ -416,6 +552,10 @@ class SyncOperations:
         """The oldest first, revoked ones among them."""
         return self._call(operations.LIST_VIRTUAL_KEYS, (account,), {})
 
+    def list_webhooks(self) -> types.WebhooksResponse:
+        """By name."""
+        return self._call(operations.LIST_WEBHOOKS, (), {})
+
     def list_workers(self, **fields: Unpack[types.ListWorkersFields]) -> types.WorkersResponse:
         """Schedulers, planners and graph workers, those that live first."""
         return self._call(operations.LIST_WORKERS, (), fields)
@@ -448,9 +588,27 @@ class SyncOperations:
         """The database answers, and its schema is the one that this version needs."""
         return self._call(operations.READYZ, (), {})
 
+    def remove_person(self, user_id: str, /) -> types.PersonResponse:
+        """With their keys and browsers, at once; what they granted is revoked."""
+        return self._call(operations.REMOVE_PERSON, (user_id,), {})
+
+    def report_result(
+        self, run_id: str, /, **fields: Unpack[types.ResultBody]
+    ) -> types.ResultResponse:
+        """The first report of a run counts."""
+        return self._call(operations.REPORT_RESULT, (run_id,), fields)
+
+    def resend_delivery(self, delivery_id: str, /) -> types.DeliveryResponse:
+        """The same content once more, as a new delivery with an id of its own."""
+        return self._call(operations.RESEND_DELIVERY, (delivery_id,), {})
+
     def reset_failures(self, endpoint: str, /) -> types.EndpointResponse:
         """Forget the failures, and with them the back-off."""
         return self._call(operations.RESET_FAILURES, (endpoint,), {})
+
+    def resolve_incident(self, incident_id: str, /) -> types.IncidentResponse:
+        """By hand: it stays closed until the same begins anew."""
+        return self._call(operations.RESOLVE_INCIDENT, (incident_id,), {})
 
     def restore(
         self, session_id: str, /, **fields: Unpack[types.AcceptBody]
@@ -477,9 +635,23 @@ class SyncOperations:
         """No run starts under it from now on; revoking it again changes nothing."""
         return self._call(operations.REVOKE_GRANT, (grant_id,), {})
 
+    def revoke_invitation(self, invitation_id: str, /) -> types.InvitationResponse:
+        """Its link opens nothing from now on."""
+        return self._call(operations.REVOKE_INVITATION, (invitation_id,), {})
+
+    def revoke_invitation_to_job(
+        self, job: str, job_invitation_id: str, /
+    ) -> types.InvitationResponse:
+        """Its link opens nothing from now on."""
+        return self._call(operations.REVOKE_INVITATION_TO_JOB, (job, job_invitation_id), {})
+
     def revoke_key(self, key_id: str, /) -> types.KeyResponse:
         """It opens nothing from now on."""
         return self._call(operations.REVOKE_KEY, (key_id,), {})
+
+    def revoke_key_of_job(self, job: str, job_key_id: str, /) -> types.KeyResponse:
+        """It opens nothing from now on."""
+        return self._call(operations.REVOKE_KEY_OF_JOB, (job, job_key_id), {})
 
     def revoke_virtual_key(self, account: str, virtual_key_id: str, /) -> types.VirtualKeyResponse:
         """Its secret is forgotten."""
@@ -488,7 +660,7 @@ class SyncOperations:
     def rotate_key(
         self, key_id: str, /, **fields: Unpack[types.KeyRotationBody]
     ) -> types.CreatedKeyResponse:
-        """A new key in the place of another, with the same user, name and scopes."""
+        """A new key in the place of another, with the same user, name, scopes and jobs."""
         return self._call(operations.ROTATE_KEY, (key_id,), fields)
 
     def run_now(self, endpoint: str, /) -> types.RequestedRunResponse:
@@ -505,7 +677,7 @@ class SyncOperations:
         """The runs whose slots its hints and pauses chose, the oldest first."""
         return self._call(operations.RUNS_OF_SESSION, (session_id,), fields)
 
-    def search(self, **fields: Unpack[types.SearchFields]) -> types.FoundResponse:
+    def search(self, **fields: Unpack[types.SearchFields]) -> types.SearchResponse:
         """Jobs, endpoints, runs by their error or status code, and sessions by their reasoning: of runs and sessions those of the last seven days."""
         return self._call(operations.SEARCH, (), fields)
 
@@ -513,9 +685,37 @@ class SyncOperations:
         """Calls to its api are made with it from now on."""
         return self._call(operations.SET_DEFAULT_KEY, (account, virtual_key_id), {})
 
+    def start_every_planner(self) -> types.SwitchedResponse:
+        """In the tenants that were stopped from here; one that has stopped its own stays stopped."""
+        return self._call(operations.START_EVERY_PLANNER, (), {})
+
+    def start_planner(self) -> types.PlannerSwitchResponse:
+        """With exactly the modes that were, but for those that somebody has set since."""
+        return self._call(operations.START_PLANNER, (), {})
+
+    def stop_every_planner(self, **fields: Unpack[types.StopPlannerBody]) -> types.SwitchedResponse:
+        """In every tenant."""
+        return self._call(operations.STOP_EVERY_PLANNER, (), fields)
+
+    def stop_planner(self, **fields: Unpack[types.StopPlannerBody]) -> types.PlannerSwitchResponse:
+        """No rule, detector or model acts or advises, whatever modes a job has."""
+        return self._call(operations.STOP_PLANNER, (), fields)
+
+    def take_role_for_job(self, job: str, user_id: str, /) -> types.JobPersonResponse:
+        """What they have elsewhere stays."""
+        return self._call(operations.TAKE_ROLE_FOR_JOB, (job, user_id), {})
+
+    def test_channel(self, channel_id: str, /) -> types.DeliveryResponse:
+        """Sends a message through a notifier; read the delivery to see how that ended."""
+        return self._call(operations.TEST_CHANNEL, (channel_id,), {})
+
     def test_endpoint(self, endpoint: str, /) -> types.TestCallResponse:
         """Call the target once, now."""
         return self._call(operations.TEST_ENDPOINT, (endpoint,), {})
+
+    def test_webhook(self, webhook_id: str, /) -> types.DeliveryResponse:
+        """Sends `webhook.test` through a notifier; read the delivery to see how that ended."""
+        return self._call(operations.TEST_WEBHOOK, (webhook_id,), {})
 
     def verify_ledger(self, account: str, /) -> types.LedgerCheckResponse:
         """Whether the balance is the sum of the ledger, entry by entry, and every charge is in it."""

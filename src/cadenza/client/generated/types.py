@@ -10,6 +10,19 @@ from typing import Any, Literal, NotRequired, Union
 from typing_extensions import TypedDict
 
 Instant = Union[str, datetime]
+AnalysisReason = Literal[
+    "asked",
+    "ran",
+    "sibling-ran",
+    "never-analysed",
+    "failure-streak",
+    "sibling-changed",
+    "failed",
+    "due",
+    "retry",
+]
+
+
 Author = Literal["person", "planner"]
 
 
@@ -20,6 +33,9 @@ BulkResult = Literal["done", "unchanged", "archived", "not-found"]
 
 
 Concurrency = Literal["forbid", "allow", "replace"]
+
+
+DeliveryStatus = Literal["waiting", "delivered", "failed"]
 
 
 EndpointOrder = Literal["created_at", "name", "next_run_at"]
@@ -41,6 +57,9 @@ ErrorCode = Literal[
 ]
 
 
+ExportFormat = Literal["ndjson", "csv"]
+
+
 Family = Literal["baseline", "tightened", "relaxed", "once", "manual", "held"]
 
 
@@ -54,20 +73,31 @@ GraphState = Literal["ready", "broken", "away"]
 
 
 IdKind = Literal[
-    "job", "endpoint", "run", "session", "schedule", "schedule-run", "grant", "account"
+    "job",
+    "endpoint",
+    "run",
+    "session",
+    "schedule",
+    "schedule-run",
+    "grant",
+    "account",
+    "incident",
+    "route",
+    "delivery",
 ]
 
 
-LookReason = Literal[
-    "asked",
-    "ran",
-    "sibling-ran",
-    "never-analysed",
-    "failure-streak",
-    "sibling-changed",
-    "failed",
-    "due",
-    "retry",
+IncidentKind = Literal[
+    "failing",
+    "late",
+    "planner-pause",
+    "suggestion",
+    "quota",
+    "grant-expiring",
+    "key-expiring",
+    "worker-lost",
+    "channel-failing",
+    "webhook-disabled",
 ]
 
 
@@ -77,6 +107,9 @@ Mode = Literal["off", "advise", "act"]
 ModelApi = Literal["openai", "anthropic"]
 
 
+Role = Literal["viewer", "operator", "owner"]
+
+
 RunStatus = Literal["running", "success", "failure", "timeout", "cancelled"]
 
 
@@ -84,6 +117,9 @@ Scope = Literal["read", "operate", "admin"]
 
 
 SessionEnd = Literal["submitted", "unfinished", "out-of-calls", "failed", "skipped"]
+
+
+Severity = Literal["info", "warning", "error", "critical"]
 
 
 SlotStatus = Literal["scheduled", "running", "success", "error", "skipped", "cancelled", "waiting"]
@@ -117,6 +153,11 @@ class AcceptedSuggestionResponse(TypedDict):
     session_id: str
     call: int
     effect: dict[str, Any]
+
+
+class AccessBody(TypedDict):
+    role: NotRequired[Union["Role", None]]
+    jobs: NotRequired[list["JobRoleBody"]]
 
 
 class AccountBody(TypedDict):
@@ -193,6 +234,16 @@ class AppliedManifestResponse(TypedDict):
     warnings: list["WarningResponse"]
 
 
+class AskedByResponse(TypedDict):
+    """Who asked for a run by hand, or whose hint chose its slot"""
+
+    kind: "SteeredBy"
+    name: Union[str, None]
+    user_id: Union[str, None]
+    session_id: Union[str, None]
+    reason: str
+
+
 class AuditEntryResponse(TypedDict):
     id: int
     at: str
@@ -249,6 +300,47 @@ class ChangedJobResponse(TypedDict):
     warnings: list[str]
 
 
+class ChannelBody(TypedDict):
+    name: str
+    url: str
+
+
+class ChannelPatchBody(TypedDict):
+    name: NotRequired[Union[str, None]]
+    url: NotRequired[Union[str, None]]
+    enabled: NotRequired[Union[bool, None]]
+
+
+class ChannelResponse(TypedDict):
+    id: str
+    name: str
+    service: str
+    url: str
+    enabled: bool
+    created_at: str
+    failing_since: Union[str, None]
+    failures: int
+    last_error: Union[str, None]
+    last_sent_at: Union[str, None]
+
+
+class ChannelsResponse(TypedDict):
+    items: list["ChannelResponse"]
+
+
+class CreatedInvitationResponse(TypedDict):
+    id: str
+    email: str
+    role: Union["Role", None]
+    jobs: list["JobRoleResponse"]
+    invited_by: str
+    created_at: str
+    expires_at: str
+    accepted_at: Union[str, None]
+    revoked_at: Union[str, None]
+    path: str
+
+
 class CreatedKeyResponse(TypedDict):
     id: str
     name: str
@@ -258,6 +350,7 @@ class CreatedKeyResponse(TypedDict):
     expires_at: Union[str, None]
     revoked_at: Union[str, None]
     last_used_at: Union[str, None]
+    job_ids: Union[list[str], None]
     key: str
 
 
@@ -276,6 +369,37 @@ class CreditsBody(TypedDict):
 
 class DeletedResponse(TypedDict):
     id: str
+
+
+class DeliveryDetailResponse(TypedDict):
+    id: str
+    kind: str
+    title: str
+    channel_id: Union[str, None]
+    webhook_id: Union[str, None]
+    status: "DeliveryStatus"
+    attempt: int
+    error: Union[str, None]
+    status_code: Union[int, None]
+    created_at: str
+    due_at: str
+    finished_at: Union[str, None]
+    payload: dict[str, Any]
+
+
+class DeliveryResponse(TypedDict):
+    id: str
+    kind: str
+    title: str
+    channel_id: Union[str, None]
+    webhook_id: Union[str, None]
+    status: "DeliveryStatus"
+    attempt: int
+    error: Union[str, None]
+    status_code: Union[int, None]
+    created_at: str
+    due_at: str
+    finished_at: Union[str, None]
 
 
 class DismissedSuggestionResponse(TypedDict):
@@ -358,6 +482,12 @@ class EndpointDocument(TypedDict):
     grant: NotRequired[Union[str, None]]
     account: NotRequired[Union[str, None]]
     function: NotRequired[Union[str, None]]
+    queue: NotRequired[Union[str, None]]
+    topic: NotRequired[Union[str, None]]
+    exchange: NotRequired[Union[str, None]]
+    password: NotRequired[Union[str, None]]
+    await_result: NotRequired[Union[bool, None]]
+    reply_to: NotRequired[Union[str, None]]
     timeout: NotRequired[Union[Union[int, str], None]]
     timeout_ms: NotRequired[Union[int, None]]
 
@@ -413,14 +543,6 @@ class FieldResponse(TypedDict):
 class FirstKeyBody(TypedDict):
     name: NotRequired[str]
     scopes: NotRequired[list["Scope"]]
-
-
-class FoundResponse(TypedDict):
-    jobs: list["JobResponse"]
-    endpoints: list["EndpointResponse"]
-    runs: list["ListedRunResponse"]
-    sessions: list["SessionResponse"]
-    since: str
 
 
 class GrantBody(TypedDict):
@@ -509,10 +631,51 @@ class IdsResponse(TypedDict):
     more: bool
 
 
+class IncidentResponse(TypedDict):
+    id: str
+    kind: "IncidentKind"
+    name: str
+    severity: "Severity"
+    detail: str
+    measure: int
+    times: int
+    job_id: Union[str, None]
+    endpoint_id: Union[str, None]
+    opened_at: str
+    updated_at: str
+    acknowledged_at: Union[str, None]
+    acknowledged_by: Union[str, None]
+    resolved_at: Union[str, None]
+    resolved_by: Union[str, None]
+
+
 class IntervalHintBody(TypedDict):
     interval: Union[int, str]
     ttl: NotRequired[Union[int, str]]
     reason: NotRequired[str]
+
+
+class InvitationBody(TypedDict):
+    role: NotRequired[Union["Role", None]]
+    jobs: NotRequired[list["JobRoleBody"]]
+    email: str
+    lasts: NotRequired[Union[Union[int, str], None]]
+
+
+class InvitationResponse(TypedDict):
+    id: str
+    email: str
+    role: Union["Role", None]
+    jobs: list["JobRoleResponse"]
+    invited_by: str
+    created_at: str
+    expires_at: str
+    accepted_at: Union[str, None]
+    revoked_at: Union[str, None]
+
+
+class InvitationsResponse(TypedDict):
+    items: list["InvitationResponse"]
 
 
 class JobDocument(TypedDict):
@@ -532,6 +695,28 @@ class JobFields(TypedDict):
     planner: NotRequired[Union["PlannerDocument", None]]
 
 
+class JobInvitationBody(TypedDict):
+    role: "Role"
+    email: str
+    lasts: NotRequired[Union[Union[int, str], None]]
+
+
+class JobKeyBody(TypedDict):
+    name: str
+    scopes: list["Scope"]
+    expires_at: NotRequired[Union[Instant, None]]
+
+
+class JobPeopleResponse(TypedDict):
+    items: list["JobPersonResponse"]
+
+
+class JobPersonResponse(TypedDict):
+    id: str
+    name: str
+    role: "Role"
+
+
 class JobQuotaResponse(TypedDict):
     token_limit: Union[int, None]
     used: int
@@ -543,6 +728,7 @@ class JobQuotaResponse(TypedDict):
     cost_left: Union[float, None]
     refused_at: Union[str, None]
     day: str
+    extra_runs: "PurseResponse"
 
 
 class JobResponse(TypedDict):
@@ -557,6 +743,16 @@ class JobResponse(TypedDict):
     revision: int
     rules: list[dict[str, Any]]
     planner: "PlannerResponse"
+
+
+class JobRoleBody(TypedDict):
+    job_id: str
+    role: "Role"
+
+
+class JobRoleResponse(TypedDict):
+    job_id: str
+    role: "Role"
 
 
 class JobStripResponse(TypedDict):
@@ -574,8 +770,9 @@ JobStripsResponse = TypedDict(
 class KeyBody(TypedDict):
     name: str
     scopes: list["Scope"]
-    user_id: NotRequired[Union[str, None]]
     expires_at: NotRequired[Union[Instant, None]]
+    user_id: NotRequired[Union[str, None]]
+    job_ids: NotRequired[Union[list[str], None]]
 
 
 class KeyResponse(TypedDict):
@@ -587,6 +784,7 @@ class KeyResponse(TypedDict):
     expires_at: Union[str, None]
     revoked_at: Union[str, None]
     last_used_at: Union[str, None]
+    job_ids: Union[list[str], None]
 
 
 class KeyRotationBody(TypedDict):
@@ -699,6 +897,7 @@ class ListedRunResponse(TypedDict):
     error_message: Union[str, None]
     skipped_slots: int
     skipped_reason: Union[str, None]
+    asked_by: Union["AskedByResponse", None]
     endpoint: str
     job_id: str
     job: str
@@ -717,13 +916,48 @@ class ManifestDocument(TypedDict):
     schedules: NotRequired[list["ScheduleDocument"]]
 
 
+class MatchingBody(TypedDict):
+    """What fits all of these; those that are left out are not asked"""
+
+    action: "BulkAction"
+    expected: int
+    job_id: NotRequired[Union[str, None]]
+    search: NotRequired[Union[str, None]]
+    state: NotRequired[Union["EndpointState", None]]
+    until: NotRequired[Union[Instant, None]]
+    reason: NotRequired[str]
+
+
+class MatchingCountResponse(TypedDict):
+    count: int
+    is_more: bool
+
+
+class MatchingResponse(TypedDict):
+    matched: int
+    done: int
+    unchanged: int
+    archived: int
+
+
 class MeResponse(TypedDict):
     tenant_id: str
     tenant_name: str
     user_id: str
     user_name: str
     key_id: str
+    key_expires_at: Union[str, None]
     scopes: list["Scope"]
+    job_ids: Union[list[str], None]
+    operable_job_ids: Union[list[str], None]
+    owned_job_ids: list[str]
+    server_version: str
+
+
+class ModesResponse(TypedDict):
+    rules: "Mode"
+    detectors: "Mode"
+    llm: "Mode"
 
 
 class NeighbourResponse(TypedDict):
@@ -754,9 +988,23 @@ class PauseResponse(TypedDict):
     reason: str
 
 
+class PeopleResponse(TypedDict):
+    items: list["PersonResponse"]
+
+
 class PercentilesResponse(TypedDict):
     p50: Union[float, None]
     p95: Union[float, None]
+
+
+class PersonResponse(TypedDict):
+    id: str
+    name: str
+    email: Union[str, None]
+    role: Union["Role", None]
+    jobs: list["JobRoleResponse"]
+    created_at: str
+    uses_provider: bool
 
 
 class PlannedRunResponse(TypedDict):
@@ -798,11 +1046,38 @@ class PlannerResponse(TypedDict):
     account: Union[str, None]
 
 
+class PlannerStopResponse(TypedDict):
+    stopped_at: str
+    stopped_by: Union[str, None]
+    reason: str
+    modes: "ModesResponse"
+    jobs: int
+
+
+class PlannerSwitchResponse(TypedDict):
+    modes: "ModesResponse"
+    stop: Union["PlannerStopResponse", None]
+
+
 class PreviewResponse(TypedDict):
     endpoint_id: str
     at: str
     planned: list["UpcomingRunResponse"]
     baseline: list["UpcomingRunResponse"]
+
+
+class PurseResponse(TypedDict):
+    """Runs above the baseline, of all endpoints of a job together; what is used fades over two days"""
+
+    size: float
+    used: float
+    left: float
+
+
+QuietBody = TypedDict("QuietBody", {"from": str, "to": str, "timezone": NotRequired[str]})
+
+
+QuietResponse = TypedDict("QuietResponse", {"from": str, "to": str, "timezone": str})
 
 
 class QuotaResponse(TypedDict):
@@ -836,6 +1111,69 @@ class RequestedAnalysisResponse(TypedDict):
 class RequestedRunResponse(TypedDict):
     endpoint_id: str
     slot_at: str
+
+
+class ResultBody(TypedDict):
+    """How the work of a run went"""
+
+    status: Literal["success", "failure"]
+    body: NotRequired[Any]
+    message: NotRequired[Union[str, None]]
+
+
+class ResultResponse(TypedDict):
+    run_id: str
+    status: "RunStatus"
+
+
+class RoleBody(TypedDict):
+    role: "Role"
+
+
+class RouteBody(TypedDict):
+    job_id: NotRequired[Union[str, None]]
+    kinds: NotRequired[list["IncidentKind"]]
+    min_severity: NotRequired["Severity"]
+    quiet: NotRequired[Union["QuietBody", None]]
+    critical_passes: NotRequired[bool]
+    group: NotRequired[Union[int, str]]
+    cooldown: NotRequired[Union[int, str]]
+    tells_recovery: NotRequired[bool]
+    enabled: NotRequired[bool]
+    channel_id: str
+
+
+class RoutePatchBody(TypedDict):
+    """Fields that are left out stay"""
+
+    job_id: NotRequired[Union[str, None]]
+    kinds: NotRequired[list["IncidentKind"]]
+    min_severity: NotRequired["Severity"]
+    quiet: NotRequired[Union["QuietBody", None]]
+    critical_passes: NotRequired[bool]
+    group: NotRequired[Union[int, str]]
+    cooldown: NotRequired[Union[int, str]]
+    tells_recovery: NotRequired[bool]
+    enabled: NotRequired[bool]
+
+
+class RouteResponse(TypedDict):
+    id: str
+    channel_id: str
+    job_id: Union[str, None]
+    kinds: list["IncidentKind"]
+    min_severity: "Severity"
+    quiet: Union["QuietResponse", None]
+    critical_passes: bool
+    group_ms: int
+    cooldown_ms: int
+    tells_recovery: bool
+    enabled: bool
+    created_at: str
+
+
+class RoutesResponse(TypedDict):
+    items: list["RouteResponse"]
 
 
 RuleDocument = TypedDict(
@@ -895,6 +1233,7 @@ class RunDetailResponse(TypedDict):
     error_message: Union[str, None]
     skipped_slots: int
     skipped_reason: Union[str, None]
+    asked_by: Union["AskedByResponse", None]
     endpoint: str
     job_id: str
     job: str
@@ -1108,6 +1447,7 @@ class ScoreRunResponse(TypedDict):
     skipped_slots: int
     reason: Union[str, None]
     session_id: Union[str, None]
+    asked_by: Union[str, None]
 
 
 ScoreWindowResponse = TypedDict(
@@ -1127,6 +1467,14 @@ ScoreWindowResponse = TypedDict(
 )
 
 
+class SearchResponse(TypedDict):
+    jobs: list["JobResponse"]
+    endpoints: list["EndpointResponse"]
+    runs: list["ListedRunResponse"]
+    sessions: list["SessionResponse"]
+    since: str
+
+
 class SentRequestResponse(TypedDict):
     """Put together again from the target; secrets are masked, the signature is left out"""
 
@@ -1140,6 +1488,7 @@ class SentRequestResponse(TypedDict):
     command: list[str]
     graph_id: Union[str, None]
     function: Union[str, None]
+    topic: Union[str, None]
 
 
 class SeriesResponse(TypedDict):
@@ -1163,7 +1512,7 @@ class SessionDetailResponse(TypedDict):
     ended_as: "SessionEnd"
     reasoning: str
     confidence: Union[float, None]
-    reason: Union["LookReason", None]
+    reason: Union["AnalysisReason", None]
     tokens: int
     input_tokens: int
     cached_tokens: int
@@ -1195,7 +1544,7 @@ class SessionResponse(TypedDict):
     ended_as: "SessionEnd"
     reasoning: str
     confidence: Union[float, None]
-    reason: Union["LookReason", None]
+    reason: Union["AnalysisReason", None]
     tokens: int
     input_tokens: int
     cached_tokens: int
@@ -1285,6 +1634,10 @@ SteeringEntryResponse = TypedDict(
 )
 
 
+class StopPlannerBody(TypedDict):
+    reason: NotRequired[str]
+
+
 StripBucketResponse = TypedDict(
     "StripBucketResponse", {"from": str, "counts": dict[str, int], "failed": int, "timed_out": int}
 )
@@ -1308,6 +1661,13 @@ class SuggestionsResponse(TypedDict):
     items: list["SuggestionResponse"]
 
 
+class SwitchedResponse(TypedDict):
+    """What changed in all tenants"""
+
+    tenants: int
+    jobs: int
+
+
 class TargetResponse(TypedDict):
     kind: str
     timeout_ms: int
@@ -1327,6 +1687,12 @@ class TargetResponse(TypedDict):
     grant_id: Union[str, None]
     account: Union[str, None]
     function: Union[str, None]
+    queue: Union[str, None]
+    topic: Union[str, None]
+    exchange: Union[str, None]
+    has_password: bool
+    await_result: bool
+    reply_to: Union[str, None]
 
 
 class TenantBody(TypedDict):
@@ -1470,6 +1836,38 @@ class WarningResponse(TypedDict):
     text: str
 
 
+class WebhookBody(TypedDict):
+    name: str
+    url: str
+    kinds: list[str]
+    job_id: NotRequired[Union[str, None]]
+
+
+class WebhookPatchBody(TypedDict):
+    name: NotRequired[Union[str, None]]
+    url: NotRequired[Union[str, None]]
+    kinds: NotRequired[Union[list[str], None]]
+    enabled: NotRequired[Union[bool, None]]
+
+
+class WebhookResponse(TypedDict):
+    id: str
+    name: str
+    url: str
+    kinds: list[str]
+    job_id: Union[str, None]
+    enabled: bool
+    disabled_reason: Union[str, None]
+    failing_since: Union[str, None]
+    last_error: Union[str, None]
+    last_sent_at: Union[str, None]
+    created_at: str
+
+
+class WebhooksResponse(TypedDict):
+    items: list["WebhookResponse"]
+
+
 class WindowAuthorResponse(TypedDict):
     kind: "SteeredBy"
     name: Union[str, None]
@@ -1558,6 +1956,12 @@ class ChangeEndpointBody(TypedDict):
     grant: NotRequired[Union[str, None]]
     account: NotRequired[Union[str, None]]
     function: NotRequired[Union[str, None]]
+    queue: NotRequired[Union[str, None]]
+    topic: NotRequired[Union[str, None]]
+    exchange: NotRequired[Union[str, None]]
+    password: NotRequired[Union[str, None]]
+    await_result: NotRequired[Union[bool, None]]
+    reply_to: NotRequired[Union[str, None]]
     timeout: NotRequired[Union[Union[int, str], None]]
     timeout_ms: NotRequired[Union[int, None]]
 
@@ -1591,7 +1995,17 @@ class ChangeScheduleFields(ChangeScheduleBody):
     if_match: NotRequired[Union[int, str]]
 
 
+class CountMatchingFields(TypedDict):
+    job: NotRequired[Union[str, None]]
+    search: NotRequired[Union[str, None]]
+    state: NotRequired[Union["EndpointState", None]]
+
+
 class CreateAccountFields(AccountBody):
+    idempotency_key: NotRequired[str]
+
+
+class CreateChannelFields(ChannelBody):
     idempotency_key: NotRequired[str]
 
 
@@ -1611,6 +2025,14 @@ class CreateKeyFields(KeyBody):
     idempotency_key: NotRequired[str]
 
 
+class CreateKeyOfJobFields(JobKeyBody):
+    idempotency_key: NotRequired[str]
+
+
+class CreateRouteFields(RouteBody):
+    idempotency_key: NotRequired[str]
+
+
 class CreateScheduleFields(ScheduleBody):
     idempotency_key: NotRequired[str]
 
@@ -1624,6 +2046,10 @@ class CreateUserFields(UserBody):
 
 
 class CreateVirtualKeyFields(VirtualKeyBody):
+    idempotency_key: NotRequired[str]
+
+
+class CreateWebhookFields(WebhookBody):
     idempotency_key: NotRequired[str]
 
 
@@ -1705,6 +2131,13 @@ class ListAuditFields(TypedDict):
     limit: NotRequired[int]
 
 
+class ListDeliveriesFields(TypedDict):
+    channel_id: NotRequired[Union[str, None]]
+    webhook_id: NotRequired[Union[str, None]]
+    status: NotRequired[Union["DeliveryStatus", None]]
+    limit: NotRequired[int]
+
+
 class ListEndpointsFields(TypedDict):
     job: NotRequired[Union[str, None]]
     name: NotRequired[Union[str, None]]
@@ -1726,6 +2159,13 @@ class ListGraphsFields(TypedDict):
 class ListIdsFields(TypedDict):
     kind: "IdKind"
     begins: str
+
+
+class ListIncidentsFields(TypedDict):
+    open: NotRequired[Union[bool, None]]
+    kind: NotRequired[Union["IncidentKind", None]]
+    job: NotRequired[Union[str, None]]
+    limit: NotRequired[int]
 
 
 class ListJobsFields(TypedDict):

@@ -10,11 +10,12 @@ from typing import Any
 from cadenza.domain.analysis import AnalysisContext, Response
 from cadenza.domain.detectors.memory import Memory, memory_of
 from cadenza.domain.detectors.series import Series, fields_of, series_of
-from cadenza.domain.endpoint import PLATFORM_MIN_INTERVAL, Endpoint, Every
+from cadenza.domain.endpoint import Endpoint, Every
 from cadenza.domain.spending import HANDFUL, Purse
 
 ENOUGH_RUNS = 10
 QUICKEST = 12  # times the baseline
+UNASKED = timedelta(seconds=5)
 
 
 def _handful() -> Purse:
@@ -77,8 +78,9 @@ class Case:
         return series_of(self.recent) if self.body else []
 
     def fastest(self, pace: timedelta) -> timedelta:
-        """No burst runs more often than twelve times the baseline."""
-        return max(self.endpoint.min_interval or PLATFORM_MIN_INTERVAL, pace / QUICKEST)
+        """No burst runs more often than twelve times the baseline; nor, where its owner did not say
+        what a target in trouble can take, than every five seconds."""
+        return max(self.endpoint.min_interval or min(pace, UNASKED), pace / QUICKEST)
 
 
 class Want(StrEnum):

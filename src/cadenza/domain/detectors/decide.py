@@ -11,7 +11,7 @@ from cadenza.domain.detectors.case import ENOUGH_RUNS, Case, Finding, Want
 from cadenza.domain.detectors.coordination import coordination
 from cadenza.domain.detectors.level_shift import level_shift
 from cadenza.domain.detectors.memory import Memory
-from cadenza.domain.detectors.siblings import sibling_look
+from cadenza.domain.detectors.siblings import sibling_watch
 from cadenza.domain.detectors.staleness import staleness
 from cadenza.domain.detectors.threshold import threshold
 from cadenza.domain.detectors.trend import trend
@@ -39,7 +39,7 @@ def decide(case: Case) -> Decision:
         return Decision(asked, (asked,), memory, memory)
     if case.pace is None or not case.recent:
         return Decision(None, _waits(case), memory, memory)
-    look = sibling_look(case, case.pace)
+    look = sibling_watch(case, case.pace)
     if look is not None and look.finding is not None:
         return Decision(look.finding, (look.finding,), look.written, look.not_written)
     if not case.has_news or case.endpoint.paused_until(case.now) is not None:

@@ -15,7 +15,7 @@ from cadenza.domain.instants import iso
 JUST_NOW = 600.0  # seconds
 
 
-def sibling_look(case: Case, pace: timedelta) -> Watch | None:
+def sibling_watch(case: Case, pace: timedelta) -> Watch | None:
     """Only of what reads, is well, and has not run since: one look costs one run of the purse."""
     endpoint, memory, now = case.endpoint, case.memory, case.now
     if not case.context.siblings or not case.context.only_reads or not case.is_well:

@@ -87,7 +87,7 @@ def _joined(documents: list[dict[str, Any]], name: str) -> dict[str, Any]:
 
 def to_file(converted: Converted) -> str:
     """With the notes as comments at its head."""
-    lines = ["Made from a crontab by `cadenza import crontab`; read it, then: cadenza validate -f"]
+    lines = ["Made by `cadenza import crontab`; read it, then: cadenza validate FILE"]
     if converted.notes:
         lines += ["", "What is not as it was:", *(f"- {note}" for note in converted.notes)]
     # A comment ends with its line, and YAML knows more ends of lines than most.

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from cadenza.application.ports.brain import Brain
+from cadenza.application.ports.gateway import Prices
 from cadenza.cli.client import Api
 from cadenza.cli.commands import command
 from cadenza.cli.context import CliContext
@@ -30,8 +31,9 @@ from cadenza.replay.life import FAILURES_IN_A_ROW
 from cadenza.replay.purse import Purse
 from cadenza.replay.recorded import JobFile, Limit, Responses, Since, Source
 
+Opened = AbstractAsyncContextManager[tuple[Brain, Prices]]
 # Another model than the settings', and another prompt than ours, if any.
-OpenModel = Callable[[str | None, str | None], AbstractAsyncContextManager[Brain]]
+OpenModel = Callable[[str | None, str | None], Opened]
 Recorded = tuple[JobDefinition, Mapping[str, History]]
 
 
@@ -41,17 +43,18 @@ def evaluate(
     out: Output,
     context: CliContext,
     scenario: Annotated[
-        list[str] | None, typer.Option(help="Only this scenario; may be given several times.")
+        list[str] | None, typer.Option(help="Run only this scenario. Repeatable.")
     ] = None,
     model: Annotated[
-        str | None, typer.Option(help="Another model than CADENZA_LLM_MODEL, at its provider.")
+        str | None, typer.Option(help="Use this model instead of CADENZA_LLM_MODEL.")
     ] = None,
     prompt: Annotated[
-        Path | None, typer.Option(readable=False, help="Another prompt than Cadenza's own.")
+        Path | None,
+        typer.Option(readable=False, help="Use this prompt instead of the built-in one."),
     ] = None,
     job: Annotated[
         str | None,
-        typer.Option(help="The recorded history of this job, in place of all scenarios."),
+        typer.Option(help="Use the recorded history of this job instead of scenarios."),
     ] = None,
     since: Since = "7d",
     file: JobFile = None,
@@ -60,9 +63,9 @@ def evaluate(
     sessions: Annotated[
         int, typer.Option(min=1, max=10_000, help="With --job: hold at most so many.")
     ] = 50,
-    list_all: Annotated[bool, typer.Option("--list", help="Name all scenarios, and end.")] = False,
+    list_all: Annotated[bool, typer.Option("--list", help="List the scenarios, and stop.")] = False,
 ) -> None:
-    """Try a prompt or a model on scenarios with known right answers, or on a job's history.
+    """Evaluate a prompt or model on scenarios, or on a job's history.
 
     Each scenario is a job in memory, what its endpoints answered, and one session of the model
     with the real tools; simulated time goes on, and what came of it is judged by effects. Asks the
@@ -90,18 +93,18 @@ def evaluate(
 
 
 async def _verdicts(
-    opened_model: AbstractAsyncContextManager[Brain],
+    opened_model: Opened,
     chosen: Sequence[Scenario],
     recorded: Recorded | None,
     sessions: int,
     out: Output,
 ) -> list[Verdict]:
     verdicts: list[Verdict] = []
-    async with opened_model as brain:
+    async with opened_model as (brain, prices):
         failed = 0
         for number, scenario in enumerate(chosen, start=1):
             with out.working(f"{number} of {len(chosen)}: {scenario.name}"):
-                trial = await hold_trial(scenario, brain, Purse(1))
+                trial = await hold_trial(scenario, brain, Purse(1, prices))
             verdicts.append(verdict_of(trial))
             failed = failed + 1 if trial.session.end is SessionEnd.FAILED else 0
             if failed == FAILURES_IN_A_ROW:
@@ -109,7 +112,8 @@ async def _verdicts(
         if recorded is not None:
             with out.working(f"Living through the answers of {recorded[0].name} again"):
                 try:
-                    verdict = await verdict_on_history(*recorded, brain, Purse(sessions))
+                    purse = Purse(sessions, prices)
+                    verdict = await verdict_on_history(*recorded, brain, purse)
                 except BrainFailed as error:
                     raise _gave_up(error.reason) from error
             verdicts.append(verdict)

@@ -95,13 +95,13 @@ def _is_planners(endpoint: Endpoint) -> bool:
 def _did(trial: Trial) -> str:
     """What it called beside reading, and what became of that."""
     session = trial.session
-    acts = [_act(call) for call in session.tool_calls if call.tool not in IDLE_TOOLS]
+    actions = [_action(call) for call in session.tool_calls if call.tool not in IDLE_TOOLS]
     next_at = session.next_analysis_at
-    looks = f"looks again in {humanize(next_at - LOOKED_AT)}" if next_at is not None else ""
-    return "; ".join(filter(None, [*(acts or ["nothing"]), looks]))
+    again = f"looks again in {humanize(next_at - LOOKED_AT)}" if next_at is not None else ""
+    return "; ".join(filter(None, [*(actions or ["nothing"]), again]))
 
 
-def _act(call: ToolCall) -> str:
+def _action(call: ToolCall) -> str:
     written = call.arguments  # whatever the model sent
     arguments = cast("dict[str, Any]", written) if isinstance(written, dict) else {}
     wish = ("interval_ms", "next_run_in_ms", "next_run_at_iso", "until_iso", "ttl_minutes")

@@ -6,9 +6,14 @@ from typing import Annotated
 from fastapi import Depends, Request, Response, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
+from cadenza.application.present import present_request
 from cadenza.domain.access import Caller, Scope
 from cadenza.domain.errors import NotAllowed
-from cadenza.web.api.dependencies import Dependencies, dependencies_of
+from cadenza.web.api.dependencies import (
+    Dependencies,
+    dependencies_of,
+    dependencies_of_caller,
+)
 from cadenza.web.api.known_keys import ADMIN_SCHEME, check_admin_key
 from cadenza.web.api.problems import SEND_A_KEY, UNKNOWN_KEY, TooManyRequests, Unauthorised
 
@@ -20,7 +25,14 @@ _admin_bearer = HTTPBearer(
 )
 Credentials = Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)]
 AdminCredentials = Annotated[HTTPAuthorizationCredentials | None, Security(_admin_bearer)]
-ApiDependencies = Annotated[Dependencies, Depends(dependencies_of)]
+ApiDependencies = Annotated[Dependencies, Depends(dependencies_of_caller)]
+
+
+OF_A_ROLE = {
+    Scope.READ: "and a role in the tenant",
+    Scope.OPERATE: "of somebody who is an operator or owner",
+    Scope.ADMIN: "of somebody who is an owner",
+}
 
 
 def _caller(scope: Scope) -> Callable[..., Awaitable[Caller]]:
@@ -32,7 +44,8 @@ def _caller(scope: Scope) -> Callable[..., Awaitable[Caller]]:
         around = dependencies.around
         known = await dependencies.authentication.caller_of(credentials.credentials)
         if known is None:
-            raise Unauthorised(UNKNOWN_KEY)
+            why = await dependencies.authentication.why_not(credentials.credentials)
+            raise Unauthorised(why or UNKNOWN_KEY)
         allowance = around.rate_limit.take(known.key_id, around.monotonic())
         if not allowance.allowed:
             raise TooManyRequests(
@@ -40,8 +53,10 @@ def _caller(scope: Scope) -> Callable[..., Awaitable[Caller]]:
             )
         response.headers.update(allowance.headers)
         request.state.caller = known
+        if (present := present_request.get()) is not None:
+            present.tenant_id = known.tenant_id
         if not known.may(scope):
-            raise NotAllowed(f"this needs a key with the scope {scope}")
+            raise NotAllowed(f"this needs a key with the scope {scope}, {OF_A_ROLE[scope]}")
         return known
 
     return caller
@@ -50,6 +65,14 @@ def _caller(scope: Scope) -> Callable[..., Awaitable[Caller]]:
 Reader = Annotated[Caller, Depends(_caller(Scope.READ))]
 Operator = Annotated[Caller, Depends(_caller(Scope.OPERATE))]
 Admin = Annotated[Caller, Depends(_caller(Scope.ADMIN))]
+
+
+_reader = _caller(Scope.READ)
+
+
+async def reader_of(request: Request, response: Response) -> Caller:
+    """Outside the framework's routes."""
+    return await _reader(request, response, await _bearer(request))
 
 
 async def _for_installation_admin(

@@ -42,20 +42,23 @@ async def follow_events(
 ) -> Response:
     """What happens now: failed and recovered runs, actions of people and of the planner; and while
     somebody follows, every finished run. From `Last-Event-ID` on, nothing is left out."""
-    wanted = EventFilter(caller.tenant_id, frozenset(kind or ()), job_id, endpoint_id)
+    wanted = EventFilter(
+        *(caller.tenant_id, frozenset(kind or ()), job_id, endpoint_id, caller.limits.readable)
+    )
 
     async def key_in_force() -> bool:
-        return await dependencies.authentication.is_open(caller.key_id)
+        dependencies.authentication.forget()  # it is asked rarely, and then it counts
+        return await dependencies.authentication.is_open(caller)
 
     streams = dependencies.around.streams
     position = await begin(streams, caller, last_event_id)
     events = streams.follow(wanted, position, key_in_force, in_summary=in_summary)
-    return EventStream(streams, caller.key_id, events)
+    return EventStream(streams, caller, events)
 
 
 async def begin(streams: Streams, caller: Caller, last_event_id: str | None) -> Position:
     """Where a stream goes on from; TooManyRequests where the caller has too many."""
-    with streams.open_for(caller.key_id):
+    with streams.open_for(caller):
         position = await _begin(streams, caller, last_event_id)
         await streams.log.watch(caller.tenant_id)
     return position
@@ -79,14 +82,14 @@ async def _begin(streams: Streams, caller: Caller, last_event_id: str | None) ->
 class EventStream(EventSourceResponse):
     """Ends without an error when the client goes away, or takes nothing for too long."""
 
-    def __init__(self, streams: Streams, key_id: UUID, pieces: AsyncGenerator[bytes]) -> None:
+    def __init__(self, streams: Streams, caller: Caller, pieces: AsyncGenerator[bytes]) -> None:
         super().__init__(  # pyright: ignore[reportUnknownMemberType]: it says `dict`, of nothing
             pieces,
             ping=0,  # the stream says by itself that it lives, with its position
             send_timeout=streams.pace.slowest.total_seconds(),
             shutdown_grace_period=SHUTDOWN_SECONDS,
         )
-        self._open = streams.open_for(key_id)
+        self._open = streams.open_for(caller)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         # One more was allowed a moment ago; where it no longer is, nothing has been sent yet.

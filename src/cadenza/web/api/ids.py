@@ -38,5 +38,5 @@ async def list_ids(
     digits = begins.replace("-", "")[:DIGITS]
     first, last = (UUID(hex=digits.ljust(DIGITS, digit)) for digit in "0f")
     ids = dependencies.reads.ids
-    found = await ids.ids_between(caller.tenant_id, kind, first, last, MOST + 1)
-    return IdsResponse(items=list(found[:MOST]), more=len(found) > MOST)
+    matches = await ids.ids_between(caller.tenant_id, kind, first, last, MOST + 1)
+    return IdsResponse(items=list(matches[:MOST]), more=len(matches) > MOST)

@@ -16,12 +16,12 @@ from cadenza.web.api.parsing.cursors import read_time_cursor
 from cadenza.web.api.parsing.query import Cursor, Dotted, From, Limit, Text, To, check_order
 from cadenza.web.api.routes import router
 from cadenza.web.api.schemas.insights import (
-    FoundResponse,
     RulesNowResponse,
+    SearchResponse,
     SteeringEntryResponse,
     ValuesResponse,
-    found_response,
     rules_now_response,
+    search_response,
     steering_entry_response,
     values_response,
 )
@@ -91,9 +91,9 @@ async def judge_rules(
 @routes.get("/search")
 async def search(
     q: Wanted, caller: Reader, dependencies: ApiDependencies, limit: OfEach = 10
-) -> FoundResponse:
+) -> SearchResponse:
     """Jobs, endpoints, runs by their error or status code, and sessions by their reasoning: of runs
     and sessions those of the last seven days."""
     now = dependencies.around.clock.now()
-    found = await dependencies.search.everywhere(caller.tenant_id, q, now, limit)
-    return found_response(found, now)
+    matches = await dependencies.search.everywhere(caller.tenant_id, q, now, limit)
+    return search_response(matches, now)

@@ -1,7 +1,6 @@
 """API keys of the caller's tenant: created (shown once), listed, rotated, revoked; and its signing
 keys, with which receivers verify that a call is ours."""
 
-from dataclasses import asdict
 from uuid import UUID
 
 from cadenza.application.accounts import NewKey
@@ -17,6 +16,7 @@ from cadenza.web.api.schemas.accounts import (
     MeResponse,
     SigningKeysResponse,
     created_key_response,
+    me_response,
 )
 
 routes = router("Keys")
@@ -31,7 +31,8 @@ async def create_key(
     idempotency: Idempotency,
 ) -> CreatedKeyResponse:
     """The key itself is in this answer, and never again."""
-    wanted = NewKey(body.name, body.scopes, body.user_id or caller.user_id, body.expires_at)
+    user_id = body.user_id or caller.user_id
+    wanted = NewKey(body.name, body.scopes, user_id, body.expires_at, body.job_ids)
     created = await dependencies.keys.create(caller, wanted, idempotency.record(body))
     return created_key_response(*created)
 
@@ -46,7 +47,8 @@ async def list_keys(caller: Admin, dependencies: ApiDependencies) -> KeysRespons
 async def rotate_key(
     key_id: UUID, body: KeyRotationBody, caller: Admin, dependencies: ApiDependencies
 ) -> CreatedKeyResponse:
-    """A new key in the place of another, with the same user, name and scopes."""
+    """A new key in the place of another, with the same user, name, scopes and jobs. It lasts as
+    long as that was made for."""
     rotated = await dependencies.keys.rotate(caller, key_id, body.parsed())
     return created_key_response(*rotated)
 
@@ -61,7 +63,8 @@ async def revoke_key(key_id: UUID, caller: Admin, dependencies: ApiDependencies)
 async def me(caller: Reader, dependencies: ApiDependencies) -> MeResponse:
     """Who you are, by your key."""
     tenant = await dependencies.reads.tenants.get_tenant(caller.tenant_id)
-    return MeResponse(tenant_name=tenant.name, **asdict(caller))
+    match = await dependencies.authentication.find_key(caller.key_id)
+    return me_response(caller, tenant.name, match[0].expires_at if match is not None else None)
 
 
 @signing_routes.get("")

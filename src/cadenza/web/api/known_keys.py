@@ -9,6 +9,8 @@ from cadenza.web.api.dependencies import Dependencies, dependencies_of
 from cadenza.web.api.problems import UNKNOWN_KEY, Unauthorised
 
 ADMIN_SCHEME = "OperatorKey"
+TOKEN_SCHEME = "ResultToken"  # noqa: S105 - its name
+TOKEN_HEADER = "Cadenza-Result-Token"  # noqa: S105
 
 
 async def check_key(request: Request, *, is_admins: bool) -> None:
@@ -18,7 +20,7 @@ async def check_key(request: Request, *, is_admins: bool) -> None:
     if is_admins:
         check_admin_key(token, dependencies)
     elif await dependencies.authentication.caller_of(token) is None:
-        raise Unauthorised(UNKNOWN_KEY)
+        raise Unauthorised(await dependencies.authentication.why_not(token) or UNKNOWN_KEY)
 
 
 def check_admin_key(token: str, dependencies: Dependencies) -> None:

@@ -1,12 +1,15 @@
 """A whole file of jobs and schedules: applied in one transaction, answered with the difference."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import Body
 from pydantic import PlainValidator
 
 from cadenza.application.manifests import Wanted
+from cadenza.domain.definition import JobDefinition
 from cadenza.domain.errors import InvalidFields
+from cadenza.domain.schedule import DeclaredSchedule
 from cadenza.manifest.checking import Checked, Checks, check_manifest
 from cadenza.manifest.models import JobDocument, ManifestDocument, ScheduleDocument
 from cadenza.manifest.schedules import declared_document
@@ -41,18 +44,27 @@ async def apply_manifest(
     manifests = dependencies.manifests
     write = manifests.compare if dry_run else manifests.apply
     changes = await write(caller, Wanted(checked.jobs, checked.schedules), prune=prune)
-    graphs = await dependencies.graph_warnings([each.definition for each in checked.schedules])
+    graphs = await dependencies.graph_warnings(
+        [schedule.definition for schedule in checked.schedules]
+    )
     unknown = [
         (f"schedules[{number}].graph_id", text) for number, text in enumerate(graphs) if text
     ]
     warnings = (*checked.warnings, *misfits, *unknown)
-    return applied_manifest_response(changes, warnings, dry_run=dry_run)
+    # So does what has changed, field by field.
+    return await off_the_loop(applied_manifest_response, changes, warnings, dry_run=dry_run)
 
 
 @routes.get("", response_model_exclude_unset=True)
 async def export_manifest(caller: Reader, dependencies: ApiDependencies) -> ManifestDocument:
     """Everything that has not ended, as a file that changes nothing when it is applied."""
     jobs, schedules = await dependencies.manifests.export(caller)
+    return await off_the_loop(_document, jobs, schedules)  # thousands take a while
+
+
+def _document(
+    jobs: Sequence[JobDefinition], schedules: Sequence[DeclaredSchedule]
+) -> ManifestDocument:
     documents = [JobDocument.model_validate(job_document(job)) for job in jobs]
     declared = [
         ScheduleDocument.model_validate(declared_document(schedule)) for schedule in schedules

@@ -13,6 +13,8 @@ import structlog
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from cadenza.application.present import PresentRequest, present_request
+from cadenza.web.api.known_keys import TOKEN_HEADER
 from cadenza.web.api.problems import problem_response
 
 MAX_BODY = 1024 * 1024
@@ -20,7 +22,7 @@ MAX_MANIFEST = 10 * 1024 * 1024
 MAX_URL = 8 * 1024
 MAX_HEADERS = 64 * 1024
 DRAIN_SECONDS = 1.0
-_ONCE = frozenset((b"authorization", b"host"))
+_ONCE = frozenset((b"authorization", b"host", b"idempotency-key", TOKEN_HEADER.lower().encode()))
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _DEFAULT_HEADERS = (
     (b"x-content-type-options", b"nosniff"),
@@ -41,6 +43,7 @@ class RequestMiddleware:
             return
         request_id = self._request_id(scope)
         scope.setdefault("state", {})["request_id"] = request_id
+        present_request.set(PresentRequest(request_id))
         started = False
 
         async def send_with_headers(message: Message) -> None:

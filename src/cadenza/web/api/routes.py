@@ -8,11 +8,12 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from fastapi.security.base import SecurityBase
+from starlette.routing import Match
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cadenza.domain.errors import InvalidInput
 from cadenza.web.api.fast_path import FastRead, fast_read, takes_several
-from cadenza.web.api.known_keys import ADMIN_SCHEME, check_key
+from cadenza.web.api.known_keys import ADMIN_SCHEME, TOKEN_HEADER, TOKEN_SCHEME, check_key
 from cadenza.web.api.parsing.strict_json import parse_body
 from cadenza.web.api.problems import MEDIA_TYPE, SEND_A_KEY, Problem, Unauthorised
 
@@ -27,8 +28,15 @@ class StrictRequest(Request):
 class StrictRoute(APIRoute):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
+        self._begins = self.path_format.partition("{")[0]
         if self.read is not None:
             self.app = _plain(self.get_route_handler())
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        # A request is held against dozens of routes: most are ruled out without a pattern.
+        if not scope["path"].startswith(self._begins) and not scope.get("root_path"):
+            return Match.NONE, {}
+        return super().matches(scope)
 
     @cached_property
     def read(self) -> FastRead | None:
@@ -39,11 +47,15 @@ class StrictRoute(APIRoute):
         answer = self.read or super().get_route_handler()
         known = {field.alias: takes_several(field) for field in self.dependant.query_params}
         takes_body = self.body_field is not None
-        needs_key, is_admins = _needs_key(self.dependant), _needs_key(self.dependant, ADMIN_SCHEME)
+        takes_token = _needs_key(self.dependant, TOKEN_SCHEME)
+        needs_key = _needs_key(self.dependant) and not takes_token
+        is_admins = _needs_key(self.dependant, ADMIN_SCHEME)
 
         async def strictly(request: Request) -> Response:
             if needs_key and "authorization" not in request.headers:
                 raise Unauthorised(SEND_A_KEY)
+            if takes_token and TOKEN_HEADER not in request.headers:
+                raise Unauthorised(f"send the token of the run as {TOKEN_HEADER}")
             _check_query(request, known)
             if not takes_body:
                 return await answer(request)

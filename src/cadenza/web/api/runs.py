@@ -2,7 +2,8 @@
 
 from uuid import UUID
 
-from cadenza.application.ports.run_search import RunSearch
+from cadenza.application.ports.run_authors import authors_of_runs
+from cadenza.application.ports.run_search import ListedRun, RunSearch
 from cadenza.web.api.access import ApiDependencies, Reader
 from cadenza.web.api.parsing.cursors import read_time_cursor
 from cadenza.web.api.parsing.query import (
@@ -57,14 +58,21 @@ async def list_runs(
     runs = await reads.runs.search_runs(caller.tenant_id, criteria)
     wanted = {run.endpoint_id for run in runs.items}
     names = await reads.endpoints.endpoint_names(caller.tenant_id, wanted)
-    return time_page_response(
-        runs, lambda run: listed_run_response(run, names.get(run.endpoint_id))
-    )
+    authors = await authors_of_runs(reads.run_authors, runs.items)
+
+    def listed(run: ListedRun) -> ListedRunResponse:
+        author = authors.get((run.endpoint_id, run.slot_at)) if authors else None
+        return listed_run_response(run, names.get(run.endpoint_id), author)
+
+    return time_page_response(runs, listed)
 
 
 @routes.get("/runs/{run_id}")
 async def get_run(run_id: UUID, caller: Reader, dependencies: ApiDependencies) -> RunDetailResponse:
-    return run_detail_response(await dependencies.reads.runs.get_run(caller.tenant_id, run_id))
+    reads = dependencies.reads
+    stored = await reads.runs.get_run(caller.tenant_id, run_id)
+    authors = await authors_of_runs(reads.run_authors, [stored.run])
+    return run_detail_response(stored, next(iter(authors.values()), None))
 
 
 @routes.get("/endpoints/{endpoint_id}/health")

@@ -2,16 +2,28 @@
 
 from uuid import UUID
 
-from cadenza.web.api.access import ApiDependencies, Operator
-from cadenza.web.api.parsing.bodies import BulkBody, IntervalHintBody, NewOneShotHint, PauseBody
+from cadenza.application.bulk import MOST_MATCHES
+from cadenza.application.ports.catalogue import EndpointSearch
+from cadenza.web.api.access import ApiDependencies, Operator, Reader
+from cadenza.web.api.parsing.bodies import (
+    BulkBody,
+    IntervalHintBody,
+    MatchingBody,
+    NewOneShotHint,
+    PauseBody,
+)
+from cadenza.web.api.parsing.query import Searched, State
 from cadenza.web.api.routes import router
 from cadenza.web.api.schemas.endpoints import (
     BulkResponse,
     EndpointResponse,
+    MatchingCountResponse,
+    MatchingResponse,
     RequestedAnalysisResponse,
     RequestedRunResponse,
     bulk_response,
     endpoint_response,
+    matching_response,
 )
 
 routes = router("Steering", "/endpoints/{endpoint_id}")
@@ -28,6 +40,32 @@ async def act_on_many(
         caller, body.endpoint_ids, body.action, body.until, body.reason
     )
     return bulk_response(results)
+
+
+@bulk_routes.get("/matching")
+async def count_matching(
+    caller: Reader,
+    dependencies: ApiDependencies,
+    job_id: UUID | None = None,
+    search: Searched = None,
+    state: State = None,
+) -> MatchingCountResponse:
+    """How many endpoints fit, and how many an action may be for at most."""
+    criteria = EndpointSearch(job_id=job_id, search=search, state=state)
+    count = await dependencies.bulk_steering.count_matches(caller, criteria)
+    return MatchingCountResponse(count=min(count, MOST_MATCHES), is_more=count > MOST_MATCHES)
+
+
+@bulk_routes.post("/matching")
+async def act_on_matching(
+    body: MatchingBody, caller: Operator, dependencies: ApiDependencies
+) -> MatchingResponse:
+    """The same on every endpoint that fits, up to 10,000, a transaction for every thousand. 409
+    where more fit than `expected`."""
+    results = await dependencies.bulk_steering.act_on_matches(
+        caller, body.criteria, body.action, body.expected, body.until, body.reason
+    )
+    return matching_response(results)
 
 
 @routes.post("/pause")

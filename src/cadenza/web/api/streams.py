@@ -16,8 +16,10 @@ from uuid import UUID
 
 from sse_starlette import ServerSentEvent
 
+from cadenza.application.people import ACCESS_CHANGED
 from cadenza.application.ports.event_log import EventLog, Position, StoredEvent
 from cadenza.application.waiting import until_set
+from cadenza.domain.access import Caller
 from cadenza.domain.errors import StoreUnavailable
 from cadenza.domain.instants import iso
 from cadenza.web.api.problems import TooManyRequests
@@ -39,6 +41,7 @@ class Pace:
     check_key: timedelta = timedelta(seconds=60)
     slowest: timedelta = timedelta(seconds=30)  # a client that takes nothing for so long is let go
     per_key: int = 10
+    per_tenant: int = 250  # who makes many keys leaves streams to the others
     per_process: int = 500
 
 
@@ -50,6 +53,7 @@ class EventFilter:
     kinds: frozenset[str] = frozenset()
     job_id: UUID | None = None
     endpoint_id: UUID | None = None
+    job_ids: frozenset[UUID] | None = None  # of who has single jobs; nothing else is told to them
 
     def matches(self, event: StoredEvent) -> bool:
         group = event.kind.partition(".")[0]
@@ -57,6 +61,8 @@ class EventFilter:
             (not self.kinds or event.kind in self.kinds or group in self.kinds)
             and self.job_id in (None, event.job_id)
             and self.endpoint_id in (None, event.endpoint_id)
+            and (self.job_ids is None or event.job_id in self.job_ids)
+            and event.kind != ACCESS_CHANGED
         )
 
 
@@ -65,7 +71,8 @@ class Streams:
         self.log = log
         self.pace = pace
         self._monotonic = monotonic
-        self._open: Counter[UUID] = Counter()
+        self._open: Counter[UUID] = Counter()  # by key
+        self._open_of_tenants: Counter[UUID] = Counter()
         self._woken: set[asyncio.Event] = set()
         self._ended = False
 
@@ -83,20 +90,26 @@ class Streams:
         self.wake()
 
     @contextmanager
-    def open_for(self, key_id: UUID) -> Generator[None]:
-        """Counts as one open stream of the key; TooManyRequests where there are too many."""
+    def open_for(self, caller: Caller) -> Generator[None]:
+        """Counts as one open stream of key and tenant; TooManyRequests where there are too many."""
         pace, headers = self.pace, {"Retry-After": "10"}
-        if self._open[key_id] >= pace.per_key:
+        if self._open[caller.key_id] >= pace.per_key:
             raise TooManyRequests(f"a key may hold {pace.per_key} event streams open", headers)
+        if self._open_of_tenants[caller.tenant_id] >= pace.per_tenant:
+            message = f"a tenant may hold {pace.per_tenant} event streams open; close some first"
+            raise TooManyRequests(message, headers)
         if self.open_count >= pace.per_process:
             raise TooManyRequests("too many event streams are open here; try again", headers)
-        self._open[key_id] += 1
+        counts = ((self._open, caller.key_id), (self._open_of_tenants, caller.tenant_id))
+        for count, holder in counts:
+            count[holder] += 1
         try:
             yield
         finally:
-            self._open[key_id] -= 1
-            if not self._open[key_id]:
-                del self._open[key_id]
+            for count, holder in counts:
+                count[holder] -= 1
+                if not count[holder]:
+                    del count[holder]
 
     async def follow(
         self,
@@ -120,13 +133,15 @@ class Streams:
                 was_woken = woken.is_set()
                 woken.clear()
                 now = self._monotonic()
-                if now - checked_at >= self.pace.check_key.total_seconds():
+                events = await self._next(wanted, position, most)
+                position = events[-1].position if events else position
+                # Somebody was removed or has another role: perhaps whoever follows here.
+                is_changed = any(event.kind == ACCESS_CHANGED for event in events)
+                if is_changed or now - checked_at >= self.pace.check_key.total_seconds():
                     checked_at = now
                     if not await self._watch_on(wanted, key_in_force):
                         yield _event("closed", {"reason": "the key is no longer valid"})
                         return
-                events = await self._next(wanted, position, most)
-                position = events[-1].position if events else position
                 matches = [event for event in events if wanted.matches(event)]
                 if matches:
                     sent_at, sent = now, matches[-1].position

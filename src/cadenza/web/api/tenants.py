@@ -148,8 +148,13 @@ async def get_usage(caller: Reader, dependencies: ApiDependencies) -> UsageRespo
 async def get_quota_of_job(
     job_id: UUID, caller: Reader, dependencies: ApiDependencies
 ) -> JobQuotaResponse:
-    """Tokens and money for sessions about this job today (UTC)."""
-    return job_quota_response(*await dependencies.quotas.of_job(caller.tenant_id, job_id))
+    """Tokens and money for sessions about this job today (UTC), and the runs that detectors may
+    add to its baseline."""
+    day, allowance = await dependencies.quotas.of_job(caller.tenant_id, job_id)
+    stored = await dependencies.reads.jobs.get_job(caller.tenant_id, job_id)
+    of_jobs = dependencies.purses.of_jobs
+    purses = await of_jobs(caller.tenant_id, [stored.job], stored.read_at)
+    return job_quota_response(day, allowance, purses[job_id])
 
 
 @routes.get("/tenant/quota")

@@ -8,22 +8,30 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from cadenza.domain.errors import CadenzaError, InvalidFields, InvalidInput, Refused
 from cadenza.web.api.dependencies import Dependencies
+from cadenza.web.api.middleware import HeadRefused
 from cadenza.web.api.problems import kind_of_problem
 from cadenza.web.dashboard import assets
 from cadenza.web.dashboard.pages import (
     activity,
     archive,
+    deliveries,
     drafts,
     endpoint_lists,
+    endpoint_matches,
     endpoints,
     events,
     graphs,
+    incidents,
+    job_people,
     jobs,
     manifest,
     money,
+    notifications,
     overview,
     pauses,
+    people,
     planner,
+    provider,
     rules,
     runs,
     scores,
@@ -35,13 +43,16 @@ from cadenza.web.dashboard.pages import (
 from cadenza.web.dashboard.policy import HEADERS
 from cadenza.web.dashboard.query import with_query
 from cadenza.web.dashboard.rendering import done, page
-from cadenza.web.dashboard.visitor import SignInNeeded, local_path
+from cadenza.web.dashboard.resending import can_resend, resend_page
+from cadenza.web.dashboard.visitor import ExpiredForm, SignInNeeded, local_path
+from cadenza.web.docs import routes as documents
 
 ENTRIES = (  # a fixed address before those with an id in its place
-    assets, overview, manifest, endpoint_lists, jobs, scores, rules, endpoints, steering, pauses,
-    archive, drafts, runs, planner, graphs, money, activity, settings, search, events, sign_in,
+    assets, overview, manifest, endpoint_lists, endpoint_matches, jobs, scores, rules, endpoints,
+    steering, pauses, archive, drafts, runs, planner, graphs, money, incidents, activity, people,
+    job_people, notifications, deliveries, settings, search, events, provider, sign_in, documents,
 )  # fmt: skip
-OF_API = ("/api/", "/healthz", "/readyz", "/metrics")
+OF_API = ("/api/", "/healthz", "/readyz", "/metrics", "/mcp")
 
 
 def create_dashboard(dependencies: Dependencies) -> FastAPI:
@@ -51,6 +62,8 @@ def create_dashboard(dependencies: Dependencies) -> FastAPI:
         app.router.routes.extend(entry.routes.routes)
     app.add_exception_handler(SignInNeeded, _on_sign_in_needed)
     app.add_exception_handler(CadenzaError, _on_our_error)
+    app.add_exception_handler(HeadRefused, _on_refused_head)
+    app.add_exception_handler(Exception, _on_fault)
     app.add_exception_handler(RequestValidationError, _on_no_page)
     app.add_exception_handler(HTTPException, _on_http_error)
     return app
@@ -72,6 +85,8 @@ class BesideApi:
 
 
 async def _on_sign_in_needed(request: Request, _error: Exception) -> Response:
+    if can_resend(request) and "hx-request" not in request.headers:
+        return await resend_page(request, 401)
     if "hx-request" in request.headers or request.method != "GET":
         return Response("Sign in again.", 401, HEADERS, "text/plain")
     wanted = "" if request.url.path == "/" else f"?next={_quoted(with_query(request))}"
@@ -84,12 +99,29 @@ def _quoted(path: str) -> str:
 
 async def _on_our_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, CadenzaError)
+    if isinstance(error, ExpiredForm) and can_resend(request):
+        return await resend_page(request, 403)
     status, _, title = kind_of_problem(error)
     mendable = isinstance(error, Refused | InvalidInput | InvalidFields)
     if request.method == "POST" and mendable and status != 403:
         return done(_back(request), str(error), is_error=True)
-    detail = str(error) if status < 500 else "Try again in a moment; the log has more."
+    detail = str(error) if status < 500 else "Try again in a moment. The log has details."
     return await page(request, "error.html", status=status, title=title, detail=detail)
+
+
+async def _on_refused_head(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HeadRefused)
+    title = "The request is too large"
+    answer = await page(request, "error.html", status=error.status, title=title, detail=f"{error}.")
+    answer.headers["Connection"] = "close"  # the rest of it is on its way
+    return answer
+
+
+async def _on_fault(request: Request, _error: Exception) -> Response:
+    """It is raised again, and logged with the request's id."""
+    title = "Something went wrong"
+    detail = f"The error was logged with the request id {request.state.request_id}."
+    return await page(request, "error.html", status=500, title=title, detail=detail)
 
 
 def _back(request: Request) -> str:
@@ -105,10 +137,10 @@ async def _on_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == 404:
         return await _not_found(request)
-    title, detail = "That is not possible here", str(error.detail)
+    title, detail = "This is not possible", str(error.detail)
     return await page(request, "error.html", status=error.status_code, title=title, detail=detail)
 
 
 async def _not_found(request: Request) -> Response:
-    detail = f"There is nothing at {request.url.path}."
-    return await page(request, "error.html", status=404, title="No such page", detail=detail)
+    detail = f"Nothing was found at {request.url.path}."
+    return await page(request, "error.html", status=404, title="Page not found", detail=detail)

@@ -58,12 +58,14 @@ async def get_asset(asked_version: str, path: str, request: Request) -> Response
     asset = assets().get(path)
     if asset is None:
         raise HTTPException(404)
-    headers = {
-        **HEADERS,
-        "ETag": asset.tag,
-        "Vary": "Accept-Encoding",
-        "Cache-Control": FOR_EVER if asked_version == version() else ASK_AGAIN,
-    }
+    lifetime = FOR_EVER if asked_version == version() else ASK_AGAIN
+    return asset_response(request, asset, HEADERS, lifetime)
+
+
+def asset_response(
+    request: Request, asset: Asset, policy: dict[str, str], lifetime: str = ASK_AGAIN
+) -> Response:
+    headers = {**policy, "ETag": asset.tag, "Vary": "Accept-Encoding", "Cache-Control": lifetime}
     if asset.tag in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
     if asset.packed is not None and "gzip" in request.headers.get("accept-encoding", ""):
@@ -80,10 +82,10 @@ def _read(folder: Traversable, prefix: str) -> list[tuple[str, Asset]]:
             continue
         suffix = entry.name[entry.name.rfind(".") :]
         if suffix in KINDS:
-            files.append((f"{prefix}{entry.name}", _asset(entry.read_bytes(), KINDS[suffix])))
+            files.append((f"{prefix}{entry.name}", asset_of(entry.read_bytes(), KINDS[suffix])))
     return files
 
 
-def _asset(content: bytes, kind: str) -> Asset:
+def asset_of(content: bytes, kind: str) -> Asset:
     packed = gzip.compress(content, mtime=0) if len(content) >= SMALL else None
     return Asset(content, packed, kind, f'"{sha256(content).hexdigest()[:32]}"')

@@ -102,13 +102,16 @@ async def charts_of_endpoint(
         return []
     query = ScoreQuery(from_at, now, (endpoint.id,), lanes=1, runs=1)
     score = await dependencies.scores.of_job(tenant_id, endpoint.job_id, query)
-    return [_pace(activity), *(_values(number, each) for number, each in enumerate(score.series))]
+    return [
+        _pace(activity),
+        *(_values(number, series) for number, series in enumerate(score.series)),
+    ]
 
 
 def _pace(activity: Activity) -> Chart:
     columns = (
-        Column("Took, median", "baseline", unit="ms"),
-        Column("Took, 95th percentile", "tight", unit="ms"),
+        Column("Duration, median", "baseline", unit="ms"),
+        Column("Duration, 95th percentile", "tight", unit="ms"),
         Column("Late, 95th percentile", "limit", unit="ms"),
     )
     rows = [
@@ -118,7 +121,7 @@ def _pace(activity: Activity) -> Chart:
         )
         for bucket in activity.buckets
     ]
-    return Chart("pace", "How long it took, and how late it began", columns, rows)
+    return Chart("pace", "Duration and lateness", columns, rows)
 
 
 def _ms(duration: timedelta | None) -> float | None:
@@ -128,7 +131,7 @@ def _ms(duration: timedelta | None) -> float | None:
 def _values(number: int, series: Series) -> Chart:
     name = ".".join(series.field.path)
     rows: list[Row] = [(at, [value]) for at, value in series.points]
-    return Chart(f"value-{number}", f"{name} in its answers", [Column(name, "ink-2")], rows)
+    return Chart(f"value-{number}", f"{name} in responses", [Column(name, "ink-2")], rows)
 
 
 # --- Strips -----------------------------------------------------------------------------------
@@ -158,8 +161,8 @@ async def strips_of(
 ) -> Mapping[UUID, Strip]:
     from_at = dependencies.around.clock.now().replace(second=0, microsecond=0) - 59 * MINUTE
     reads = dependencies.reads.activity
-    found = await reads.job_strips(visitor.caller.tenant_id, job_ids, from_at, MINUTE)
-    return {id_: strip_of(found.get(id_), from_at) for id_ in job_ids}
+    strips = await reads.job_strips(visitor.caller.tenant_id, job_ids, from_at, MINUTE)
+    return {id_: strip_of(strips.get(id_), from_at) for id_ in job_ids}
 
 
 def strip_of(activity: Activity | None, from_at: datetime) -> Strip:
@@ -174,7 +177,7 @@ def strip_of(activity: Activity | None, from_at: datetime) -> Strip:
         bars += _bars(minute, bucket, most)
         if _bad(bucket):
             failed.append(minute)
-    words = f"{plural(total, 'run')} in the last hour, {f'{bad} failed' if bad else 'all fine'}"
+    words = f"{plural(total, 'run')} in the last hour, {f'{bad:,} failed' if bad else 'all fine'}"
     return Strip(words, bars, failed)
 
 

@@ -58,8 +58,14 @@ class Problems:
     fields: Mapping[str, str] = field(default_factory=dict[str, str])
     general: str = ""
 
+    def __bool__(self) -> bool:
+        return bool(self.fields or self.general)
+
     def of(self, name: str) -> str:
         return self.fields.get(name, "")
+
+
+NO_PROBLEMS = Problems()
 
 
 def problems_of(error: CadenzaError, known: Sequence[str]) -> Problems:
@@ -79,6 +85,22 @@ def problems_of(error: CadenzaError, known: Sequence[str]) -> Problems:
         else:
             others.append(_sentence(f"{problem.field}: {problem.fix}"))
     return Problems(fields, " ".join(others))
+
+
+def outdated(form: Form, present: Form, known: Sequence[str]) -> tuple[Form, Problems]:
+    """Somebody else has saved meanwhile: what was typed stays, beside what is stored now, and
+    saving it again overwrites that."""
+    fields = {
+        name: f"Stored now: {present.text(name) or '(empty)'}"
+        for name in known
+        if form.text(name) != present.text(name)
+    }
+    text = (
+        "Someone else has saved a change since you opened this page. What you typed is kept; "
+        "where it differs, the stored value is shown. Save again to overwrite it."
+    )
+    values = {**form.values, "revision": present.text("revision")}
+    return Form(values, form.chosen), Problems(fields, text)
 
 
 # What a person can mend by changing what they typed; everything else is an error page.

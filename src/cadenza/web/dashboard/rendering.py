@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from cadenza.application.ports.catalogue import EndpointSearch
 from cadenza.domain.endpoint import EndpointState
 from cadenza.domain.instants import FOREVER
-from cadenza.web.dashboard import words
+from cadenza.web.dashboard import authorship, words
 from cadenza.web.dashboard.assets import asset_url
 from cadenza.web.dashboard.forms import Form
 from cadenza.web.dashboard.policy import HEADERS
@@ -56,6 +56,9 @@ def templates() -> Environment:
         "asset": asset_url,
         "entries": ENTRIES,
         "plural": words.plural,
+        "asked": authorship.asked_words,
+        "family_of": authorship.family_of,
+        "next_asked": authorship.next_asked_words,
         "FOREVER": FOREVER,
         "RANGES": list(RANGES),
         "FAMILIES": words.COUNTED,
@@ -76,7 +79,10 @@ class Pulse:
 async def page(
     request: Request, template: str, *, status: int = 200, entry: str = "", **context: Any
 ) -> HTMLResponse:
-    """A whole page; `entry` is the path of the menu's entry that it belongs to."""
+    """A whole page; `entry` is the path of the menu's entry that it belongs to. A form that comes
+    back with `problems` is a 422, unless another status is named."""
+    if status == 200 and request.method != "GET" and context.get("problems"):
+        status = 422
     visitor = await visitor_of(request)
     pulse = await _pulse(request, visitor) if visitor is not None else Pulse()
     message = _message(request)

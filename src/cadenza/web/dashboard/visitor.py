@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Annotated
 from urllib.parse import quote
+from uuid import UUID
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from fastapi import Depends, Request
@@ -30,6 +31,10 @@ class ForeignForm(NotAllowed):
     """A form that did not come from a page of ours."""
 
 
+class ExpiredForm(ForeignForm):
+    """A form without the token of this sign-in: of another site, or from before a new sign-in."""
+
+
 @dataclass(frozen=True, slots=True)
 class Visitor:
     caller: Caller
@@ -43,13 +48,21 @@ class Visitor:
     def may_operate(self) -> bool:
         return self.caller.may(Scope.OPERATE)
 
+    def operates(self, job_id: UUID | None) -> bool:
+        """Whether actions on this job would work; without one, those on the whole tenant."""
+        operable = self.caller.limits.operable
+        return self.may_operate and (operable is None or job_id in operable)
+
     @property
     def may_admin(self) -> bool:
         return self.caller.may(Scope.ADMIN)
 
 
 async def dependencies_of(request: Request) -> Dependencies:
-    return request.app.state.dependencies
+    """As far as who is signed in may see and touch; all of them where nobody is."""
+    visitor = await visitor_of(request)
+    dependencies: Dependencies = request.app.state.dependencies
+    return dependencies if visitor is None else dependencies.for_caller(visitor.caller)
 
 
 PageDependencies = Annotated[Dependencies, Depends(dependencies_of)]
@@ -59,7 +72,7 @@ async def visitor_of(request: Request) -> Visitor | None:
     """Looked up once a request, whoever asks."""
     if not hasattr(request.state, "visitor"):
         token = request.cookies.get(SIGN_IN_COOKIE)
-        dependencies = await dependencies_of(request)
+        dependencies: Dependencies = request.app.state.dependencies
         caller = await dependencies.sign_ins.caller_of(token) if token else None
         request.state.visitor = Visitor(caller, token) if caller and token else None
     return request.state.visitor
@@ -79,14 +92,18 @@ async def _form(request: Request) -> Form:
     form = await read_form(request)
     request.state.back = local_path(form.optional(BACK), "")
     if not is_form_token(form.text(FORM_TOKEN), visitor.token):
-        raise ForeignForm("this form is not from a page of yours; reload the page and try again")
+        raise ExpiredForm("this form is from an earlier sign-in; reload the page and try again")
     return form
 
 
 def check_own_page(request: Request) -> None:
     """Browsers say where a request comes from; one that does not is held to the form's token."""
-    if request.headers.get("sec-fetch-site") not in OWN:
+    if not is_from_own_page(request):
         raise ForeignForm("this request comes from another site")
+
+
+def is_from_own_page(request: Request) -> bool:
+    return request.headers.get("sec-fetch-site") in OWN
 
 
 async def _operator(request: Request) -> Visitor:
@@ -125,8 +142,8 @@ def set_sign_in(request: Request, response: Response, token: str) -> None:
 
 def is_behind_tls(request: Request) -> bool:
     """Ours, or a proxy's that says so; who lies about it only loses their own cookie."""
-    said = request.headers.get("x-forwarded-proto", "")
-    return request.url.scheme == "https" or said.split(",")[0].strip().lower() == "https"
+    protocol = request.headers.get("x-forwarded-proto", "")
+    return request.url.scheme == "https" or protocol.split(",")[0].strip().lower() == "https"
 
 
 def zone_of(request: Request) -> ZoneInfo:

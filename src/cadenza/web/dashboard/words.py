@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any, cast
 
@@ -12,6 +13,7 @@ from cadenza.application.score_steering import describe
 from cadenza.domain.endpoint import Baseline, CronLine, Endpoint, Every, fresh_hints, is_late
 from cadenza.domain.hint import IntervalHint, OneShotHint, Pause
 from cadenza.domain.instants import FOREVER, humanize, iso
+from cadenza.domain.session import Session
 from cadenza.web.dashboard.curl import command_of, command_of_sent
 
 SOURCES = {
@@ -19,8 +21,8 @@ SOURCES = {
     "baseline-interval": "Baseline",
     "ai-interval": "Interval hint",
     "ai-oneshot": "Asked once",
-    "clamped-min": "Min interval",
-    "clamped-max": "Max interval",
+    "clamped-min": "Minimum interval",
+    "clamped-max": "Maximum interval",
     "retry-after": "Retry-After",
     "paused": "After a pause",
     "resumed": "Resumed",
@@ -45,14 +47,14 @@ COUNTED = {
 }
 STATUSES = {
     "running": "running",
-    "success": "went well",
+    "success": "succeeded",
     "failure": "failed",
     "timeout": "timed out",
     "cancelled": "cancelled",
     "error": "failed",
     "skipped": "skipped",
-    "scheduled": "waiting for its time",
-    "waiting": "waits for an answer",
+    "scheduled": "scheduled",
+    "waiting": "waiting for an answer",
 }
 # What a state looks like: one of good, bad, busy, calm.
 TONES = {
@@ -63,6 +65,19 @@ TONES = {
     "error": "bad",
     "waiting": "busy",
 }
+# Incidents by kind.
+INCIDENTS = {
+    "failing": "failing",
+    "late": "late",
+    "planner-pause": "paused by the planner",
+    "suggestion": "open suggestion",
+    "quota": "planner quota",
+    "grant-expiring": "grant expiring",
+    "key-expiring": "key expiring",
+    "worker-lost": "worker lost",
+    "channel-failing": "channel failing",
+    "webhook-disabled": "webhook disabled",
+}
 STATES = {
     "active": "Active",
     "paused": "Paused",
@@ -72,7 +87,7 @@ STATES = {
     "archived": "Archived",
 }
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
-_INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
+_INSTANT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)")
 
 
 # --- Times ------------------------------------------------------------------------------------
@@ -127,20 +142,37 @@ def in_sentence(text: str, zone: tzinfo, now: datetime) -> Markup:
     """A sentence of ours, its instants as the person's clock shows them."""
     parts, last = list[Markup](), 0
     for match in _INSTANT.finditer(text):
-        at = datetime.fromisoformat(match[0]).astimezone(UTC)
+        at = _instant(match[0])
+        if at is None:
+            continue
         parts.append(Markup.escape(text[last : match.start()]))
-        shown = absolute(at, zone, now) or "the end of time"
-        parts.append(Markup('<time datetime="{}">{}</time>').format(match[0], shown))
+        clock_time = absolute(at, zone, now) or "the end of time"
+        parts.append(Markup('<time datetime="{}">{}</time>').format(iso(at), clock_time))
         last = match.end()
     return Markup("").join([*parts, Markup.escape(text[last:])])
+
+
+def _instant(text: str) -> datetime | None:
+    """None of what only looks like one: reasons are what people and models wrote."""
+    try:
+        return datetime.fromisoformat(text).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
 
 
 # --- Schedules --------------------------------------------------------------------------------
 
 
+def interval_words(interval: timedelta) -> str:
+    """As the score writes it (1 min, 1 min 30 s), where that leaves out no part."""
+    step = timedelta(seconds=1) if interval < timedelta(hours=1) else timedelta(minutes=1)
+    is_exact = interval < timedelta(days=1) and not interval % step
+    return span(interval) if is_exact else humanize(interval)
+
+
 def baseline_words(baseline: Baseline) -> str:
     if isinstance(baseline, Every):
-        return f"every {humanize(baseline.interval)}"
+        return f"every {interval_words(baseline.interval)}"
     if isinstance(baseline, CronLine):
         return f"{baseline.expression} ({baseline.timezone})"
     return "on demand"
@@ -166,7 +198,7 @@ def bend(stored: StoredEndpoint) -> str:
 
 def hint_words(hint: Any) -> str:
     if isinstance(hint, IntervalHint):
-        return f"every {humanize(hint.interval)}"
+        return f"every {interval_words(hint.interval)}"
     return "one run"
 
 
@@ -218,12 +250,30 @@ def call_words(tool: str, arguments: Any) -> str:
     return tool.replace("_", " ").capitalize()
 
 
+_TOOL_WORDS = {
+    "propose_interval": "interval",
+    "propose_next_time": "one run",
+    "pause_until": "pause",
+    "clear_hints": "clear hints",
+}
+
+
+def action_counts(session: Session) -> list[tuple[str, str, int]]:
+    """What a session did or suggested: a word, its tone, and how often."""
+    acted = [call for call in session.tool_calls if call.took_effect or call.suggested]
+    counts = Counter(
+        (_TOOL_WORDS.get(call.tool, call.tool), "tight" if call.took_effect else "once")
+        for call in acted
+    )
+    return [(words, tone, count) for (words, tone), count in counts.items()]
+
+
 def _milliseconds(value: Any) -> str:
-    return humanize(timedelta(milliseconds=value)) if isinstance(value, int) else ""
+    return interval_words(timedelta(milliseconds=value)) if isinstance(value, int) else ""
 
 
 def _minutes(value: Any) -> str:
-    return humanize(timedelta(minutes=value)) if isinstance(value, int | float) else ""
+    return interval_words(timedelta(minutes=value)) if isinstance(value, int | float) else ""
 
 
 # --- States -----------------------------------------------------------------------------------
@@ -248,7 +298,7 @@ def endpoint_states(stored: StoredEndpoint) -> list[tuple[str, str]]:
         states.append(("tightened" if bent == "tight" else "relaxed", bent))
     if fresh_hints(endpoint, now)[1] is not None:
         states.append(("asked once", "once"))
-    return states or [("on its baseline", "good")]
+    return states or [("on baseline", "good")]
 
 
 def job_states(stored: StoredJob) -> list[tuple[str, str]]:
@@ -267,6 +317,10 @@ def job_is_paused(stored: StoredJob) -> bool:
 
 def state_words(state: str) -> str:
     return STATES.get(state, state)
+
+
+def incident_words(kind: str) -> str:
+    return INCIDENTS.get(kind, kind)
 
 
 def status_words(status: str) -> str:
@@ -293,8 +347,12 @@ def plural(count: int, one: str, many: str | None = None) -> str:
 
 def detail_words(data: dict[str, Any]) -> str:
     """What an audit entry has besides who and what; nothing that says nothing."""
-    shown = {name: value for name, value in data.items() if value not in (None, "", "None", [], {})}
-    return "; ".join(f"{name.replace('_', ' ')}: {_detail(value)}" for name, value in shown.items())
+    filled = {
+        name: value for name, value in data.items() if value not in (None, "", "None", [], {})
+    }
+    return "; ".join(
+        f"{name.replace('_', ' ')}: {_detail(value)}" for name, value in filled.items()
+    )
 
 
 def _detail(value: Any) -> str:
@@ -312,6 +370,7 @@ def action_words(action: str) -> str:
 FILTERS: dict[str, Any] = {
     "span": span,
     "humanize": humanize,
+    "interval": interval_words,
     "iso": iso,
     "baseline": baseline_words,
     "source": source_words,
@@ -323,12 +382,14 @@ FILTERS: dict[str, Any] = {
     "pause_in_force": pause_in_force,
     "window": describe,
     "call": call_words,
+    "action_counts": action_counts,
     "brain": brain_words,
     "endpoint_states": endpoint_states,
     "job_states": job_states,
     "job_is_paused": job_is_paused,
     "state": state_words,
     "status": status_words,
+    "incident": incident_words,
     "tone": tone,
     "pretty": pretty,
     "action": action_words,

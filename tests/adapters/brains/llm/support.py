@@ -96,7 +96,7 @@ async def scene(
     model: Model,
     kind: Kind = Kind.OPENAI,
     body: Any = None,
-    limit: float = 20,
+    limit: float = 120,
     quota: int | None = 10_000_000,
     **options: Any,
 ) -> AsyncGenerator[Scene]:
@@ -107,7 +107,7 @@ async def scene(
     await bench.ran(body=body)
     async with served(model) as provider:
         suffix = "/v1" if kind in (Kind.OPENAI, Kind.COMPATIBLE) else ""
-        defaults: dict[str, Any] = {"api_key": Secret(KEY), "timeout": seconds(6)}
+        defaults: dict[str, Any] = {"api_key": Secret(KEY), "timeout": seconds(60)}
         defaults["base_url"] = provider.url + suffix
         brain = LlmBrain(
             LlmOptions(kind, MODELS[kind], **{**defaults, **options}),

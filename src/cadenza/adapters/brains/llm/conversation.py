@@ -39,8 +39,9 @@ from cadenza.domain.redaction import redacted
 
 MAX_REQUESTS = MAX_TOOL_CALLS + 5  # each tool by itself, the end, and some mistakes
 MAX_REMINDERS = 2
-MOST_TOKENS = 10_000_000  # that an answer may claim to have used
 CHARACTERS_PER_TOKEN = 3
+MOST_ADDED = 100_000  # tokens that a provider or a proxy may add to what was sent and allowed
+_SAYS_NOTHING = "did not say what was used"
 REMINDER = "Nobody reads text. Call a tool, or end the session with submit_analysis."
 
 
@@ -117,19 +118,27 @@ class Conversation:
 
     def _charge(self, response: ModelResponse) -> None:
         usage, model = _counted(response.usage), response.model_name or ""
-        if usage.input_tokens > 0:
+        if usage.input_tokens > 0 and self._is_possible(usage):
             self._spend(usage, Basis.COUNTED, model)
             return
-        # A server that does not count is not free.
-        self._warn("the provider did not say what was used; it was estimated")
+        # A server that does not count is not free; one that counts wrongly must not close a month.
+        said = "said that more was used than can be" if usage.input_tokens > 0 else _SAYS_NOTHING
+        self._warn(f"the provider {said}; it was estimated")
         guess = TokenUsage(self._guess_sent(), _guess([response]))
         self._spend(guess, Basis.ESTIMATED, model)
 
     def _charge_broken(self, usage: RequestUsage) -> None:
         """What a stream used before it broke off: as far as it was told, else by what was sent."""
         known = _counted(usage)
-        sent = known if known.input_tokens > 0 else TokenUsage(self._guess_sent())
-        self._spend(sent, Basis.ESTIMATED)
+        is_known = known.input_tokens > 0 and self._is_possible(known)
+        self._spend(known if is_known else TokenUsage(self._guess_sent()), Basis.ESTIMATED)
+
+    def _is_possible(self, usage: TokenUsage) -> bool:
+        """A token is a byte of what was sent at the least, and answers have a limit."""
+        sent = len(ModelMessagesTypeAdapter.dump_json(self._messages)) + MOST_ADDED
+        return usage.input_tokens <= sent and usage.output_tokens <= (
+            self._options.max_output_tokens + MOST_ADDED
+        )
 
     def _guess_sent(self) -> int:
         """Each message holds the instructions, which are sent once."""
@@ -173,10 +182,10 @@ class Conversation:
 
 
 def _counted(usage: RequestUsage) -> TokenUsage:
-    """As the provider says, within reason; cached tokens are among those of the input."""
+    """As the provider says; cached tokens are among those of the input."""
     cached = (usage.cache_read_tokens, usage.cache_write_tokens)
     counts = (usage.input_tokens, usage.output_tokens, *cached)
-    asked, answered, read, written = (min(max(count, 0), MOST_TOKENS) for count in counts)
+    asked, answered, read, written = (max(count, 0) for count in counts)
     return TokenUsage(max(asked, read + written), answered, read, written)
 
 

@@ -10,7 +10,6 @@ from datetime import timedelta
 from typing import Any
 
 from cadenza.adapters.brains.rules.carrying_out import carry_out
-from cadenza.adapters.brains.rules.pace import Pace
 from cadenza.adapters.brains.rules.proposal import DeclaredRules, Proposal, Ruling
 from cadenza.application.ports.brain import Tools, Usage
 from cadenza.domain.analysis import AnalysisContext, Attention
@@ -21,6 +20,7 @@ from cadenza.domain.detectors.decide import Decision, decide
 from cadenza.domain.detectors.memory import account_of
 from cadenza.domain.endpoint import Every, Job, fresh_hints
 from cadenza.domain.instants import iso, milliseconds
+from cadenza.domain.pace import Pace
 from cadenza.domain.rule import Mode
 from cadenza.domain.spending import Purse, Share, purse_of
 

@@ -14,6 +14,7 @@ from cadenza.domain.errors import InstallationError
 
 USER = "cadenza"
 ACCESS = "host all all 127.0.0.1/32 scram-sha-256\n"
+COPIES = "host replication all 127.0.0.1/32 scram-sha-256\n"
 BUILTIN_LOCALE_SINCE = 17
 
 
@@ -44,6 +45,14 @@ def make_cluster(
     _write_durably(unfinished / "pg_hba.conf", ACCESS)
     unfinished.rename(folder / "data")
     _sync_folder(folder)
+
+
+def allow_copies(data: Path) -> None:
+    """Of the whole cluster, over a connection: a base backup is one."""
+    path = data / "pg_hba.conf"
+    present = path.read_text()
+    if COPIES not in present:
+        _write_durably(path, present + COPIES)
 
 
 def _run_initdb(folder: Path, installation: Installation, scope: Scope, *, sync: bool) -> None:

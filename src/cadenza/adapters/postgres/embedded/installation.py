@@ -45,9 +45,9 @@ def choose_installation(binaries: Path | None, major: int | None) -> Installatio
 
 
 def _installations(binaries: Path | None) -> Iterator[Installation]:
-    folders = [binaries] if binaries is not None else [*wheel_folders(), *_system_folders()]
+    folders = [binaries] if binaries is not None else [*wheel_folders(), *system_folders()]
     for folder in folders:
-        if (version := _version_of(folder)) is not None:
+        if (version := version_of(folder)) is not None:
             yield Installation(folder, version)
 
 
@@ -59,7 +59,7 @@ def wheel_folders() -> list[Path]:
     return sorted(folders, key=_number_in, reverse=True)
 
 
-def _system_folders() -> list[Path]:
+def system_folders() -> list[Path]:
     on_path = shutil.which("postgres")
     first = [Path(on_path).resolve().parent] if on_path else []
     folders = [folder for pattern in SYSTEM_FOLDERS for folder in Path("/").glob(pattern[1:])]
@@ -71,13 +71,13 @@ def _number_in(folder: Path) -> int:
     return int(numbers[-1]) if numbers else 0
 
 
-def _version_of(folder: Path) -> str | None:
+def version_of(folder: Path, program: str = "postgres") -> str | None:
     """None where there is no PostgreSQL, or none that runs on this machine."""
-    if not (folder / "initdb").exists():
+    if program == "postgres" and not (folder / "initdb").exists():
         return None
     with suppress(OSError, subprocess.SubprocessError):
         output = subprocess.run(  # noqa: S603 - a path from the settings or our own search
-            [folder / "postgres", "--version"], capture_output=True, check=True, text=True, cwd="/"
+            [folder / program, "--version"], capture_output=True, check=True, text=True, cwd="/"
         ).stdout
         match = re.search(r"\(PostgreSQL\) (\d+[.\w]*)", output)
         return match[1] if match else None

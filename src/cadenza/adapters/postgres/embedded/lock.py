@@ -40,8 +40,8 @@ def _wait_for(lock: int, folder: Path) -> None:
         if holder != "ending" and waited > SECONDS_TO_NOTICE:
             raise InstallationError(
                 f"The database in {folder} is already in use by another Cadenza (process "
-                f"{holder or '?'}). A folder serves one at a time. Stop that one first, or start "
-                "this one with another data folder."
+                f"{holder or '?'}). A folder serves one at a time. Stop that one first, start this "
+                "one with another data folder, or give both one PostgreSQL: CADENZA_DATABASE_URL."
             )
         if waited > SECONDS_TO_END:
             raise InstallationError(

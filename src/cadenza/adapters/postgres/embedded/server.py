@@ -18,6 +18,9 @@ from cadenza.domain.errors import InstallationError
 
 # For a small machine and an unattended server; durability stays as PostgreSQL has it, complete.
 SETTINGS = {
+    # Every run changes the row of its endpoint: what is left of it is cleared away soon. With the
+    # usual minute, a server that restarts more often than that never comes to it.
+    "autovacuum_naptime": "10s",
     "cluster_name": "cadenza",
     "log_checkpoints": "off",
     "log_timezone": "UTC",
@@ -31,7 +34,11 @@ PORT_IS_TAKEN = "could not create any TCP/IP sockets"
 
 
 def start_server(
-    folder: Path, installation: Installation, scope: Scope, settings: Mapping[str, str]
+    folder: Path,
+    installation: Installation,
+    scope: Scope,
+    settings: Mapping[str, str],
+    patience: float = SECONDS_TO_START,
 ) -> tuple[GuardedProcess, int]:
     """The server and its port. Another program may take the chosen port first: then once more."""
     log = folder / "server.log"
@@ -42,7 +49,7 @@ def start_server(
         process = _launch(log, installation, scope, {**SETTINGS, **settings, **_fixed(port)})
         with ExitStack() as on_failure:
             on_failure.callback(process.end)
-            if _becomes_ready(process, scope.data, port):
+            if _becomes_ready(process, scope.data, port, patience):
                 on_failure.pop_all()
                 return process, port
         output = _since(log, begin)
@@ -78,9 +85,9 @@ def _launch(
         return GuardedProcess(command, scope, output=output)
 
 
-def _becomes_ready(process: GuardedProcess, data: Path, port: int) -> bool:
+def _becomes_ready(process: GuardedProcess, data: Path, port: int, patience: float) -> bool:
     pid = process.read_pid()
-    deadline = time.monotonic() + SECONDS_TO_START
+    deadline = time.monotonic() + patience
     while process.running and time.monotonic() < deadline:
         if _announced(data / "postmaster.pid") == (str(pid), str(port), "ready"):
             return True

@@ -50,11 +50,15 @@ LIMIT $2
 
 -- name: insert_user
 -- A new user.
-INSERT INTO users (id, tenant_id, name, created_at) VALUES ($1, $2, $3, $4)
+INSERT INTO users (id, tenant_id, name, created_at, role, email, identity_issuer, identity_subject)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 
 -- name: get_user
 -- One user of a tenant.
-SELECT id, tenant_id, name, created_at FROM users WHERE tenant_id = $1 AND id = $2
+SELECT u.*, (SELECT jsonb_object_agg(job_id, own.role) FROM job_roles AS own WHERE user_id = u.id)
+    AS job_roles
+FROM users AS u
+WHERE u.tenant_id = $1 AND u.id = $2
 
 -- name: delete_user
 -- A user, and with them their keys.
@@ -62,16 +66,25 @@ DELETE FROM users WHERE tenant_id = $1 AND id = $2 RETURNING name
 
 -- name: list_users
 -- The users of a tenant, by name.
-SELECT id, tenant_id, name, created_at FROM users WHERE tenant_id = $1 ORDER BY name LIMIT 10000
+SELECT u.*, (SELECT jsonb_object_agg(job_id, own.role) FROM job_roles AS own WHERE user_id = u.id)
+    AS job_roles
+FROM users AS u
+WHERE u.tenant_id = $1
+ORDER BY u.name
+LIMIT 10000
 
 -- name: insert_key
 -- A new key.
-INSERT INTO api_keys (id, tenant_id, user_id, name, scopes, hash, created_at, expires_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+INSERT INTO api_keys (id, tenant_id, user_id, name, scopes, hash, created_at, expires_at, job_ids,
+                      expiry_notice_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 
 -- name: find_key
 -- A key by its id, with the user it acts for, and the time to judge it by.
-SELECT cadenza_now() AS now, k.*, u.name AS user_name, u.created_at AS user_created_at
+SELECT cadenza_now() AS now, k.*, u.name AS user_name, u.created_at AS user_created_at,
+       u.role, u.email, u.identity_issuer, u.identity_subject,
+       (SELECT jsonb_object_agg(job_id, own.role) FROM job_roles AS own WHERE user_id = u.id)
+           AS job_roles
 FROM api_keys AS k
 JOIN users AS u ON u.id = k.user_id
 WHERE k.id = $1
@@ -82,7 +95,7 @@ SELECT cadenza_now() AS now, k.* FROM api_keys AS k WHERE k.tenant_id = $1 AND k
 
 -- name: save_key
 -- When a key ends.
-UPDATE api_keys SET expires_at = $2, revoked_at = $3 WHERE id = $1
+UPDATE api_keys SET expires_at = $2, revoked_at = $3, expiry_notice_at = $4 WHERE id = $1
 
 -- name: touch_key
 -- Note that a key was used, to the minute: not a write with every request.

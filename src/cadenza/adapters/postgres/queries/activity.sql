@@ -15,6 +15,8 @@ WITH run AS MATERIALIZED (
 SELECT date_bin($4::interval, slot_at, $2) AS from_at, family, count(*) AS runs,
        count(*) FILTER (WHERE status = 'failure') AS failed,
        count(*) FILTER (WHERE status = 'timeout') AS timed_out,
+       count(*) FILTER (WHERE status = 'cancelled') AS cancelled,
+       count(*) FILTER (WHERE status = 'running') AS running,
        min(slot_at) AS first_at,
        percentile_disc(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY started_at - slot_at) AS late,
        percentile_disc(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY finished_at - started_at) AS took
@@ -40,6 +42,8 @@ WITH run AS MATERIALIZED (
 SELECT date_bin($4::interval, slot_at, $2) AS from_at, family, count(*) AS runs,
        count(*) FILTER (WHERE status = 'failure') AS failed,
        count(*) FILTER (WHERE status = 'timeout') AS timed_out,
+       count(*) FILTER (WHERE status = 'cancelled') AS cancelled,
+       count(*) FILTER (WHERE status = 'running') AS running,
        min(slot_at) AS first_at,
        percentile_disc(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY started_at - slot_at) AS late,
        percentile_disc(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY finished_at - started_at) AS took
@@ -63,6 +67,8 @@ SELECT e.job_id, date_bin($3::interval, run.slot_at, $2) AS from_at, run.family,
        count(*) AS runs,
        count(*) FILTER (WHERE run.status = 'failure') AS failed,
        count(*) FILTER (WHERE run.status = 'timeout') AS timed_out,
+       count(*) FILTER (WHERE run.status = 'cancelled') AS cancelled,
+       count(*) FILTER (WHERE run.status = 'running') AS running,
        (SELECT known_from FROM reached) AS known_from
 FROM run
 JOIN endpoints AS e ON e.id = run.endpoint_id
@@ -72,8 +78,8 @@ ORDER BY 1, 2, 3
 
 -- name: states_of_jobs
 -- How many endpoints are in which state, by job.
---   $1 tenant  $2 jobs; null for all together
-SELECT CASE WHEN $2::uuid[] IS NOT NULL THEN e.job_id END AS job_id,
+--   $1 tenant  $2 jobs; null for all  $3 whether all together
+SELECT CASE WHEN NOT $3 THEN e.job_id END AS job_id,
        count(*) AS total,
        count(*) FILTER (WHERE NOT (is_failing OR is_late OR is_paused OR is_hinted)) AS ok,
        count(*) FILTER (WHERE is_failing) AS failing,
@@ -102,7 +108,7 @@ GROUP BY 1
 SELECT (started_at AT TIME ZONE 'UTC')::date AS day, count(*) AS sessions,
        sum(tokens)::bigint AS tokens, sum(cost) AS cost
 FROM analysis_sessions
-WHERE tenant_id = $1 AND started_at >= $2
+WHERE tenant_id = $1 AND started_at >= $2 AND ($3::uuid[] IS NULL OR job_id = ANY ($3))
 GROUP BY 1
 ORDER BY 1
 
@@ -111,4 +117,4 @@ ORDER BY 1
 SELECT coalesce(sum(looks.idle_looks), 0)::bigint
 FROM endpoints
 JOIN looks ON looks.endpoint_id = endpoints.id
-WHERE endpoints.tenant_id = $1
+WHERE endpoints.tenant_id = $1 AND ($2::uuid[] IS NULL OR endpoints.job_id = ANY ($2))

@@ -215,23 +215,37 @@ SELECT meta.*, leased.*
 FROM meta LEFT JOIN leased ON true
 
 -- name: renew
--- Extend the leases that are still ours.
-WITH held AS MATERIALIZED (
+-- Extend the leases that are still ours; where somebody else has the row locked, say only that.
+WITH claim AS MATERIALIZED (
+    SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::uuid[]) AS claim (endpoint_id, epoch, run_id)
+),
+held AS MATERIALIZED (
     SELECT e.id
-    FROM unnest($1::uuid[], $2::bigint[], $3::uuid[]) AS claim (endpoint_id, epoch, run_id)
+    FROM claim
     JOIN endpoints AS e
         ON e.id = claim.endpoint_id
        AND e.lease_epoch = claim.epoch
        AND e.running_run_id = claim.run_id
+    WHERE e.lease_until > cadenza_now()
     ORDER BY e.id  -- in one order everywhere, so that no two transactions wait in a circle
-    FOR UPDATE OF e
+    FOR UPDATE OF e SKIP LOCKED
+),
+renewed AS (
+    UPDATE endpoints AS e
+    SET lease_until = cadenza_now() + $4
+    FROM held
+    WHERE e.id = held.id
+    RETURNING e.running_run_id AS run_id
 )
-UPDATE endpoints AS e
-SET lease_until = cadenza_now() + $4
-FROM held
-WHERE e.id = held.id
-  AND e.lease_until > cadenza_now()  -- it may have ended while this waited for a lock
-RETURNING e.running_run_id
+SELECT run_id, true AS is_renewed FROM renewed
+UNION ALL
+SELECT claim.run_id, false
+FROM claim
+JOIN endpoints AS e
+    ON e.id = claim.endpoint_id
+   AND e.lease_epoch = claim.epoch
+   AND e.running_run_id = claim.run_id
+WHERE e.lease_until > cadenza_now() AND claim.endpoint_id NOT IN (SELECT id FROM held)
 
 -- name: undo_claims
 -- Undo claims of which nothing was sent. A run that an earlier worker did send stays in flight.
@@ -271,7 +285,8 @@ WHERE held.running_attempt = 1
   AND runs.endpoint_id = held.id AND runs.slot_at = held.running_slot_at
 
 -- name: lock_starting_runs
--- Runs of graphs that are about to start and are still ours, with what the account has.
+-- Runs of graphs that are about to start and are still ours, with what the account has; one whose
+-- endpoint somebody else has locked holds up no other.
 SELECT e.running_run_id AS run_id, coalesce(a.balance, 0) AS balance
 FROM unnest($1::uuid[], $2::bigint[], $3::uuid[], $4::uuid[])
     AS claim (endpoint_id, epoch, run_id, grant_id)
@@ -283,7 +298,7 @@ LEFT JOIN execution_grants AS g ON g.id = claim.grant_id
 LEFT JOIN accounts AS a ON a.id = g.account_id
 WHERE e.lease_until > cadenza_now()
 ORDER BY e.id  -- in one order everywhere
-FOR UPDATE OF e
+FOR UPDATE OF e SKIP LOCKED
 
 -- name: note_runs_started
 -- From here on the run is never started again.

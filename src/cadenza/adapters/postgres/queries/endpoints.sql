@@ -123,13 +123,22 @@ SELECT name, id FROM endpoints WHERE job_id = $1 AND id <> $2 AND archived_at IS
 SELECT id, tenant_id, secret_headers FROM endpoints
 WHERE tenant_id = $1 AND job_id = $2 AND secret_headers IS NOT NULL
 
+-- name: endpoint_ids_of_jobs
+-- Which endpoints some jobs have and had, the newest first, so many at most.
+SELECT id FROM endpoints
+WHERE tenant_id = $1 AND job_id = ANY ($2::uuid[]) ORDER BY id DESC LIMIT $3
+
+-- name: jobs_of_endpoints
+-- Which jobs endpoints belong to.
+SELECT DISTINCT job_id FROM endpoints WHERE id = ANY ($1::uuid[])
+
 -- name: endpoint_ids_of_job
 -- Which endpoints a job has and had.
 SELECT id FROM endpoints WHERE tenant_id = $1 AND job_id = $2
 
 -- The three lists differ in their order alone; each is a statement so that an index can lead it.
 --   $1 tenant  $2 job  $3 name  $4 a piece of name or address  $5 state
---   $6, $7 value and id of the last one before this page  $8 how many
+--   $6, $7 value and id of the last one before this page  $8 how many  $9 only these jobs
 
 -- name: list_endpoints_by_created_at
 -- Endpoints of a tenant, the oldest first.
@@ -137,19 +146,12 @@ SELECT cadenza_now() AS now, e.*
 FROM listed_endpoints AS e
 WHERE e.tenant_id = $1
   AND ($2::uuid IS NULL OR e.job_id = $2)
+  AND ($9::uuid[] IS NULL OR e.job_id = ANY ($9))
   AND ($3::text IS NULL OR e.name = $3)
   AND ($4::text IS NULL OR e.name ILIKE $4 OR e.target ->> 'url' ILIKE $4)
   AND (e.archived_at IS NOT NULL) = ($5::text IS NOT DISTINCT FROM 'archived')
-  AND CASE $5
-          WHEN 'paused' THEN e.paused_until > cadenza_now()
-          WHEN 'active' THEN (e.paused_until > cadenza_now()) IS NOT TRUE
-          WHEN 'failing' THEN e.failure_count > 0
-          WHEN 'late' THEN e.next_run_at < cadenza_now() - interval '10 seconds'
-              AND e.running_slot_at IS NULL
-          WHEN 'hinted' THEN greatest(e.hint_interval_expires_at, e.hint_run_expires_at)
-              > cadenza_now()
-          ELSE true
-      END
+  AND is_in_state($5, e.paused_until, e.failure_count, e.next_run_at, e.running_slot_at,
+                  greatest(e.hint_interval_expires_at, e.hint_run_expires_at))
   AND ($7::uuid IS NULL OR (e.created_at, e.id) > ($6::text::timestamptz, $7))
 ORDER BY e.created_at, e.id
 LIMIT $8
@@ -160,19 +162,12 @@ SELECT cadenza_now() AS now, e.*
 FROM listed_endpoints AS e
 WHERE e.tenant_id = $1
   AND ($2::uuid IS NULL OR e.job_id = $2)
+  AND ($9::uuid[] IS NULL OR e.job_id = ANY ($9))
   AND ($3::text IS NULL OR e.name = $3)
   AND ($4::text IS NULL OR e.name ILIKE $4 OR e.target ->> 'url' ILIKE $4)
   AND (e.archived_at IS NOT NULL) = ($5::text IS NOT DISTINCT FROM 'archived')
-  AND CASE $5
-          WHEN 'paused' THEN e.paused_until > cadenza_now()
-          WHEN 'active' THEN (e.paused_until > cadenza_now()) IS NOT TRUE
-          WHEN 'failing' THEN e.failure_count > 0
-          WHEN 'late' THEN e.next_run_at < cadenza_now() - interval '10 seconds'
-              AND e.running_slot_at IS NULL
-          WHEN 'hinted' THEN greatest(e.hint_interval_expires_at, e.hint_run_expires_at)
-              > cadenza_now()
-          ELSE true
-      END
+  AND is_in_state($5, e.paused_until, e.failure_count, e.next_run_at, e.running_slot_at,
+                  greatest(e.hint_interval_expires_at, e.hint_run_expires_at))
   AND ($7::uuid IS NULL OR (e.name, e.id) > ($6::text, $7))
 ORDER BY e.name, e.id
 LIMIT $8
@@ -183,23 +178,32 @@ SELECT cadenza_now() AS now, e.*
 FROM listed_endpoints AS e
 WHERE e.tenant_id = $1
   AND ($2::uuid IS NULL OR e.job_id = $2)
+  AND ($9::uuid[] IS NULL OR e.job_id = ANY ($9))
   AND ($3::text IS NULL OR e.name = $3)
   AND ($4::text IS NULL OR e.name ILIKE $4 OR e.target ->> 'url' ILIKE $4)
   AND (e.archived_at IS NOT NULL) = ($5::text IS NOT DISTINCT FROM 'archived')
-  AND CASE $5
-          WHEN 'paused' THEN e.paused_until > cadenza_now()
-          WHEN 'active' THEN (e.paused_until > cadenza_now()) IS NOT TRUE
-          WHEN 'failing' THEN e.failure_count > 0
-          WHEN 'late' THEN e.next_run_at < cadenza_now() - interval '10 seconds'
-              AND e.running_slot_at IS NULL
-          WHEN 'hinted' THEN greatest(e.hint_interval_expires_at, e.hint_run_expires_at)
-              > cadenza_now()
-          ELSE true
-      END
+  AND is_in_state($5, e.paused_until, e.failure_count, e.next_run_at, e.running_slot_at,
+                  greatest(e.hint_interval_expires_at, e.hint_run_expires_at))
   AND e.next_run_at IS NOT NULL
   AND ($7::uuid IS NULL OR (e.next_run_at, e.id) > ($6::text::timestamptz, $7))
 ORDER BY e.next_run_at, e.id
 LIMIT $8
+
+-- name: matching_endpoints
+-- The ids of all endpoints of a tenant that fit, in the order in which they are locked.
+--   $1 tenant  $2 job  $3 name  $4 a piece of name or address  $5 state  $6 how many  $7 jobs
+SELECT e.id
+FROM listed_endpoints AS e
+WHERE e.tenant_id = $1
+  AND ($2::uuid IS NULL OR e.job_id = $2)
+  AND ($3::text IS NULL OR e.name = $3)
+  AND ($4::text IS NULL OR e.name ILIKE $4 OR e.target ->> 'url' ILIKE $4)
+  AND (e.archived_at IS NOT NULL) = ($5::text IS NOT DISTINCT FROM 'archived')
+  AND is_in_state($5, e.paused_until, e.failure_count, e.next_run_at, e.running_slot_at,
+                  greatest(e.hint_interval_expires_at, e.hint_run_expires_at))
+  AND ($7::uuid[] IS NULL OR e.job_id = ANY ($7))
+ORDER BY e.id
+LIMIT $6
 
 -- name: endpoint_names
 -- What endpoints are called, and their jobs; also of those that are archived.

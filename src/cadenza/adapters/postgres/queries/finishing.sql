@@ -9,8 +9,8 @@ SET LOCAL enable_hashjoin = off;
 SET LOCAL enable_mergejoin = off
 
 -- name: lock_held
--- The endpoints whose results still count, fresh and locked. Only the columns that the next plan
--- depends on: hundreds are read a second.
+-- The endpoints whose results still count, fresh and locked; a row that somebody else has locked
+-- holds up no other. Only the columns that the next plan depends on: hundreds are read a second.
 SELECT
     cadenza_now() AS now,
     e.id, e.tenant_id, e.job_id, e.name, e.created_at, e.archived_at,
@@ -38,7 +38,18 @@ JOIN endpoints AS e
    AND e.lease_epoch = claim.epoch
    AND e.running_run_id = claim.run_id
 ORDER BY e.id  -- in one order everywhere, so that no two transactions wait in a circle
-FOR UPDATE OF e
+FOR UPDATE OF e SKIP LOCKED
+
+-- name: still_held
+-- Of claims that were passed over: those that are still held. Only their rows were locked.
+--   $1 endpoint ids  $2 epochs  $3 run ids  $4 whether their leases have to last
+SELECT claim.run_id
+FROM unnest($1::uuid[], $2::bigint[], $3::uuid[]) AS claim (endpoint_id, epoch, run_id)
+JOIN endpoints AS e
+    ON e.id = claim.endpoint_id
+   AND e.lease_epoch = claim.epoch
+   AND e.running_run_id = claim.run_id
+WHERE NOT $4 OR e.lease_until > cadenza_now()
 
 -- name: close_runs
 -- Free the endpoints with their next plan, close their runs, and wake the planners.

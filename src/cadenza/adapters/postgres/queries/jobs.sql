@@ -41,7 +41,7 @@ FOR SHARE OF j
 -- name: list_jobs
 -- The jobs of a tenant by name.
 --   $2 whether the archived  $3 name  $4 a piece of name or description
---   $5, $6 name and id of the last one before this page  $7 how many
+--   $5, $6 name and id of the last one before this page  $7 how many  $8 only these jobs
 SELECT cadenza_now() AS now, j.*
 FROM stored_jobs AS j
 WHERE j.tenant_id = $1
@@ -49,5 +49,6 @@ WHERE j.tenant_id = $1
   AND ($3::text IS NULL OR j.name = $3)
   AND ($4::text IS NULL OR j.name ILIKE $4 OR j.description ILIKE $4)
   AND ($6::uuid IS NULL OR (j.name, j.id) > ($5::text, $6))
+  AND ($8::uuid[] IS NULL OR j.id = ANY ($8))
 ORDER BY j.name, j.id
 LIMIT $7

@@ -179,6 +179,20 @@ WHERE e.archived_at IS NULL
   AND ($3::uuid[] IS NULL OR e.id = ANY($3))
 ORDER BY e.name
 
+-- name: purse_members
+-- The endpoints whose accounts make up the purses of these jobs: those alike are one row.
+--   $1 tenant  $2 jobs
+SELECT e.job_id, e.baseline_interval_ms, e.baseline_cron, e.timezone,
+       look.memory -> 'account' AS account, count(*) AS count
+FROM endpoints AS e
+LEFT JOIN looks AS look ON look.endpoint_id = e.id AND look.brain = 'rules'
+WHERE e.tenant_id = $1
+  AND e.job_id = ANY ($2::uuid[])
+  AND e.archived_at IS NULL
+  AND (greatest(e.person_paused_until, e.planner_paused_until, e.job_paused_until)
+       > cadenza_now()) IS NOT TRUE
+GROUP BY 1, 2, 3, 4, 5
+
 -- name: sibling_page
 -- Some of the other endpoints of a job, by name.
 SELECT sibling.id
@@ -281,10 +295,12 @@ RETURNING id
 
 -- name: suggesting_sessions
 -- Sessions with suggestions to a tenant that can still be accepted, the newest first.
+--   $1 tenant  $2 how many  $3 only about these jobs
 SELECT cadenza_now() AS now, s.*, e.name AS endpoint_name
 FROM analysis_sessions AS s
 JOIN endpoints AS e ON e.id = s.endpoint_id
 WHERE s.tenant_id = $1 AND s.suggests_until > cadenza_now()
+  AND ($3::uuid[] IS NULL OR s.job_id = ANY ($3))
   AND EXISTS (
       SELECT FROM jsonb_array_elements(s.tool_calls) AS call
       WHERE can_be_accepted(call.value, cadenza_now())

@@ -109,6 +109,7 @@ FOR UPDATE OF s
 -- Among the next so many sessions of a tenant, newest first: those that are wanted.
 --   $2 endpoint  $3 from  $4, $5 time and id of the last one before  $6 how many to read
 --   $7 how many sessions  $8 brain  $9 a piece of the reasoning  $10 job
+--   $11 only these jobs
 WITH scanned AS MATERIALIZED (
     SELECT s.id, s.started_at,
            ($9::text IS NULL OR s.reasoning ILIKE $9)
@@ -117,6 +118,7 @@ WITH scanned AS MATERIALIZED (
     WHERE s.tenant_id = $1
       AND ($2::uuid IS NULL OR s.endpoint_id = $2)
       AND ($10::uuid IS NULL OR s.job_id = $10)
+      AND ($11::uuid[] IS NULL OR s.job_id = ANY ($11))
       AND s.started_at >= coalesce($3::timestamptz, '-infinity')
       AND (s.started_at, s.id) < (
           coalesce($4::timestamptz, 'infinity'),

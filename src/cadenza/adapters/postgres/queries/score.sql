@@ -36,14 +36,19 @@ CROSS JOIN LATERAL (
 ) AS few
 
 -- name: lane_runs
--- The runs of each lane, oldest slot first.
+-- The runs of each lane, oldest slot first. For thousands of them it counts what a column costs the
+-- reader: a lane's number is less than its id, and seconds (exact to the microsecond until 2242)
+-- become an instant in half the time that the driver takes to make one. Whether a hint tightened or
+-- relaxed is left to the reader, too: run_family() takes 16 microseconds for a run to find that out.
 --   $1 endpoints  $2 from  $3 to
-SELECT run.*
-FROM unnest($1::uuid[]) AS own (id)
+SELECT own.number, run.*
+FROM unnest($1::uuid[]) WITH ORDINALITY AS own (id, number)
 CROSS JOIN LATERAL (
-    SELECT r.id, r.endpoint_id, r.slot_at, r.source, run_family(r.source, r.is_manual, r.plan),
-           r.status, r.attempt, r.started_at, r.finished_at, r.status_code, r.error_kind,
-           left(r.error_message, 120), r.skipped_slots,
+    SELECT r.id, date_part('epoch', r.slot_at), r.source, r.is_manual,
+           CASE WHEN r.source = 'ai-interval' THEN r.plan ->> 'candidates' END, r.status,
+           r.attempt, date_part('epoch', r.started_at),
+           floor(extract(epoch FROM r.finished_at - r.started_at) * 1000)::bigint,
+           r.status_code, r.error_kind, left(r.error_message, 120), r.skipped_slots,
            CASE WHEN r.source NOT LIKE 'baseline-%' THEN (r.plan ->> 'session_id')::uuid END
     FROM runs AS r
     WHERE r.endpoint_id = own.id AND r.slot_at >= $2 AND r.slot_at < $3

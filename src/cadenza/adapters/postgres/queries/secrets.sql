@@ -30,6 +30,8 @@ FROM (
     SELECT secret FROM signing_keys
     UNION ALL
     SELECT sealed FROM virtual_keys WHERE sealed IS NOT NULL
+    UNION ALL
+    SELECT sealed FROM notification_channels
 ) AS every
 GROUP BY key_id
 ORDER BY key_id
@@ -104,3 +106,25 @@ SET sealed = fresh.sealed
 FROM free, unnest($1::uuid[], $2::text[], $3::text[]) AS fresh (id, read, sealed)
 WHERE k.id = free.id AND k.id = fresh.id AND k.sealed = fresh.read
 RETURNING k.id
+
+-- name: outdated_channel_urls
+-- A batch of channels, by id, whose URL another master key than this one sealed.
+SELECT id, tenant_id, sealed
+FROM notification_channels
+WHERE id > $2 AND split_part(sealed, ':', 2) <> $1
+ORDER BY id
+LIMIT $3
+
+-- name: replace_channel_urls
+-- Write what was sealed anew, where it is still what was read.
+WITH free AS (
+    SELECT c.id
+    FROM notification_channels AS c
+    WHERE c.id = ANY ($1::uuid[])
+    FOR NO KEY UPDATE SKIP LOCKED
+)
+UPDATE notification_channels AS c
+SET sealed = fresh.sealed
+FROM free, unnest($1::uuid[], $2::text[], $3::text[]) AS fresh (id, read, sealed)
+WHERE c.id = free.id AND c.id = fresh.id AND c.sealed = fresh.read
+RETURNING c.id

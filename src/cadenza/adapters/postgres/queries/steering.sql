@@ -53,7 +53,7 @@ WHERE change.until_at IS NOT NULL
 -- name: search_steering
 -- Hints and pauses of a tenant, of an endpoint or of a job's endpoints, newest first.
 --   $1 tenant  $2 endpoint  $3 job  $4 from  $5, $6 begin and id of the last one before
---   $7 how many
+--   $7 how many  $8 only of these jobs
 SELECT h.*, setter.name AS user_name, ender.name AS ended_by_name
 FROM steering_history AS h
 LEFT JOIN users AS setter ON setter.id = h.user_id
@@ -62,6 +62,9 @@ WHERE h.tenant_id = $1
   AND ($2::uuid IS NULL OR h.endpoint_id = $2)
   AND ($3::uuid IS NULL OR h.endpoint_id IN (
       SELECT id FROM endpoints WHERE tenant_id = $1 AND job_id = $3
+  ))
+  AND ($8::uuid[] IS NULL OR h.endpoint_id IN (
+      SELECT id FROM endpoints WHERE tenant_id = $1 AND job_id = ANY ($8)
   ))
   AND h.begun_at >= coalesce($4::timestamptz, '-infinity')
   AND (h.begun_at, h.id) < (coalesce($5::timestamptz, 'infinity'),

@@ -6,15 +6,18 @@ from typing import Annotated, Any, TypeVar, cast
 from uuid import UUID
 
 from fastapi import Body
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cadenza.application.accounts import MAX_OVERLAP
-from cadenza.application.bulk import MOST_ENDPOINTS, BulkAction
+from cadenza.application.bulk import MOST_ENDPOINTS, MOST_MATCHES, BulkAction
+from cadenza.application.ports.catalogue import EndpointSearch
 from cadenza.domain.access import Scope
 from cadenza.domain.bounds import LONGEST_TTL, MAX_INTERVAL, MIN_INTERVAL, MIN_TTL
 from cadenza.domain.definition import EndpointDefinition, JobDefinition
+from cadenza.domain.endpoint import EndpointState
 from cadenza.domain.errors import InvalidFields, InvalidInput
 from cadenza.domain.instants import humanize
+from cadenza.domain.people import INVITATION_LASTS, LONGEST_EMAIL, MOST_JOBS, Access, Role
 from cadenza.domain.rule import Mode
 from cadenza.domain.signing import DEFAULT_OVERLAP
 from cadenza.domain.target import leaving_secrets
@@ -36,6 +39,7 @@ NOWHERE = "http://draft.invalid/"  # of a draft, only the schedule is looked at
 Reason = Annotated[str, Field(max_length=500)]
 RetentionDays = Annotated[int, Field(ge=1, le=3650)]
 ModeWord = Annotated[Mode, Field(strict=False)]  # a word in JSON
+RoleWord = Annotated[Role, Field(strict=False)]
 Scopes = Annotated[
     list[Annotated[Scope, Field(strict=False)]], Field(min_length=1, max_length=len(Scope))
 ]
@@ -132,7 +136,8 @@ class EndpointMergePatch(_MergePatch):
         _check_known(self.patch, EndpointDocument)
         document = merged(endpoint_document(definition), self.patch)
         wanted = read_endpoint(validated(EndpointDocument, document))
-        named: dict[str, Any] = self.patch.get("secret_headers") or {}
+        headers: dict[str, Any] = self.patch.get("secret_headers") or {}
+        named = [*headers, *(["password"] if "password" in self.patch else [])]
         return replace(wanted, target=leaving_secrets(wanted.target, definition.target, named))
 
 
@@ -162,6 +167,10 @@ class PauseBody(Document):
     reason: Reason = ""
 
 
+class StopPlannerBody(Document):
+    reason: Reason = ""
+
+
 class BulkBody(Document):
     action: Annotated[BulkAction, Field(strict=False)]
     endpoint_ids: Annotated[
@@ -172,6 +181,26 @@ class BulkBody(Document):
         default=None, description="Of a pause; left out or null: until resumed."
     )
     reason: Reason = ""
+
+
+class MatchingBody(Document):
+    """What fits all of these; those that are left out are not asked."""
+
+    action: Annotated[BulkAction, Field(strict=False)]
+    expected: int = Field(
+        ge=0, le=MOST_MATCHES, description="How many were seen to match: not more are acted on."
+    )
+    job_id: Annotated[UUID | None, Field(strict=False)] = None
+    search: Annotated[str, Field(min_length=1, max_length=200)] | None = None
+    state: Annotated[EndpointState | None, Field(strict=False)] = None
+    until: Instant | None = Field(
+        default=None, description="Of a pause; left out or null: until resumed."
+    )
+    reason: Reason = ""
+
+    @property
+    def criteria(self) -> EndpointSearch:
+        return EndpointSearch(job_id=self.job_id, search=self.search, state=self.state)
 
 
 class IntervalHintBody(Document):
@@ -262,13 +291,72 @@ class FirstKeyBody(Document):
     scopes: Scopes = Field(default_factory=lambda: [Scope.ADMIN])
 
 
-class KeyBody(Document):
+class JobKeyBody(Document):
     name: Name
     scopes: Scopes = Field(description="read, operate, admin; each may do what those before may.")
+    expires_at: Instant | None = Field(
+        default=None, description="From then on it opens nothing; left out: until it is revoked."
+    )
+
+
+class KeyBody(JobKeyBody):
     user_id: Annotated[UUID, Field(strict=False)] | None = Field(
         default=None, description="Whom it acts for; yourself where it is left out."
     )
-    expires_at: Instant | None = None
+    job_ids: list[Annotated[UUID, Field(strict=False)]] | None = Field(
+        default=None,
+        min_length=1,
+        max_length=MOST_JOBS,
+        description="It sees and touches only these jobs; left out: what its user may.",
+    )
+
+
+class JobRoleBody(Document):
+    job_id: Annotated[UUID, Field(strict=False)]
+    role: RoleWord
+
+
+class AccessBody(Document):
+    model_config = ConfigDict(json_schema_extra={"examples": [{"role": "viewer"}]})
+
+    role: RoleWord | None = Field(
+        default=None, description="In the whole tenant; left out: only for single jobs."
+    )
+    jobs: list[JobRoleBody] = Field(
+        default_factory=list[JobRoleBody],
+        max_length=MOST_JOBS,
+        description="Roles for single jobs: viewer, operator or owner.",
+    )
+
+    def access(self) -> Access:
+        roles = {single.job_id: single.role for single in self.jobs}
+        if len(roles) < len(self.jobs):
+            raise InvalidInput("jobs", len(self.jobs), "each job once")
+        return Access(self.role, roles)
+
+
+class _Invited(Document):
+    email: str = Field(min_length=3, max_length=LONGEST_EMAIL, examples=["ada@example.org"])
+    lasts: Duration | None = Field(
+        default=None, description="How long its link works: 7 days where left out, at most 30."
+    )
+
+    def parsed_lasts(self) -> timedelta:
+        return INVITATION_LASTS if self.lasts is None else parse_duration(self.lasts)
+
+
+class InvitationBody(_Invited, AccessBody):
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"email": "eve@example.org", "role": "viewer"}]}
+    )
+
+
+class RoleBody(Document):
+    role: RoleWord = Field(description="For this job: viewer, operator or owner.")
+
+
+class JobInvitationBody(_Invited, RoleBody):
+    pass
 
 
 class KeyRotationBody(Document):

@@ -2,14 +2,16 @@
 
 from dataclasses import asdict
 from datetime import datetime
+from importlib.metadata import version
 from typing import Any
 from uuid import UUID
 
 from pydantic import AliasPath, Field
 
 from cadenza.application.ports.usage import RunCounts, Usage
-from cadenza.domain.access import ApiKey, Scope
+from cadenza.domain.access import ApiKey, Caller, Scope
 from cadenza.domain.quota import Allowance
+from cadenza.domain.spending import Purse
 from cadenza.web.api.schemas.base import ResponseSchema
 
 
@@ -48,6 +50,9 @@ class KeyResponse(ResponseSchema):
     expires_at: datetime | None
     revoked_at: datetime | None
     last_used_at: datetime | None = Field(description="To the minute.")
+    job_ids: list[UUID] | None = Field(
+        description="It sees and touches only these jobs; null: what its user may."
+    )
 
 
 class CreatedKeyResponse(KeyResponse):
@@ -64,7 +69,19 @@ class MeResponse(ResponseSchema):
     user_id: UUID
     user_name: str
     key_id: UUID
-    scopes: list[Scope]
+    key_expires_at: datetime | None = Field(description="null: it has no end.")
+    scopes: list[Scope] = Field(description="What the key and your role allow, both.")
+    job_ids: list[UUID] | None = Field(
+        description="The jobs that you see; null: all of the tenant."
+    )
+    operable_job_ids: list[UUID] | None = Field(
+        description="The jobs that you may change, where you may operate; null: all of the tenant."
+    )
+    owned_job_ids: list[UUID] = Field(
+        description="The single jobs whose people and keys you look after; an owner of the tenant"
+        " looks after all."
+    )
+    server_version: str = Field(examples=["0.1.0"])
 
 
 class SigningKeyResponse(ResponseSchema):
@@ -122,8 +139,35 @@ class QuotaResponse(AllowanceResponse):
     month: str = Field(examples=["2026-03"])
 
 
+class PurseResponse(ResponseSchema):
+    """Runs above the baseline, of all endpoints of a job together; what is used fades over two
+    days."""
+
+    size: float = Field(description="How many detectors may add.")
+    used: float = Field(description="Spent, or promised by hints in force.")
+    left: float
+
+
 class JobQuotaResponse(AllowanceResponse):
     day: str = Field(examples=["2026-03-31"])
+    extra_runs: PurseResponse
+
+
+def me_response(caller: Caller, tenant_name: str, key_expires_at: datetime | None) -> MeResponse:
+    readable, operable, owned = caller.limits
+    return MeResponse(
+        tenant_id=caller.tenant_id,
+        tenant_name=tenant_name,
+        user_id=caller.user_id,
+        user_name=caller.user_name,
+        key_id=caller.key_id,
+        key_expires_at=key_expires_at,
+        scopes=list(caller.scopes),
+        job_ids=None if readable is None else sorted(readable),
+        operable_job_ids=None if operable is None else sorted(operable),
+        owned_job_ids=sorted(owned),
+        server_version=version("cadenza"),
+    )
 
 
 def created_key_response(key: ApiKey, token: str) -> CreatedKeyResponse:
@@ -144,8 +188,9 @@ def quota_response(month: str, allowance: Allowance) -> QuotaResponse:
     return QuotaResponse(month=month, **_allowance(allowance))
 
 
-def job_quota_response(day: str, allowance: Allowance) -> JobQuotaResponse:
-    return JobQuotaResponse(day=day, **_allowance(allowance))
+def job_quota_response(day: str, allowance: Allowance, purse: Purse) -> JobQuotaResponse:
+    extra_runs = PurseResponse.model_validate(purse)
+    return JobQuotaResponse(day=day, extra_runs=extra_runs, **_allowance(allowance))
 
 
 def _allowance(allowance: Allowance) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """Endpoints as they are sent: their baseline, target, hints and pauses, and what lies ahead."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -16,6 +17,7 @@ from cadenza.domain.graph_target import GraphTarget
 from cadenza.domain.hint import Hint, IntervalHint, Pause
 from cadenza.domain.instants import milliseconds
 from cadenza.domain.preview import Upcoming
+from cadenza.domain.queue_target import QueueTarget
 from cadenza.domain.target import HttpTarget, Target
 from cadenza.manifest.limits import limits_values
 from cadenza.web.api.schemas.base import LimitsResponse, ResponseSchema, null_if_endless
@@ -51,6 +53,12 @@ class TargetResponse(ResponseSchema):
         default=None, description="Who pays, where the grant was made for the endpoint."
     )
     function: str | None = Field(default=None, description="Of the program that runs it.")
+    queue: str | None = Field(default=None, description="The address of the broker.")
+    topic: str | None = None
+    exchange: str | None = None
+    has_password: bool = Field(default=False, description="Of the broker; it is never shown.")
+    await_result: bool = False
+    reply_to: str | None = None
 
 
 class HintResponse(ResponseSchema):
@@ -228,6 +236,19 @@ def _target(target: Target) -> TargetResponse:
         )
     if isinstance(target, FunctionTarget):
         return TargetResponse(kind="function", timeout_ms=timeout_ms, function=target.path)
+    if isinstance(target, QueueTarget):
+        return TargetResponse(
+            kind="queue",
+            timeout_ms=timeout_ms,
+            queue=target.url,
+            topic=target.topic,
+            exchange=target.exchange or None,
+            has_password=target.password is not None,
+            headers=dict(target.headers),
+            body=target.body,
+            await_result=target.waits,
+            reply_to=target.reply_to,
+        )
     if not isinstance(target, HttpTarget):
         return TargetResponse(
             kind="shell",
@@ -246,6 +267,7 @@ def _target(target: Target) -> TargetResponse:
         max_redirects=target.max_redirects,
         success_statuses=list(target.success_statuses),
         success_when=target.success_when,
+        await_result=target.awaits_result,
     )
 
 
@@ -293,4 +315,26 @@ def bulk_response(results: Mapping[UUID, BulkResult]) -> BulkResponse:
             BulkResultResponse(endpoint_id=endpoint_id, result=result)
             for endpoint_id, result in results.items()
         ],
+    )
+
+
+class MatchingCountResponse(ResponseSchema):
+    count: int
+    is_more: bool = Field(description="More match than an action may be for.")
+
+
+class MatchingResponse(ResponseSchema):
+    matched: int
+    done: int = Field(description="How many were changed.")
+    unchanged: int = Field(description="How many were so already.")
+    archived: int
+
+
+def matching_response(results: Sequence[BulkResult]) -> MatchingResponse:
+    counts = Counter(results)
+    return MatchingResponse(
+        matched=len(results),
+        done=counts[BulkResult.DONE],
+        unchanged=counts[BulkResult.UNCHANGED],
+        archived=counts[BulkResult.ARCHIVED],
     )

@@ -11,7 +11,7 @@ from cadenza.application.rules_now import JudgedNow, RuleVerdict
 from cadenza.application.score_steering import window_of
 from cadenza.application.score_values import Field as AnswerField
 from cadenza.application.score_values import Series
-from cadenza.application.search import Found
+from cadenza.application.search import SearchMatches
 from cadenza.domain.hint import Author
 from cadenza.domain.instants import milliseconds
 from cadenza.web.api.schemas.base import ResponseSchema, null_if_endless
@@ -69,7 +69,7 @@ class RulesNowResponse(ResponseSchema):
     items: list[RuleVerdictResponse]
 
 
-class FoundResponse(ResponseSchema):
+class SearchResponse(ResponseSchema):
     jobs: list[JobResponse]
     endpoints: list[EndpointResponse]
     runs: list[ListedRunResponse]
@@ -133,14 +133,15 @@ def _verdict(verdict: RuleVerdict) -> RuleVerdictResponse:
     )
 
 
-def found_response(found: Found, now: datetime) -> FoundResponse:
-    names = found.names
-    return FoundResponse(
-        jobs=[job_response(job, now) for job in found.jobs],
-        endpoints=[endpoint_response(endpoint) for endpoint in found.endpoints],
-        runs=[listed_run_response(run, names.get(run.endpoint_id)) for run in found.runs],
+def search_response(matches: SearchMatches, now: datetime) -> SearchResponse:
+    names = matches.names
+    return SearchResponse(
+        jobs=[job_response(job, now) for job in matches.jobs],
+        endpoints=[endpoint_response(endpoint) for endpoint in matches.endpoints],
+        runs=[listed_run_response(run, names.get(run.endpoint_id)) for run in matches.runs],
         sessions=[
-            session_response(session, names.get(session.endpoint_id)) for session in found.sessions
+            session_response(session, names.get(session.endpoint_id))
+            for session in matches.sessions
         ],
-        since=found.since_at,
+        since=matches.since_at,
     )

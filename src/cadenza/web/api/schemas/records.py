@@ -12,7 +12,7 @@ from cadenza.application.ports.records import AuditRecord
 from cadenza.application.ports.run_search import ListedRun
 from cadenza.application.ports.suggestions import LedTo
 from cadenza.application.timeline import Entry, cursor_of
-from cadenza.domain.analysis import LookReason
+from cadenza.domain.analysis import AnalysisReason
 from cadenza.domain.instants import milliseconds
 from cadenza.domain.session import Session, SessionEnd
 from cadenza.web.api.schemas.base import ResponseSchema
@@ -77,7 +77,7 @@ class SessionResponse(ResponseSchema):
     ended_as: SessionEnd
     reasoning: str
     confidence: float | None
-    reason: LookReason | None = Field(description="Why it was held.")
+    reason: AnalysisReason | None = Field(description="Why it was held.")
     tokens: int
     input_tokens: int = Field(description="Those that were cached are among them.")
     cached_tokens: int

@@ -8,12 +8,14 @@ from pydantic import BeforeValidator, Field
 from typing_extensions import TypedDict  # before Python 3.12, pydantic knows no other
 
 from cadenza.application.ports.catalogue import EndpointName
+from cadenza.application.ports.run_authors import RunAuthor
 from cadenza.application.ports.run_search import ListedRun, RunInFull, RunRef
 from cadenza.application.sent_requests import sent_request
 from cadenza.domain.instants import milliseconds
 from cadenza.domain.plan import Source
 from cadenza.domain.run import Run, RunStatus
-from cadenza.web.api.schemas.base import ResponseSchema
+from cadenza.domain.score import SteeredBy
+from cadenza.web.api.schemas.base import AS_TEXT, Id, ResponseSchema
 
 HOUR = timedelta(hours=1)
 
@@ -21,11 +23,11 @@ HOUR = timedelta(hours=1)
 class RunResponse(TypedDict):
     """A dictionary, because runs are listed by hundreds and need no check."""
 
-    id: UUID
-    endpoint_id: UUID
+    id: Id
+    endpoint_id: Id
     slot_at: Annotated[datetime, Field(description="When it was due.")]
-    source: Source
-    status: RunStatus
+    source: Annotated[Source, AS_TEXT]
+    status: Annotated[RunStatus, AS_TEXT]
     attempt: int
     is_manual: bool
     started_at: datetime | None
@@ -38,9 +40,23 @@ class RunResponse(TypedDict):
     skipped_reason: str | None
 
 
+class AskedByResponse(TypedDict):
+    """Who asked for a run by hand, or whose hint chose its slot."""
+
+    kind: Annotated[SteeredBy, Field(description="person, rule, model or detector.")]
+    name: Annotated[str | None, Field(description="Of the person or the declared rule.")]
+    user_id: UUID | None
+    session_id: UUID | None
+    reason: Annotated[str, Field(description="Of the hint.")]
+
+
 class ListedRunResponse(RunResponse):
+    asked_by: Annotated[
+        AskedByResponse | None,
+        Field(description="null where the baseline or a limit chose it, or nobody knows any more."),
+    ]
     endpoint: Annotated[str, Field(description="The name of its endpoint.")]
-    job_id: UUID
+    job_id: Id
     job: Annotated[str, Field(description="The name of its job.")]
 
 
@@ -53,7 +69,7 @@ class NeighbourResponse(ResponseSchema):
 class SentRequestResponse(ResponseSchema):
     """Put together again from the target; secrets are masked, the signature is left out."""
 
-    kind: str = Field(description="http, shell, graph or function.")
+    kind: str = Field(description="http, shell, graph, function or queue.")
     is_exact: bool = Field(
         description="Whether the target has stayed as it was when the run was claimed."
     )
@@ -65,6 +81,7 @@ class SentRequestResponse(ResponseSchema):
     command: list[str]
     graph_id: str | None
     function: str | None
+    topic: str | None = Field(description="Of a queue: where the message went.")
 
 
 class LostAttemptResponse(ResponseSchema):
@@ -120,11 +137,27 @@ class HealthResponse(ResponseSchema):
     failure_streak: int
 
 
-def listed_run_response(run: ListedRun, name: EndpointName | None) -> ListedRunResponse:
+def listed_run_response(
+    run: ListedRun, name: EndpointName | None, author: RunAuthor | None = None
+) -> ListedRunResponse:
     """An endpoint that was deleted a moment ago has no name."""
     known = name or EndpointName("", run.endpoint_id, "")
-    return ListedRunResponse(
-        **run_response(run), endpoint=known.name, job_id=known.job_id, job=known.job_name
+    return {
+        **run_response(run),
+        "asked_by": None if author is None else _asked_by_response(author),
+        "endpoint": known.name,
+        "job_id": known.job_id,
+        "job": known.job_name,
+    }
+
+
+def _asked_by_response(author: RunAuthor) -> AskedByResponse:
+    return AskedByResponse(
+        kind=author.by,
+        name=author.name,
+        user_id=author.user_id,
+        session_id=author.session_id,
+        reason=author.reason,
     )
 
 
@@ -150,10 +183,11 @@ def run_response(run: ListedRun | Run) -> RunResponse:
     }
 
 
-def run_detail_response(stored: RunInFull) -> RunDetailResponse:
+def run_detail_response(stored: RunInFull, author: RunAuthor | None = None) -> RunDetailResponse:
     run, around = stored.run, stored.around
     return RunDetailResponse(
         **run_response(run),
+        asked_by=None if author is None else _asked_by_response(author),
         endpoint=around.endpoint_name,
         job_id=around.job_id,
         job=around.job_name,

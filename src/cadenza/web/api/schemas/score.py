@@ -1,6 +1,6 @@
 """The score of a job, as it is sent: dictionaries where there are thousands of them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated
 from uuid import UUID
@@ -24,7 +24,7 @@ from cadenza.domain.run import RunStatus
 from cadenza.domain.score import SteeredBy, shown_state
 from cadenza.domain.target import only_reads
 from cadenza.web.api.parsing.cursors import write_cursor
-from cadenza.web.api.schemas.base import ResponseSchema, null_if_endless
+from cadenza.web.api.schemas.base import AS_TEXT, Id, ResponseSchema, null_if_endless
 
 _WINDOW_OF = {
     Family.TIGHTENED: "interval",
@@ -54,11 +54,11 @@ class LaneEndpointResponse(ResponseSchema):
 
 
 class ScoreRunResponse(TypedDict):
-    id: UUID
+    id: Id
     slot_at: datetime
-    source: Source
-    family: Family
-    status: RunStatus
+    source: Annotated[Source, AS_TEXT]
+    family: Annotated[Family, AS_TEXT]
+    status: Annotated[RunStatus, AS_TEXT]
     attempt: int
     started_at: datetime | None
     duration_ms: int | None
@@ -66,7 +66,8 @@ class ScoreRunResponse(TypedDict):
     error: Annotated[str | None, Field(description="Its kind and message, cut short.")]
     skipped_slots: int
     reason: Annotated[str | None, Field(description="Of the hint that asked for it.")]
-    session_id: Annotated[UUID | None, Field(description="Whose hint or pause chose its slot.")]
+    session_id: Annotated[Id | None, Field(description="Whose hint or pause chose its slot.")]
+    asked_by: Annotated[str | None, Field(description="The name of who ran it by hand.")]
 
 
 class ScoreBucketResponse(TypedDict):
@@ -76,38 +77,42 @@ class ScoreBucketResponse(TypedDict):
     timed_out: int
 
 
-class WindowAuthorResponse(ResponseSchema):
-    kind: SteeredBy
-    name: str | None = Field(description="Of the person or the declared rule.")
+class WindowAuthorResponse(TypedDict):
+    kind: Annotated[SteeredBy, AS_TEXT]
+    name: Annotated[str | None, Field(description="Of the person or the declared rule.")]
 
 
-class ScoreWindowResponse(ResponseSchema):
+class ScoreWindowResponse(TypedDict):
     kind: Annotated[str, Field(examples=["interval"], description="interval, pause or job-pause.")]
-    bends: str | None = Field(description="tightened or relaxed; null for a pause.")
-    from_at: datetime = Field(serialization_alias="from")
-    to: datetime | None = Field(description="Its end, real or planned; null: until resumed.")
-    ended_as: str = Field(description="standing, expired, cleared or replaced.")
+    bends: Annotated[str | None, Field(description="tightened or relaxed; null for a pause.")]
+    from_at: Annotated[datetime, Field(alias="from")]
+    to: Annotated[
+        datetime | None, Field(description="Its end, real or planned; null: until resumed.")
+    ]
+    ended_as: Annotated[str, Field(description="standing, expired, cleared or replaced.")]
     interval_ms: int | None
-    renewals: int = Field(description="How often it was lengthened.")
+    renewals: Annotated[int, Field(description="How often it was lengthened.")]
     author: WindowAuthorResponse
     reason: str
     session_id: UUID | None
 
 
-class ScoreFlagResponse(ResponseSchema):
+class ScoreFlagResponse(TypedDict):
     at: datetime
-    by: Author
-    name: str | None = Field(description="Of the person or the rule, else the brain.")
-    kind: str = Field(description="interval, once, pause, job-pause, resume, clear or suggested.")
+    by: Annotated[Author, AS_TEXT]
+    name: Annotated[str | None, Field(description="Of the person or the rule, else the brain.")]
+    kind: Annotated[
+        str, Field(description="interval, once, pause, job-pause, resume, clear or suggested.")
+    ]
     text: str
     session_id: UUID | None
     rule: str | None
 
 
-class PlannedRunResponse(ResponseSchema):
+class PlannedRunResponse(TypedDict):
     at: datetime
-    source: Source
-    family: Family
+    source: Annotated[Source, AS_TEXT]
+    family: Annotated[Family, AS_TEXT]
 
 
 class LaneResponse(ResponseSchema):
@@ -187,16 +192,18 @@ def score_response(score: Score) -> ScoreResponse:
 def lane_response(lane: Lane, now: datetime) -> LaneResponse:
     endpoint = lane.stored.endpoint
     buckets = lane.buckets
+    planned = [_planned(endpoint, run) for run in lane.planned]
+    is_bent = lane.baseline is not lane.planned
     return LaneResponse.model_construct(
         endpoint=_endpoint(lane, now),
         run_count=len(lane.runs) if buckets is None else sum(bucket.runs for bucket in buckets),
         known_from=lane.known_from,
-        runs=[_run(run, lane.windows) for run in lane.runs],
+        runs=[_run(run, lane.windows, lane.by_hand) for run in lane.runs],
         buckets=None if buckets is None else _buckets(buckets),
         windows=[_window(window) for window in lane.windows if window.kind != "once"],
         flags=[_flag(flag) for flag in lane.flags],
-        planned=[_planned(endpoint, run) for run in lane.planned],
-        baseline=[_planned(endpoint, run) for run in lane.baseline],
+        planned=planned,
+        baseline=[_planned(endpoint, run) for run in lane.baseline] if is_bent else planned,
     )
 
 
@@ -223,11 +230,11 @@ def _endpoint(lane: Lane, now: datetime) -> LaneEndpointResponse:
     )
 
 
-def _run(run: LaneRun, windows: Sequence[Window]) -> ScoreRunResponse:
-    started_at, finished_at = run.started_at, run.finished_at
-    took = finished_at - started_at if finished_at and started_at else None
+def _run(
+    run: LaneRun, windows: Sequence[Window], by_hand: Mapping[datetime, str | None]
+) -> ScoreRunResponse:
     kind = _WINDOW_OF.get(run.family)
-    error = ": ".join(filter(None, (run.error_kind, run.error_message)))
+    has_error = run.error_kind is not None or run.error_message is not None
     return {
         "id": run.id,
         "slot_at": run.slot_at,
@@ -235,14 +242,19 @@ def _run(run: LaneRun, windows: Sequence[Window]) -> ScoreRunResponse:
         "family": run.family,
         "status": run.status,
         "attempt": run.attempt,
-        "started_at": started_at,
-        "duration_ms": None if took is None else milliseconds(took),
+        "started_at": run.started_at,
+        "duration_ms": run.took_ms,
         "status_code": run.status_code,
-        "error": error or None,
+        "error": _error(run) if has_error else None,
         "skipped_slots": run.skipped_slots,
         "reason": None if kind is None else reason_at(windows, run.slot_at, kind),
         "session_id": run.session_id,
+        "asked_by": by_hand.get(run.slot_at) if by_hand else None,
     }
+
+
+def _error(run: LaneRun) -> str | None:
+    return ": ".join(filter(None, (run.error_kind, run.error_message))) or None
 
 
 def _buckets(buckets: Sequence[LaneBucket]) -> list[ScoreBucketResponse]:
@@ -273,12 +285,19 @@ def _window(window: Window) -> ScoreWindowResponse:
 
 
 def _flag(flag: Flag) -> ScoreFlagResponse:
-    return ScoreFlagResponse.model_validate(flag)
+    return {
+        "at": flag.at,
+        "by": flag.by,
+        "name": flag.name,
+        "kind": flag.kind,
+        "text": flag.text,
+        "session_id": flag.session_id,
+        "rule": flag.rule,
+    }
 
 
 def _planned(endpoint: Endpoint, run: Upcoming) -> PlannedRunResponse:
-    family = planned_family(endpoint, run.source)
-    return PlannedRunResponse(at=run.at, source=run.source, family=family)
+    return {"at": run.at, "source": run.source, "family": planned_family(endpoint, run.source)}
 
 
 def series_response(series: Series) -> SeriesResponse:

@@ -35,7 +35,7 @@ async def restore_endpoint(
     endpoint_id: UUID, form: Sent, visitor: Operator, dependencies: PageDependencies
 ) -> Response:
     await dependencies.archive.restore_endpoint(visitor.caller, endpoint_id)
-    return done(back_or(form, f"/endpoints/{endpoint_id}"), "It is restored.")
+    return done(back_or(form, f"/endpoints/{endpoint_id}"), "Endpoint restored.")
 
 
 @routes.post("/jobs/{job_id}/restore")
@@ -44,7 +44,7 @@ async def restore_job(
 ) -> Response:
     stored = await dependencies.archive.restore_job(visitor.caller, job_id)
     count = plural(stored.endpoint_count, "endpoint")
-    return done(back_or(form, f"/jobs/{job_id}"), f"The job is restored, with {count}.")
+    return done(back_or(form, f"/jobs/{job_id}"), f"Job restored, with {count}.")
 
 
 # --- Deleted ----------------------------------------------------------------------------------
@@ -65,7 +65,7 @@ async def delete_endpoint(
 ) -> Response:
     subject = await _endpoint(endpoint_id, visitor, dependencies)
     gone = await dependencies.archive.delete_endpoint(visitor.caller, endpoint_id)
-    return _told(subject, gone)
+    return _deleted(subject, gone)
 
 
 @routes.get("/jobs/{job_id}/delete")
@@ -82,23 +82,23 @@ async def delete_job(
     job_id: UUID, _form: Sent, visitor: Operator, dependencies: PageDependencies
 ) -> Response:
     subject = await _job(job_id, visitor, dependencies)
-    return _told(subject, await dependencies.archive.delete_job(visitor.caller, job_id))
+    return _deleted(subject, await dependencies.archive.delete_job(visitor.caller, job_id))
 
 
 async def _ask(request: Request, subject: Subject, what_goes: str) -> Response:
     if not subject.is_archived:
-        message = "Archive it first: what is deleted is gone for good."
+        message = "Archive it first. Deleting cannot be undone."
         return done(subject.path, message, is_error=True)
     return await page(request, "delete.html", entry=ENTRY, subject=subject, what_goes=what_goes)
 
 
-def _told(subject: Subject, gone: Removal) -> Response:
+def _deleted(subject: Subject, gone: Removal) -> Response:
     """Who has more history than goes at once presses again, on the page that asks."""
     history = plural(gone.history, "run")
     if not gone.done:
         message = f"{history} and sessions are gone, and there are more: delete again to go on."
         return done(f"{subject.path}/delete", message)
-    return done(subject.after, f"{subject.name} is deleted, with {history} and sessions.")
+    return done(subject.after, f"{subject.name} deleted, with {history} and sessions.")
 
 
 def _history(goes: Removal) -> str:

@@ -12,11 +12,11 @@ FIELDS = (
     "name", "baseline", "every", "cron", "timezone", "min_interval", "max_interval", "url",
     "method", "headers", "secret_headers", "body", "timeout", "max_redirects", "success_statuses",
     "success_when", "command", "folder", "graph", "input", "account", "function",
-    "backoff",
+    "backoff", "queue", "topic", "exchange", "password", "await_result", "reply_to",
 )  # fmt: skip
 _TEXTS = (
     "name", "url", "method", "timeout", "success_when", "folder", "graph", "account", "function",
-    "backoff",
+    "backoff", "queue", "topic", "exchange", "password", "reply_to",
 )  # fmt: skip
 
 
@@ -46,6 +46,7 @@ def document_of(form: Form) -> dict[str, Any]:
         "success_statuses": _statuses(form.text("success_statuses")) or None,
         "command": _lines(form.text("command")) or None,
         "input": _object("input", form.optional("input")),
+        "await_result": True if form.text("await_result") else None,
     }
     present = {name: value for name, value in document.items() if value is not None}
     return {**present, **schedule_document(form)}
@@ -76,6 +77,7 @@ def form_of(definition: EndpointDefinition, revision: int) -> Form:
         headers: dict[str, str] = document.get(name) or {}
         values[name] = "\n".join(f"{header}: {value}" for header, value in headers.items())
     values["success_statuses"] = " ".join(map(str, document.get("success_statuses") or ()))
+    values["await_result"] = "true" if document.get("await_result") else ""
     values["command"] = "\n".join(document.get("command") or ())
     if document.get("input"):
         values["input"] = json.dumps(document["input"], indent=2, ensure_ascii=False)
@@ -90,8 +92,8 @@ def _headers(name: str, form: Form) -> dict[str, str]:
     for line in _lines(form.text(name)):
         header, colon, value = line.partition(":")
         if not colon or not header.strip():
-            shown = line if name == "headers" else "***"
-            raise InvalidInput(name, shown, "one header a line, like Accept: text/plain")
+            quoted = line if name == "headers" else "***"
+            raise InvalidInput(name, quoted, "one header a line, like Accept: text/plain")
         headers[header.strip()] = value.strip()
     return headers
 

@@ -2,6 +2,7 @@
 once."""
 
 from collections import Counter
+from collections.abc import Mapping
 from uuid import UUID
 
 from fastapi import APIRouter, Request
@@ -24,10 +25,11 @@ from cadenza.web.dashboard.words import plural
 
 routes = APIRouter()
 ENTRY = "/jobs"
+MOST_REASON = 500
 ORDERS = {
-    EndpointOrder.NAME: "by name",
-    EndpointOrder.NEXT_RUN: "next run first",
-    EndpointOrder.CREATED: "oldest first",
+    EndpointOrder.NAME: "Sort by name",
+    EndpointOrder.NEXT_RUN: "Sort by next run",
+    EndpointOrder.CREATED: "Oldest first",
 }
 
 
@@ -47,6 +49,7 @@ async def list_endpoints(
     )
     rows = await reads.endpoints.list_endpoints(tenant_id, search)
     job = await reads.jobs.get_job(tenant_id, search.job_id) if search.job_id else None
+    counts = await _counts(search, visitor, dependencies)
     return await page(
         request,
         "endpoints/list.html",
@@ -54,7 +57,8 @@ async def list_endpoints(
         rows=endpoint_rows(request, rows, order),
         search=search,
         job=job,
-        counts=await _counts(search, visitor, dependencies),
+        counts=counts,
+        matches=_matches(search, counts),
         orders=ORDERS,
     )
 
@@ -76,6 +80,16 @@ async def _counts(
     }
 
 
+def _matches(search: EndpointSearch, counts: Mapping[EndpointState, int | None]) -> int | None:
+    """How many there are on all pages, where that is known already."""
+    if search.search is not None:
+        return None
+    if search.state is not None:
+        return counts[search.state]
+    active, paused = counts[EndpointState.ACTIVE], counts[EndpointState.PAUSED]
+    return (active or 0) + (paused or 0)
+
+
 # --- Several at once --------------------------------------------------------------------------
 
 _DONE = {
@@ -90,15 +104,13 @@ _DONE = {
 async def act_on_many(form: Sent, visitor: Operator, dependencies: PageDependencies) -> Response:
     back, ids = back_or(form, "/jobs/endpoints"), _chosen(form)
     if not ids:
-        return done(back, "Choose some endpoints first.", is_error=True)
-    action, reason = _action(form), form.text("reason")
-    if len(reason) > 500:
-        raise InvalidInput("reason", reason, "at most 500 characters")
+        return done(back, "Select at least one endpoint first.", is_error=True)
+    action, reason = action_of(form), reason_of(form)
     results = await dependencies.bulk_steering.act(visitor.caller, ids, action, None, reason)
-    return done(back, _told(action, Counter(results.values())))
+    return done(back, counted(action, Counter(results.values())))
 
 
-def _told(action: BulkAction, counts: Counter[BulkResult]) -> str:
+def counted(action: BulkAction, counts: Counter[BulkResult]) -> str:
     parts = [f"{plural(counts[BulkResult.DONE], 'endpoint')} {_DONE[action]}"]
     for result, words in (
         (BulkResult.UNCHANGED, "already so"),
@@ -110,11 +122,18 @@ def _told(action: BulkAction, counts: Counter[BulkResult]) -> str:
     return f"{', '.join(parts)}."
 
 
-def _action(form: Form) -> BulkAction:
+def action_of(form: Form) -> BulkAction:
     try:
         return BulkAction(form.text("act"))
     except ValueError as error:
         raise InvalidInput("act", form.text("act"), f"one of {', '.join(BulkAction)}") from error
+
+
+def reason_of(form: Form) -> str:
+    reason = form.text("reason")
+    if len(reason) > MOST_REASON:
+        raise InvalidInput("reason", reason, f"at most {MOST_REASON} characters")
+    return reason
 
 
 def _chosen(form: Form) -> list[UUID]:

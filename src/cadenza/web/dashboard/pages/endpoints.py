@@ -11,11 +11,13 @@ from cadenza.application.ports.records import SessionSearch
 from cadenza.application.ports.run_search import RunSearch
 from cadenza.application.ports.steering_history import SteeringSearch
 from cadenza.application.score_steering import window_of
+from cadenza.domain.errors import Outdated
 from cadenza.manifest.models import EndpointDocument
 from cadenza.manifest.reading import read_endpoint
 from cadenza.web.api.parsing.bodies import EndpointMergePatch, validated
+from cadenza.web.dashboard.authorship import authors_of
 from cadenza.web.dashboard.charts import charts_of_endpoint
-from cadenza.web.dashboard.forms import MENDABLE, Form, Problems, problems_of
+from cadenza.web.dashboard.forms import MENDABLE, Form, Problems, outdated, problems_of
 from cadenza.web.dashboard.pages.endpoint_forms import FIELDS, document_of, form_of, patch_of
 from cadenza.web.dashboard.pages.jobs import revisions
 from cadenza.web.dashboard.rendering import done, page
@@ -61,6 +63,7 @@ async def show_endpoint(
         hints=hints_in_force(stored),
         paused_until=endpoint.paused_until(stored.read_at),
         runs=runs.items,
+        authors=await authors_of(dependencies, runs.items),
         sessions=sessions.items,
         windows=[window_of(named, rule_names, stored.read_at) for named in bent.items],
         health=await reads.runs.health_of(tenant_id, endpoint_id),
@@ -92,7 +95,7 @@ async def create_endpoint(
     except MENDABLE as error:
         job = await dependencies.reads.jobs.get_job(visitor.caller.tenant_id, job_id)
         return await _form(request, dependencies, form, problems_of(error, FIELDS), job=job)
-    return done(f"/endpoints/{stored.endpoint.id}", "The endpoint is there.")
+    return done(f"/endpoints/{stored.endpoint.id}", "Endpoint created.")
 
 
 @routes.get("/endpoints/{endpoint_id}/edit")
@@ -120,9 +123,13 @@ async def change_endpoint(
         seen = revisions(form)
         redefine = dependencies.endpoints.redefine
         _, warnings = await redefine(visitor.caller, endpoint_id, patch, seen)
+    except Outdated:
+        present = form_of(stored.definition, stored.revision)
+        form, problems = outdated(form, present, FIELDS)
+        return await _form(request, dependencies, form, problems, stored=stored)
     except MENDABLE as error:
         return await _form(request, dependencies, form, problems_of(error, FIELDS), stored=stored)
-    return done(f"/endpoints/{endpoint_id}", " ".join(["The endpoint is changed.", *warnings]))
+    return done(f"/endpoints/{endpoint_id}", " ".join(["Endpoint saved.", *warnings]))
 
 
 async def _form(
@@ -137,7 +144,6 @@ async def _form(
     return await page(
         request,
         "endpoints/form.html",
-        status=422 if problems.fields or problems.general else 200,
         entry=ENTRY,
         form=form,
         problems=problems,

@@ -16,11 +16,13 @@ async def follow(request: Request, visitor: Reader, dependencies: PageDependenci
     streams, caller = dependencies.around.streams, visitor.caller
 
     async def is_signed_in() -> bool:
-        return await dependencies.sign_ins.caller_of(visitor.token) is not None
+        dependencies.authentication.forget()
+        return await dependencies.sign_ins.caller_of(visitor.token) == caller
 
     try:
         position = await begin(streams, caller, request.headers.get("last-event-id"))
     except Gone:  # a laptop that slept for a week: its page is read anew, and follows from now on
         position = await begin(streams, caller, None)
-    events = streams.follow(EventFilter(caller.tenant_id), position, is_signed_in, in_summary=True)
-    return EventStream(streams, caller.key_id, events)
+    wanted = EventFilter(caller.tenant_id, job_ids=caller.limits.readable)
+    events = streams.follow(wanted, position, is_signed_in, in_summary=True)
+    return EventStream(streams, caller, events)

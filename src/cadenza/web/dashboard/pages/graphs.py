@@ -1,10 +1,14 @@
 """Schedules of AI graphs, what became of their slots, and the grants they run under."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from uuid import UUID
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
+from cadenza.domain.graph import EventKind
+from cadenza.domain.slot import RunEvent
 from cadenza.web.api.parsing.cursors import (
     read_cursor,
     read_time_cursor,
@@ -76,8 +80,21 @@ async def show_schedule_run(
         entry=ENTRY,
         schedule=await reads.get_schedule(tenant_id, schedule_id),
         run=await dependencies.schedules.get_run(visitor.caller, schedule_id, run_id),
-        events=await reads.list_run_events(tenant_id, run_id, 0, EVENTS),
+        events=_joined(await reads.list_run_events(tenant_id, run_id, 0, EVENTS)),
     )
+
+
+def _joined(events: Sequence[RunEvent]) -> list[RunEvent]:
+    """Text that came word by word is read as one."""
+    joined: list[RunEvent] = []
+    for event in events:
+        last = joined[-1] if joined else None
+        if last and last.kind == event.kind == EventKind.TEXT_DELTA:
+            text = f"{last.data.get('text', '')}{event.data.get('text', '')}"
+            joined[-1] = replace(last, data={**last.data, "text": text})
+        else:
+            joined.append(event)
+    return joined
 
 
 @routes.post("/graphs/schedules/{schedule_id}/run")
@@ -85,7 +102,9 @@ async def run_schedule(
     schedule_id: UUID, _form: Sent, visitor: Operator, dependencies: PageDependencies
 ) -> Response:
     await dependencies.schedules.run_now(visitor.caller, schedule_id)
-    return done(f"{ENTRY}/schedules/{schedule_id}", "A run is asked for.")
+    return done(
+        f"{ENTRY}/schedules/{schedule_id}", "Run requested. It starts as soon as a worker is free."
+    )
 
 
 @routes.post("/graphs/schedules/{schedule_id}/delete")
@@ -93,7 +112,7 @@ async def delete_schedule(
     schedule_id: UUID, _form: Sent, visitor: Operator, dependencies: PageDependencies
 ) -> Response:
     await dependencies.schedules.delete(visitor.caller, schedule_id)
-    return done(ENTRY, "The schedule is deleted. What became of its slots stays to be read.")
+    return done(ENTRY, "Schedule deleted. Its history is kept.")
 
 
 @routes.post("/graphs/schedules/{schedule_id}/enable")
@@ -103,7 +122,7 @@ async def enable_schedule(
     enabled = form.text("enabled") == "true"
     patch = ScheduleMergePatch({"enabled": enabled})
     await dependencies.schedules.change(visitor.caller, schedule_id, patch, None)
-    message = "The schedule goes on." if enabled else "The schedule is stopped."
+    message = "Schedule started." if enabled else "Schedule stopped."
     return done(f"{ENTRY}/schedules/{schedule_id}", message)
 
 
@@ -116,7 +135,7 @@ async def cancel_run(
     dependencies: PageDependencies,
 ) -> Response:
     await dependencies.schedules.cancel(visitor.caller, schedule_id, run_id)
-    return done(f"{ENTRY}/schedules/{schedule_id}/runs/{run_id}", "The run is cancelled.")
+    return done(f"{ENTRY}/schedules/{schedule_id}/runs/{run_id}", "Run cancelled.")
 
 
 @routes.post("/graphs/schedules/{schedule_id}/runs/{run_id}/answer")
@@ -124,4 +143,4 @@ async def answer_run(
     schedule_id: UUID, run_id: UUID, form: Sent, visitor: Operator, dependencies: PageDependencies
 ) -> Response:
     await dependencies.schedules.answer(visitor.caller, schedule_id, run_id, form.text("answer"))
-    return done(f"{ENTRY}/schedules/{schedule_id}", "Answered: it goes on as a new run.")
+    return done(f"{ENTRY}/schedules/{schedule_id}", "Answer sent. The graph continues.")

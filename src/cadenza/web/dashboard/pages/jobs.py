@@ -15,6 +15,7 @@ from cadenza.application.ports.catalogue import (
 )
 from cadenza.domain.definition import declared
 from cadenza.domain.endpoint import EndpointState
+from cadenza.domain.errors import Outdated
 from cadenza.manifest.models import JobFields
 from cadenza.manifest.planner import MODES, planner_document
 from cadenza.manifest.reading import read_job_fields
@@ -22,7 +23,7 @@ from cadenza.manifest.writing import job_document
 from cadenza.web.api.parsing.bodies import JobMergePatch, validated
 from cadenza.web.api.parsing.cursors import read_cursor, read_endpoint_cursor, write_cursor
 from cadenza.web.dashboard.charts import strips_of
-from cadenza.web.dashboard.forms import MENDABLE, Form, Problems, problems_of
+from cadenza.web.dashboard.forms import MENDABLE, Form, Problems, outdated, problems_of
 from cadenza.web.dashboard.pages.lists import (
     endpoint_rows,
     rows_of,
@@ -81,7 +82,7 @@ async def create_job(
         stored, _ = await dependencies.jobs.create(visitor.caller, fields)
     except MENDABLE as error:
         return await _form(request, form, problems_of(error, FIELDS), None)
-    return done(f"/jobs/{stored.job.id}", "The job is there. Give it an endpoint to call.")
+    return done(f"/jobs/{stored.job.id}", "Job created. Next, add an endpoint.")
 
 
 @routes.get("/jobs/{job_id}")
@@ -132,8 +133,11 @@ async def change_job(
         await dependencies.jobs.change(visitor.caller, job_id, patch, seen)
     except MENDABLE as error:
         stored = await dependencies.reads.jobs.get_job(visitor.caller.tenant_id, job_id)
-        return await _form(request, form, problems_of(error, FIELDS), stored)
-    return done(f"/jobs/{job_id}", "The job is changed.")
+        problems = problems_of(error, FIELDS)
+        if isinstance(error, Outdated):
+            form, problems = outdated(form, _form_of(stored), FIELDS)
+        return await _form(request, form, problems, stored)
+    return done(f"/jobs/{job_id}", "Job saved.")
 
 
 @routes.post("/jobs/{job_id}/pause")
@@ -141,7 +145,7 @@ async def pause_job(
     job_id: UUID, form: Sent, visitor: Operator, dependencies: PageDependencies
 ) -> Response:
     await dependencies.jobs.pause(visitor.caller, job_id, None, "")
-    return done(back_or(form, f"/jobs/{job_id}"), "The job is paused until somebody resumes it.")
+    return done(back_or(form, f"/jobs/{job_id}"), "Job paused until resumed.")
 
 
 @routes.post("/jobs/{job_id}/resume")
@@ -149,7 +153,7 @@ async def resume_job(
     job_id: UUID, form: Sent, visitor: Operator, dependencies: PageDependencies
 ) -> Response:
     await dependencies.jobs.resume(visitor.caller, job_id)
-    return done(back_or(form, f"/jobs/{job_id}"), "The job goes on.")
+    return done(back_or(form, f"/jobs/{job_id}"), "Job resumed.")
 
 
 @routes.post("/jobs/{job_id}/archive")
@@ -159,18 +163,16 @@ async def archive_job(
     await dependencies.jobs.archive(visitor.caller, job_id)
     return done(
         back_or(form, f"/jobs/{job_id}"),
-        "The job is archived, with its endpoints. Their history stays, and Restore undoes it.",
+        "Job archived, with its endpoints. Their history is kept, and you can restore them.",
     )
 
 
 async def _form(
     request: Request, form: Form, problems: Problems, stored: StoredJob | None
 ) -> Response:
-    status = 422 if problems.fields or problems.general else 200
     return await page(
         request,
         "jobs/form.html",
-        status=status,
         entry=ENTRY,
         form=form,
         problems=problems,

@@ -1,7 +1,6 @@
 """Jobs as YAML: seen, edited with what is wrong at its line, and applied once its difference was
 seen."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -12,8 +11,9 @@ from starlette.responses import Response
 
 from cadenza.application.manifests import Wanted
 from cadenza.application.ports.catalogue import EndpointOrder, EndpointSearch, StoredJob
-from cadenza.domain.definition import declared
+from cadenza.domain.definition import JobDefinition, declared
 from cadenza.domain.errors import InvalidFields, InvalidInput, Refused
+from cadenza.domain.schedule import DeclaredSchedule
 from cadenza.manifest.checking import Checks
 from cadenza.manifest.files import Manifest, manifest_of
 from cadenza.manifest.models import MAX_ENDPOINTS_PER_JOB
@@ -22,6 +22,7 @@ from cadenza.manifest.schedules import declared_document
 from cadenza.manifest.writing import job_document
 from cadenza.manifest.yaml_writing import documents_to_yaml
 from cadenza.web.api.dependencies import Dependencies
+from cadenza.web.api.off_the_loop import off_the_loop
 from cadenza.web.api.schemas.manifest import AppliedManifestResponse, applied_manifest_response
 from cadenza.web.dashboard.forms import Form
 from cadenza.web.dashboard.policy import HEADERS
@@ -39,6 +40,7 @@ ENTRY = "/jobs"
 FILE = "cadenza.yaml"
 MOST_PROBLEMS = 50
 LARGE = 500_000  # bytes; a form may have twice as many, and escapes some of them
+MANY = 2_000  # endpoints, whose text is about as large: to write more of them takes seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,9 @@ async def _yaml_of(stored: StoredJob, visitor: Visitor, dependencies: Dependenci
 
 @routes.get("/jobs/yaml")
 async def show_yaml(request: Request, visitor: Reader, dependencies: PageDependencies) -> Response:
+    counts = await dependencies.reads.activity.count_states(visitor.caller.tenant_id)
+    if counts.total > MANY:
+        return await _editor(request, None, Form({}), endpoint_count=counts.total)
     return await _editor(request, None, Form({"yaml": await _whole(visitor, dependencies)}))
 
 
@@ -110,10 +115,12 @@ async def download(visitor: Reader, dependencies: PageDependencies) -> Response:
 
 async def _whole(visitor: Visitor, dependencies: Dependencies) -> str:
     jobs, schedules = await dependencies.manifests.export(visitor.caller)
+    return await off_the_loop(_text, jobs, schedules)
+
+
+def _text(jobs: Sequence[JobDefinition], schedules: Sequence[DeclaredSchedule]) -> str:
     documents = [job_document(job) for job in jobs]
-    return await asyncio.to_thread(
-        documents_to_yaml, documents, [declared_document(schedule) for schedule in schedules]
-    )
+    return documents_to_yaml(documents, [declared_document(schedule) for schedule in schedules])
 
 
 # --- What a text would change -----------------------------------------------------------------
@@ -132,7 +139,7 @@ async def _review_or_apply(
     if form.text("act") != "apply" or review.changes is None:
         return await _editor(request, stored, form, review)
     if form.text("seen") != review.mark:
-        why = "Somebody has changed something meanwhile. This is what applying would do now."
+        why = "Something has changed since you reviewed this. These are the changes now."
         return await _editor(request, stored, form, review, why)
     changes = await dependencies.manifests.apply(
         visitor.caller, review.wanted, prune=_prunes(stored, form)
@@ -149,7 +156,7 @@ async def _review(
     around = dependencies.around
     checks = Checks(around.validation_policy, around.cron, around.clock.now())
     # A thousand crons take a while: in a thread, so that others are served meanwhile.
-    manifest = await asyncio.to_thread(manifest_of, FILE, form.values.get("yaml", ""), checks)
+    manifest = await off_the_loop(manifest_of, FILE, form.values.get("yaml", ""), checks)
     problems = [*manifest.problems, *(_not_about(stored, manifest) if stored else ())]
     warnings = [f"Line {warning.location.line}: {warning.text}" for warning in manifest.warnings]
     if problems:
@@ -164,8 +171,8 @@ async def _review(
         return Review([Problem(SourceLocation(FILE), "", str(error))], warnings)
     misfits = await dependencies.misfits_of(visitor.caller.tenant_id, manifest.jobs)
     warnings += [f"{path}: {text}" for path, text in misfits]
-    shown = applied_manifest_response(changes, (), dry_run=True)
-    return Review((), warnings, shown, wanted)
+    difference = applied_manifest_response(changes, (), dry_run=True)
+    return Review((), warnings, difference, wanted)
 
 
 def _not_about(stored: StoredJob, manifest: Manifest) -> list[Problem]:
@@ -191,6 +198,7 @@ async def _editor(
     form: Form,
     review: Review | None = None,
     why: str = "",
+    endpoint_count: int = 0,
 ) -> Response:
     text = form.values.get("yaml", "")
     return await page(
@@ -202,5 +210,6 @@ async def _editor(
         form=form,
         review=review,
         why=why,
-        is_large=len(text.encode()) > LARGE,
+        is_large=endpoint_count > MANY or len(text.encode()) > LARGE,
+        endpoint_count=endpoint_count,
     )

@@ -57,7 +57,7 @@ async def revoke_grant(
     grant_id: UUID, _form: Sent, visitor: Operator, dependencies: PageDependencies
 ) -> Response:
     await dependencies.grants.revoke(visitor.caller, grant_id)
-    return done(f"{ENTRY}/grants/{grant_id}", "Revoked: no run starts under it from now on.")
+    return done(f"{ENTRY}/grants/{grant_id}", "Grant revoked. No further run starts under it.")
 
 
 @routes.get("/graphs/accounts")

@@ -7,16 +7,18 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from cadenza.application.ports.catalogue import EndpointSearch, JobSearch, StoredEndpoint
+from cadenza.application.ports.notifications import IncidentSearch
 from cadenza.application.ports.run_search import RunSearch
 from cadenza.domain.endpoint import EndpointState
 from cadenza.web.api.dependencies import Dependencies
+from cadenza.web.dashboard.authorship import authors_of
 from cadenza.web.dashboard.charts import runs_a_minute, strips_of
 from cadenza.web.dashboard.pages.lists import coming_up, endpoint_names
 from cadenza.web.dashboard.rendering import page
 from cadenza.web.dashboard.visitor import PageDependencies, Reader, Visitor
 
 routes = APIRouter()
-SHOWN = 5
+MOST = 5
 LAST_RUNS = 8
 JOBS = 8  # with a strip of their last hour
 
@@ -33,8 +35,8 @@ class Concern:
 
 
 _CONCERNS = (
-    (EndpointState.FAILING, "Failing", "Nothing fails."),
-    (EndpointState.LATE, "Late", "Everything that was due has begun."),
+    (EndpointState.FAILING, "Failing", "Nothing is failing."),
+    (EndpointState.LATE, "Late", "Nothing is late."),
     (EndpointState.PAUSED, "Paused", "Nothing is paused."),
     (EndpointState.HINTED, "Off the baseline", "Everything runs on its baseline."),
 )
@@ -61,13 +63,17 @@ async def show_overview(
         usage=await reads.usage.usage(tenant_id),
         upcoming=await coming_up(dependencies, visitor),
         runs=recent.items,
+        authors=await authors_of(dependencies, recent.items),
         names=await endpoint_names(
             dependencies, visitor, (run.endpoint_id for run in recent.items)
         ),
         runs_a_minute=await runs_a_minute(dependencies, visitor),
         jobs=jobs,
         strips=await strips_of(dependencies, visitor, [stored.job.id for stored in jobs]),
-        suggestions=await reads.suggestions.open_suggestions(tenant_id, SHOWN),
+        suggestions=await reads.suggestions.open_suggestions(tenant_id, MOST),
+        incidents=await reads.notifications.list_incidents(
+            tenant_id, IncidentSearch(is_open=True, limit=MOST)
+        ),
         month=month,
         allowance=allowance,
         tenant=await reads.tenants.get_tenant(tenant_id),
@@ -80,7 +86,7 @@ async def _concern(
     state, title, calm = kind
     if not count:
         return Concern(state, title, calm, (), 0)
-    search = EndpointSearch(state=state, limit=SHOWN)
+    search = EndpointSearch(state=state, limit=MOST)
     reads = dependencies.reads.endpoints
     endpoints = await reads.list_endpoints(visitor.caller.tenant_id, search)
     return Concern(state, title, calm, endpoints, max(count, len(endpoints)))

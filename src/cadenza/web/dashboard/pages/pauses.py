@@ -11,7 +11,7 @@ from starlette.responses import Response
 from cadenza.domain.errors import InvalidInput
 from cadenza.manifest.durations import parse_duration
 from cadenza.web.api.dependencies import Dependencies
-from cadenza.web.dashboard.forms import MENDABLE, Form, Problems, problems_of
+from cadenza.web.dashboard.forms import MENDABLE, NO_PROBLEMS, Form, Problems, problems_of
 from cadenza.web.dashboard.query import local_instant
 from cadenza.web.dashboard.rendering import done, page
 from cadenza.web.dashboard.visitor import Operator, PageDependencies, Sent, Visitor, zone_of
@@ -53,7 +53,7 @@ async def pause_until(
         await dependencies.steering.pause(visitor.caller, endpoint_id, until_at, reason)
     except MENDABLE as error:
         return await _form(request, subject, form, problems_of(error, FIELDS))
-    return done(subject.path, "It is paused.")
+    return done(subject.path, "Endpoint paused.")
 
 
 @routes.get("/jobs/{job_id}/pause-until")
@@ -74,7 +74,7 @@ async def pause_job_until(
         await dependencies.jobs.pause(visitor.caller, job_id, until_at, reason)
     except MENDABLE as error:
         return await _form(request, subject, form, problems_of(error, FIELDS))
-    return done(subject.path, "The job is paused.")
+    return done(subject.path, "Job paused.")
 
 
 async def _endpoint(endpoint_id: UUID, visitor: Visitor, dependencies: Dependencies) -> Subject:
@@ -84,7 +84,7 @@ async def _endpoint(endpoint_id: UUID, visitor: Visitor, dependencies: Dependenc
     return Subject(
         stored.endpoint.name,
         path,
-        "Only a person runs it meanwhile, by hand.",
+        "Meanwhile it runs only when a person starts it.",
         (("Jobs", ENTRY), (stored.job_name, job), (stored.endpoint.name, path)),
     )
 
@@ -92,21 +92,20 @@ async def _endpoint(endpoint_id: UUID, visitor: Visitor, dependencies: Dependenc
 async def _job(job_id: UUID, visitor: Visitor, dependencies: Dependencies) -> Subject:
     stored = await dependencies.reads.jobs.get_job(visitor.caller.tenant_id, job_id)
     path, name = f"{ENTRY}/{job_id}", stored.job.name
-    about = "All its endpoints wait meanwhile; pauses of their own stay."
+    about = "Pauses all its endpoints. Pauses of single endpoints are not affected."
     return Subject(name, path, about, (("Jobs", ENTRY), (name, path)))
 
 
 async def _form(
-    request: Request, subject: Subject, form: Form, problems: Problems | None = None
+    request: Request, subject: Subject, form: Form, problems: Problems = NO_PROBLEMS
 ) -> Response:
     return await page(
         request,
         "pause.html",
-        status=200 if problems is None else 422,
         entry=ENTRY,
         subject=subject,
         form=form,
-        problems=problems or Problems(),
+        problems=problems,
     )
 
 

@@ -9,14 +9,15 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from cadenza.application.accounts import TenantChange
-from cadenza.application.planner_switch import is_stopped
 from cadenza.application.ports.activity import DayOfSessions
 from cadenza.application.ports.catalogue import JobSearch
 from cadenza.application.ports.records import SessionSearch
 from cadenza.domain.endpoint import Job
 from cadenza.domain.errors import InvalidInput
+from cadenza.domain.planner_stop import PlannerStop
 from cadenza.domain.quota import Allowance
 from cadenza.domain.rule import Mode, Modes
+from cadenza.domain.spending import Purse
 from cadenza.web.api.dependencies import Dependencies
 from cadenza.web.api.parsing.cursors import read_cursor, read_time_cursor, write_cursor
 from cadenza.web.dashboard.forms import Form
@@ -58,6 +59,7 @@ async def show_planner(
     sessions = await reads.records.search_sessions(tenant_id, search)
     month, allowance = await dependencies.quotas.of_tenant(tenant_id)
     tenant = await reads.tenants.get_tenant(tenant_id)
+    stop = await reads.planner_stops.planner_stop(tenant_id)
     ids = {session.endpoint_id for session in sessions.items}
     if search.endpoint_id is not None:
         ids.add(search.endpoint_id)
@@ -76,16 +78,25 @@ async def show_planner(
         today=await _today(request, dependencies, visitor, tenant.modes),
         days=await _each_day(dependencies, visitor, now),
         tenant=tenant,
-        is_stopped=is_stopped(tenant.modes),
+        stop=stop,
+        stopped_by=await _name_of(dependencies, stop) if stop else "",
         modes=list(Mode),
     )
+
+
+async def _name_of(dependencies: Dependencies, stop: PlannerStop) -> str:
+    if stop.stopped_by is None:
+        return "the installation's admin"
+    users = await dependencies.reads.tenants.list_users(stop.tenant_id)
+    names = {user.id: user.name for user in users}
+    return names.get(stop.stopped_by, "somebody who is gone")
 
 
 @dataclass(frozen=True, slots=True)
 class Today:
     """What jobs have used of what they may use in this day."""
 
-    jobs: Sequence[tuple[Job, Modes, Allowance]]
+    jobs: Sequence[tuple[Job, Modes, Allowance, Purse]]
     next: str | None  # the cursor of those that follow by name
 
 
@@ -97,9 +108,11 @@ async def _today(
     stored = await dependencies.reads.jobs.list_jobs(tenant_id, search)
     jobs = [row.job for row in stored[:JOBS]]
     quotas = await dependencies.quotas.of_jobs(tenant_id, jobs)
+    now = dependencies.around.clock.now()
+    purses = await dependencies.purses.of_jobs(tenant_id, jobs, now)
     is_more = len(stored) > JOBS
     return Today(
-        [(job, job.planner.modes(modes), quotas[job.id][1]) for job in jobs],
+        [(job, job.planner.modes(modes), quotas[job.id][1], purses[job.id]) for job in jobs],
         write_cursor(jobs[-1].name, jobs[-1].id) if is_more else None,
     )
 
@@ -118,21 +131,21 @@ async def _each_day(
 @routes.post("/planner/modes")
 async def change_modes(form: Sent, visitor: Admin, dependencies: PageDependencies) -> Response:
     await _set_modes(visitor, dependencies, {name: _mode(name, form.text(name)) for name in MODES})
-    return done(ENTRY, "The planner's modes are changed. A job's own modes come before them.")
+    return done(ENTRY, "Default modes saved. Jobs with their own modes are not affected.")
 
 
 @routes.post("/planner/stop")
 async def stop_planner(form: Sent, visitor: Admin, dependencies: PageDependencies) -> Response:
     """Everywhere, at once: no brain acts or advises, whatever modes a job has."""
     await dependencies.planner_switch.stop(visitor.caller)
-    message = "The planner is off. Hints in force expire by themselves, or clear them by hand."
+    message = "Planner stopped. Active hints stay until they expire or you clear them."
     return done(back_or(form, ENTRY), message)
 
 
 @routes.post("/planner/start")
 async def start_planner(form: Sent, visitor: Admin, dependencies: PageDependencies) -> Response:
     await dependencies.planner_switch.start(visitor.caller)
-    return done(back_or(form, ENTRY), "The planner goes on, with the modes that it had before.")
+    return done(back_or(form, ENTRY), "Planner restarted with its previous modes.")
 
 
 async def _set_modes(
@@ -166,7 +179,7 @@ async def accept(
     session_id: UUID, form: Sent, visitor: Operator, dependencies: PageDependencies
 ) -> Response:
     await dependencies.suggestions.accept(visitor.caller, session_id, _call(form))
-    return done(back_or(form, f"{ENTRY}/{session_id}"), "Accepted: it has taken effect.")
+    return done(back_or(form, f"{ENTRY}/{session_id}"), "Suggestion accepted. It has taken effect.")
 
 
 @routes.post("/planner/{session_id}/dismiss")
@@ -174,7 +187,7 @@ async def dismiss(
     session_id: UUID, form: Sent, visitor: Operator, dependencies: PageDependencies
 ) -> Response:
     await dependencies.suggestions.dismiss(visitor.caller, session_id, _call(form))
-    message = "Dismissed: the same is not suggested again for a while. Its session can undo that."
+    message = "Suggestion dismissed for a while. You can undo this in the session."
     return done(back_or(form, f"{ENTRY}/{session_id}"), message)
 
 
@@ -183,7 +196,7 @@ async def restore(
     session_id: UUID, form: Sent, visitor: Operator, dependencies: PageDependencies
 ) -> Response:
     await dependencies.suggestions.restore(visitor.caller, session_id, _call(form))
-    return done(back_or(form, f"{ENTRY}/{session_id}"), "It is suggested again.")
+    return done(back_or(form, f"{ENTRY}/{session_id}"), "Dismissal undone.")
 
 
 def _call(form: Form) -> int:

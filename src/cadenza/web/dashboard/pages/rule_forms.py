@@ -13,9 +13,9 @@ FIELDS = ("name", "endpoint", "when", "for", "act", "value", "target", "ttl", "c
 ACTIONS = {
     RuleAction.INTERVAL: "run at this interval",
     RuleAction.RUN_NOW: "run once, now",
-    RuleAction.RUN_IN: "run once, after this long",
-    RuleAction.RUN_AT: "run once, at the instant that this expression gives",
-    RuleAction.PAUSE: "pause for this long",
+    RuleAction.RUN_IN: "run once, after this time",
+    RuleAction.RUN_AT: "run once, at the time this expression returns",
+    RuleAction.PAUSE: "pause for this time",
     RuleAction.RESUME: "resume",
     RuleAction.CLEAR: "clear the planner's hints",
 }

@@ -11,13 +11,13 @@ from cadenza.application.ports.expressions import Owner
 from cadenza.application.rule_fit import misfits, values_among
 from cadenza.application.rule_judging import judged, why_not
 from cadenza.domain.definition import rule_errors, rule_warnings
-from cadenza.domain.errors import InvalidFields, InvalidInput, NotFound
+from cadenza.domain.errors import InvalidFields, InvalidInput, NotFound, Outdated
 from cadenza.domain.rule import Rule
 from cadenza.manifest.models import RuleDocument
 from cadenza.manifest.rules import read_rules, rule_document
 from cadenza.web.api.dependencies import Dependencies
 from cadenza.web.api.parsing.bodies import JobMergePatch, validated
-from cadenza.web.dashboard.forms import MENDABLE, Form, Problems, problems_of
+from cadenza.web.dashboard.forms import MENDABLE, NO_PROBLEMS, Form, Problems, outdated, problems_of
 from cadenza.web.dashboard.pages.jobs import revisions
 from cadenza.web.dashboard.pages.rule_forms import (
     ACTIONS,
@@ -86,7 +86,7 @@ async def remove_rule(
     left = [rule_document(rule) for rule in stored.job.rules if rule is not gone]
     patch, seen = JobMergePatch({"rules": left}), frozenset({stored.revision})
     await dependencies.jobs.change(visitor.caller, job_id, patch, seen)
-    return done(f"{ENTRY}/{job_id}", f"The rule {gone.name} is gone. What it set goes on.")
+    return done(f"{ENTRY}/{job_id}", f"Rule {gone.name} removed. Its hints stay until they expire.")
 
 
 async def _save(
@@ -106,8 +106,12 @@ async def _save(
         await dependencies.jobs.change(visitor.caller, stored.job.id, patch, seen)
     except MENDABLE as error:
         problems = problems_of(of_this_rule(error, index), FIELDS)
+        if isinstance(error, Outdated):
+            present = {**form.values, **(form_of(rule, 0).values if rule is not None else {})}
+            now = Form({**present, "revision": str(stored.revision)})
+            form, problems = outdated(form, now, FIELDS)
         return await _form(request, stored, rule, form, visitor, dependencies, problems)
-    return done(f"{ENTRY}/{stored.job.id}", f"The rule {form.text('name')} is saved.")
+    return done(f"{ENTRY}/{stored.job.id}", f"Rule {form.text('name')} saved.")
 
 
 # --- Tried ------------------------------------------------------------------------------------
@@ -192,17 +196,16 @@ async def _form(
     form: Form,
     visitor: Visitor,
     dependencies: Dependencies,
-    problems: Problems | None = None,
+    problems: Problems = NO_PROBLEMS,
 ) -> Response:
     return await page(
         request,
         "rules/form.html",
-        status=200 if problems is None else 422,
         entry=ENTRY,
         job=stored.job,
         rule=rule,
         form=form,
-        problems=problems or Problems(),
+        problems=problems,
         names=await _endpoint_names(stored, visitor, dependencies),
         actions=ACTIONS,
     )

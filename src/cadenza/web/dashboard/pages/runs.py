@@ -1,6 +1,7 @@
 """Runs: what happened, and for each what was sent, what came back, and why then."""
 
 from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
 from fastapi import APIRouter, Request
@@ -15,6 +16,7 @@ from cadenza.domain.plan import Plan, Source
 from cadenza.domain.run import RunStatus
 from cadenza.web.api.dependencies import Dependencies
 from cadenza.web.api.parsing.cursors import read_time_cursor
+from cadenza.web.dashboard.authorship import authors_of
 from cadenza.web.dashboard.pages.jobs import word_or_none
 from cadenza.web.dashboard.pages.lists import endpoint_names, rows_by_time
 from cadenza.web.dashboard.query import choice, identifier, since, word
@@ -51,6 +53,7 @@ async def list_runs(request: Request, visitor: Reader, dependencies: PageDepende
         entry=ENTRY,
         rows=rows_by_time(request, runs),
         names=await endpoint_names(dependencies, visitor, ids),
+        authors=await authors_of(dependencies, runs.items),
         search=search,
         job=await reads.jobs.get_job(tenant_id, search.job_id) if search.job_id else None,
         chosen_status=status,
@@ -60,7 +63,7 @@ async def list_runs(request: Request, visitor: Reader, dependencies: PageDepende
         sources=SOURCES,
         ends_early=_ends_early(runs, search),
         last=last,
-        counts=await _counts(search, visitor, dependencies),
+        **await _counts(search, visitor, dependencies),
     )
 
 
@@ -74,20 +77,23 @@ def _code(text: str | None) -> int | None:
 
 async def _counts(
     search: RunSearch, visitor: Visitor, dependencies: Dependencies
-) -> dict[RunStatus, int]:
-    """How many of a range failed and timed out; of everything there may be too many to count."""
+) -> dict[str, Any]:
+    """How many of a range there are, failed and timed out; of everything there may be too many to
+    count."""
     if search.from_at is None:
-        return {}
+        return {"all_count": None, "counts": {}}
     now = dependencies.around.clock.now()
     wanted = ActivitySearch(
         search.from_at, now, now - search.from_at, search.job_id, search.endpoint_id
     )
     reads = dependencies.reads.activity
     activity = await reads.run_activity(visitor.caller.tenant_id, wanted)
-    return {
+    counts = {
         RunStatus.FAILURE: sum(bucket.failed for bucket in activity.buckets),
         RunStatus.TIMEOUT: sum(bucket.timed_out for bucket in activity.buckets),
     }
+    all_count = sum(sum(bucket.counts.values()) for bucket in activity.buckets)
+    return {"all_count": all_count, "counts": counts}
 
 
 async def _last_before(
@@ -118,6 +124,7 @@ async def show_run(
         "runs/show.html",
         entry=ENTRY,
         run=run,
+        authors=await authors_of(dependencies, [run]),
         in_full=stored,
         plan=Plan.from_record(run.plan) if run.plan else None,
         stored=await reads.endpoints.get_endpoint(tenant_id, run.endpoint_id),

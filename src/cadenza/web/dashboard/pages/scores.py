@@ -19,6 +19,8 @@ from cadenza.web.api.parsing.query import (
     WithFields,
 )
 from cadenza.web.api.schemas.score import ScoreResponse
+from cadenza.web.dashboard.authorship import authors_of
+from cadenza.web.dashboard.policy import HEADERS
 from cadenza.web.dashboard.rendering import fragment
 from cadenza.web.dashboard.visitor import PageDependencies, Reader
 
@@ -28,6 +30,7 @@ routes = APIRouter()
 @routes.get("/jobs/{job_id}/score.json")
 async def get_score(
     job_id: UUID,
+    response: Response,
     visitor: Reader,
     dependencies: PageDependencies,
     from_at: From = None,
@@ -40,6 +43,7 @@ async def get_score(
     fields: WithFields = False,
 ) -> ScoreResponse:
     """As the API has it, for who comes with a cookie."""
+    response.headers.update(HEADERS)
     asked = (from_at, to, lanes, endpoint, runs, cursor, value, fields)
     return await scores.get_score(job_id, visitor.caller, dependencies, *asked)
 
@@ -54,6 +58,7 @@ async def show_why(
         request,
         "runs/why.html",
         run=run,
+        authors=await authors_of(dependencies, [run]),
         plan=Plan.from_record(run.plan) if run.plan else None,
         stored=await reads.endpoints.get_endpoint(tenant_id, run.endpoint_id),
     )

@@ -7,25 +7,27 @@ from starlette.responses import RedirectResponse, Response
 
 from cadenza.domain.errors import NotFound
 from cadenza.web.api.dependencies import Dependencies
+from cadenza.web.dashboard.authorship import authors_of
 from cadenza.web.dashboard.policy import HEADERS
 from cadenza.web.dashboard.query import word
 from cadenza.web.dashboard.rendering import page
 from cadenza.web.dashboard.visitor import PageDependencies, Reader
 
 routes = APIRouter()
-SHOWN = 10
+MOST = 10
 
 
 @routes.get("/search")
 async def search_all(request: Request, visitor: Reader, dependencies: PageDependencies) -> Response:
     text, tenant_id = word(request, "q"), visitor.caller.tenant_id
-    found = None
+    matches = None
     if text is not None:
         if (path := await _path_of_id(dependencies, tenant_id, text)) is not None:
             return RedirectResponse(path, 303, HEADERS)
         now = dependencies.around.clock.now()
-        found = await dependencies.search.everywhere(tenant_id, text, now, SHOWN)
-    return await page(request, "search.html", text=text or "", found=found)
+        matches = await dependencies.search.everywhere(tenant_id, text, now, MOST)
+    authors = await authors_of(dependencies, matches.runs if matches else ())
+    return await page(request, "search.html", text=text or "", found=matches, authors=authors)
 
 
 async def _path_of_id(dependencies: Dependencies, tenant_id: UUID, text: str) -> str | None:

@@ -12,7 +12,7 @@ from cadenza.application.ports.activity import Activity, ActivityBucket, Activit
 from cadenza.domain.access import Scope
 from cadenza.domain.errors import InvalidInput
 from cadenza.web.api.parsing.bodies import KeyRotationBody, SigningKeyBody, validated
-from cadenza.web.dashboard.forms import MENDABLE, Form, Problems, problems_of
+from cadenza.web.dashboard.forms import MENDABLE, NO_PROBLEMS, Form, Problems, problems_of
 from cadenza.web.dashboard.rendering import done, page
 from cadenza.web.dashboard.visitor import Admin, PageDependencies, Reader, Sent, Visitor
 
@@ -21,9 +21,9 @@ ENTRY = "/settings"
 DAYS, WORKERS = 14, 50  # that are shown
 KEY_FIELDS = ("name", "scope", "user", "days")
 SCOPES = {
-    Scope.READ: "look, and change nothing",
-    Scope.OPERATE: "also run, pause, hint, create and change",
-    Scope.ADMIN: "also keys, people and limits",
+    Scope.READ: "read: view everything",
+    Scope.OPERATE: "operate: also run, pause, create and edit",
+    Scope.ADMIN: "admin: also keys, people and limits",
 }
 
 
@@ -39,7 +39,7 @@ async def _settings(
     visitor: Visitor,
     dependencies: PageDependencies,
     form: Form | None = None,
-    problems: Problems | None = None,
+    problems: Problems = NO_PROBLEMS,
 ) -> Response:
     tenant_id, reads = visitor.caller.tenant_id, dependencies.reads
     search = _last_days(dependencies)
@@ -49,7 +49,6 @@ async def _settings(
     return await page(
         request,
         "settings.html",
-        status=200 if problems is None else 422,
         entry=ENTRY,
         tenant=await reads.tenants.get_tenant(tenant_id),
         users=users,
@@ -62,7 +61,7 @@ async def _settings(
         signing_keys=await reads.signing_keys.keys_of(tenant_id) if is_admin else (),
         scopes=SCOPES,
         form=form or Form({"scope": Scope.READ}),
-        problems=problems or Problems(),
+        problems=problems,
     )
 
 
@@ -102,7 +101,7 @@ async def create_key(
 async def rotate_key(
     key_id: UUID, request: Request, form: Sent, visitor: Admin, dependencies: PageDependencies
 ) -> Response:
-    overlap = validated(KeyRotationBody, _given(form, "overlap")).parsed()
+    overlap = validated(KeyRotationBody, _filled(form, "overlap")).parsed()
     key, token = await dependencies.keys.rotate(visitor.caller, key_id, overlap)
     return await _new_secret(request, "key", key.name, token)
 
@@ -112,12 +111,14 @@ async def revoke_key(
     key_id: UUID, _form: Sent, visitor: Admin, dependencies: PageDependencies
 ) -> Response:
     key = await dependencies.keys.revoke(visitor.caller, key_id)
-    return done(ENTRY, f"The key {key.name} opens nothing any more.")
+    return done(ENTRY, f"Key {key.name} revoked.")
 
 
 async def _new_secret(request: Request, kind: str, name: str, secret: str) -> Response:
     """In the answer itself, and nowhere else: it is never shown again."""
-    return await page(request, "new_secret.html", entry=ENTRY, kind=kind, name=name, secret=secret)
+    return await page(
+        *(request, "new_secret.html"), entry=ENTRY, kind=kind, name=name, secret=secret, back=ENTRY
+    )
 
 
 # --- Signing keys, limits ---------------------------------------------------------------------
@@ -127,7 +128,7 @@ async def _new_secret(request: Request, kind: str, name: str, secret: str) -> Re
 async def create_signing_key(
     request: Request, form: Sent, visitor: Admin, dependencies: PageDependencies
 ) -> Response:
-    wish = {**_given(form, "overlap"), "no_overlap": form.optional("no_overlap") is not None}
+    wish = {**_filled(form, "overlap"), "no_overlap": form.optional("no_overlap") is not None}
     body = validated(SigningKeyBody, wish)
     caller, secret = visitor.caller, dependencies.around.new_signing_secret()
     key = await dependencies.signing_keys.rotate(
@@ -140,10 +141,10 @@ async def create_signing_key(
 async def change_retention(form: Sent, visitor: Admin, dependencies: PageDependencies) -> Response:
     days = _days(form, "retention_days", 3650)
     await dependencies.tenants.change(visitor.caller, TenantChange({"retention_days": days}))
-    return done(ENTRY, "How long runs are kept is changed.")
+    return done(ENTRY, "Retention saved.")
 
 
-def _given(form: Form, name: str) -> dict[str, Any]:
+def _filled(form: Form, name: str) -> dict[str, Any]:
     """Nothing where it was left empty."""
     return {name: form.text(name)} if form.optional(name) else {}
 

@@ -14,6 +14,7 @@ from cadenza.web.dashboard.visitor import (
     Reader,
     Sent,
     check_own_page,
+    is_from_own_page,
     local_path,
     set_sign_in,
     visitor_of,
@@ -21,6 +22,10 @@ from cadenza.web.dashboard.visitor import (
 
 routes = APIRouter()
 LINK_IS_OVER = "This link has been used, or is older than a minute. Sign in with your key."
+OPENED_ELSEWHERE = (
+    "This link was opened by another site's page, which could sign you in as somebody else. If it "
+    "is yours, copy it into the address bar."
+)
 UNKNOWN_KEY = "This key is unknown, revoked or expired."
 
 
@@ -38,7 +43,7 @@ async def sign_in(request: Request, dependencies: PageDependencies) -> Response:
     form, failures = await read_form(request), dependencies.around.failed_sign_ins
     address, now = request.client.host if request.client else "", dependencies.around.monotonic()
     if not failures.is_allowed(address, now):
-        message = "Too many keys that opened nothing came from here. Try again in a minute."
+        message = "Too many failed sign-ins from this address. Try again in a minute."
         return await _form(request, Problems(general=message), form, 429)
     signed_in = await dependencies.sign_ins.with_key(form.text("key"))
     if signed_in is None:
@@ -49,6 +54,8 @@ async def sign_in(request: Request, dependencies: PageDependencies) -> Response:
 
 @routes.get("/sign-in/{token}")
 async def follow_link(token: str, request: Request, dependencies: PageDependencies) -> Response:
+    if not is_from_own_page(request):  # it is not used up
+        return await _form(request, Problems(general=OPENED_ELSEWHERE), status=403)
     signed_in = await dependencies.sign_ins.with_link(token)
     if signed_in is not None:
         return _signed_in(request, signed_in[1], request.query_params.get("next"))
@@ -75,9 +82,11 @@ async def _form(
     request: Request, problems: Problems, form: Form | None = None, status: int = 200
 ) -> Response:
     following = request.query_params.get("next") or (form.text("next") if form else "")
+    provider = request.app.state.dependencies.provider
     return await page(
         request,
         "sign_in.html",
+        provider=None if provider is None else provider.provider.name,
         status=status,
         problems=problems,
         following=local_path(following, ""),

@@ -9,12 +9,12 @@ from starlette.responses import Response
 
 from cadenza.application.steering import Steering
 from cadenza.domain.access import Caller
-from cadenza.domain.instants import humanize
 from cadenza.web.api.parsing.bodies import IntervalHintBody, OneShotHintBody, validated
-from cadenza.web.dashboard.forms import MENDABLE, Form, Problems, problems_of
+from cadenza.web.dashboard.forms import MENDABLE, NO_PROBLEMS, Form, Problems, problems_of
 from cadenza.web.dashboard.query import local_instant
 from cadenza.web.dashboard.rendering import back_or, done, page
 from cadenza.web.dashboard.visitor import Operator, PageDependencies, Sent, zone_of
+from cadenza.web.dashboard.words import interval_words
 
 routes = APIRouter()
 ENTRY = "/jobs"
@@ -28,26 +28,26 @@ async def _pause(steering: Steering, caller: Caller, endpoint_id: UUID) -> None:
     await steering.pause(caller, endpoint_id, None, "")
 
 
-Act = Callable[[Steering, Caller, UUID], Awaitable[object]]
-_BUTTONS: dict[str, tuple[Act, str]] = {
-    "pause": (_pause, "Paused until somebody resumes it."),
-    "resume": (Steering.resume, "It goes on."),
-    "clear-hints": (Steering.clear_hints, "The hints are gone; the baseline is back."),
+Transition = Callable[[Steering, Caller, UUID], Awaitable[object]]
+_BUTTONS: dict[str, tuple[Transition, str]] = {
+    "pause": (_pause, "Endpoint paused until resumed."),
+    "resume": (Steering.resume, "Endpoint resumed."),
+    "clear-hints": (Steering.clear_hints, "Hints cleared. The baseline is back."),
     "reset-failures": (
         Steering.reset_failures,
-        "The failures are forgotten, and with them the back-off.",
+        "Failures reset. The back-off has ended.",
     ),
-    "run": (Steering.run_now, "A run is asked for: it starts as soon as a worker is free."),
+    "run": (Steering.run_now, "Run requested. It starts as soon as a worker is free."),
 }
 
 
-def _press(act: Act, message: str) -> Callable[..., Awaitable[Response]]:
+def _press(transition: Transition, message: str) -> Callable[..., Awaitable[Response]]:
     """What a button does that needs nothing but the endpoint."""
 
     async def press(
         endpoint_id: UUID, form: Sent, visitor: Operator, dependencies: PageDependencies
     ) -> Response:
-        await act(dependencies.steering, visitor.caller, endpoint_id)
+        await transition(dependencies.steering, visitor.caller, endpoint_id)
         return done(back_or(form, f"/endpoints/{endpoint_id}"), message)
 
     return press
@@ -62,7 +62,7 @@ async def analyse(
     endpoint_id: UUID, _form: Sent, visitor: Operator, dependencies: PageDependencies
 ) -> Response:
     await dependencies.analysis_requests.ask(visitor.caller, endpoint_id)
-    return done(f"/endpoints/{endpoint_id}", "The planner will look at it as soon as it can.")
+    return done(f"/endpoints/{endpoint_id}", "Analysis requested. The planner starts it soon.")
 
 
 @routes.post("/endpoints/{endpoint_id}/archive")
@@ -70,7 +70,7 @@ async def archive_endpoint(
     endpoint_id: UUID, _form: Sent, visitor: Operator, dependencies: PageDependencies
 ) -> Response:
     await dependencies.endpoints.archive(visitor.caller, endpoint_id)
-    message = "It is archived and runs no more. Its history stays, and Restore undoes it."
+    message = "Endpoint archived. Its history is kept, and you can restore it."
     return done(f"/endpoints/{endpoint_id}", message)
 
 
@@ -122,12 +122,12 @@ async def hint(
             body = validated(OneShotHintBody, _one_shot(form, zone_of(request)))
             run_at, ttl = body.parsed()
             await steering.hint_run(caller, endpoint_id, run_at, ttl, body.reason, body.written)
-            message = "One run is asked for."
+            message = "Run requested."
         else:
             asked = validated(IntervalHintBody, _interval(form))
             interval, ttl = asked.parsed()
             await steering.hint_interval(caller, endpoint_id, interval, ttl, asked.reason)
-            message = f"It runs every {humanize(interval)} for {humanize(ttl)}, within its limits."
+            message = f"Hint set: every {interval_words(interval)} for {interval_words(ttl)}."
     except MENDABLE as error:
         problems = problems_of(error, HINT_FIELDS)
         return await _hint_form(request, endpoint_id, visitor, dependencies, form, problems)
@@ -140,19 +140,18 @@ async def _hint_form(
     visitor: Operator,
     dependencies: PageDependencies,
     form: Form,
-    problems: Problems | None = None,
+    problems: Problems = NO_PROBLEMS,
 ) -> Response:
     reads = dependencies.reads.endpoints
     stored = await reads.get_endpoint(visitor.caller.tenant_id, endpoint_id)
     return await page(
         request,
         "endpoints/hint.html",
-        status=200 if problems is None else 422,
         entry=ENTRY,
         stored=stored,
         endpoint=stored.endpoint,
         form=form,
-        problems=problems or Problems(),
+        problems=problems,
     )
 
 

@@ -24,24 +24,42 @@ function row(event) {
   time.append(label);
   const kind = document.createElement("b");
   kind.textContent = event.kind.replaceAll(".", " ").replaceAll("-", " ");
-  item.append(time, kind, details(event));
-  if (event.endpoint_id) item.append(link(`/endpoints/${event.endpoint_id}`, "endpoint"));
-  else if (event.job_id) item.append(link(`/jobs/${event.job_id}`, "job"));
+  item.append(time, kind);
+  const name = event.data.endpoint_name ?? event.data.job_name ?? (event.kind.startsWith("incident.") ? event.data.name : null);
+  if (event.endpoint_id) item.append(link(`/endpoints/${event.endpoint_id}`, name ?? "endpoint"));
+  else if (event.job_id) item.append(link(`/jobs/${event.job_id}`, name ?? "job"));
+  item.append(details(event, name === event.data.name && (event.endpoint_id || event.job_id)));
+  if (event.data.run_id && event.endpoint_id) item.append(link(`/runs/${event.data.run_id}`, "run", "end"));
+  else if (event.data.session_id) item.append(link(`/planner/${event.data.session_id}`, "session", "end"));
   return item;
 }
 
-function details(event) {
+// What is in the sentence already, or told by a link; ids and instants are for programs.
+const LEFT_OUT = /_id$|_at$|^(endpoint_name|job_name|status|kind|source)$/;
+const SAY = {
+  status_code: (value) => value,
+  error_kind: (value) => (value === "status" ? "" : value),
+  failure_count: (value) => (value > 1 ? `${value} in a row` : ""),
+  severity: (value) => value,
+  detail: (value) => value,
+  hint_by: (value) => `hint by a ${value}`,
+  by: (value) => `by ${value}`,
+  reason: (value) => `“${value}”`,
+};
+
+function details(event, isNamed) {
   const text = document.createElement("span");
   text.className = "quiet";
-  const shown = Object.entries(event.data).filter(([, value]) => value !== null && value !== "" && typeof value !== "object");
-  text.textContent = shown.map(([name, value]) => `${name.replaceAll("_", " ")}: ${value}`).join("; ").slice(0, 300);
+  const shown = Object.entries(event.data).filter(([name, value]) => !LEFT_OUT.test(name) && !(isNamed && name === "name") && value !== null && value !== "" && typeof value !== "object");
+  const words = shown.map(([name, value]) => (SAY[name] ? SAY[name](value) : `${name.replaceAll("_", " ")}: ${value}`));
+  text.textContent = words.filter((word) => word !== "").join(" · ").slice(0, 300);
   return text;
 }
 
-function link(path, text) {
+function link(path, text, where = "name") {
   const anchor = document.createElement("a");
   anchor.href = path;
-  anchor.className = "end";
+  anchor.className = where;
   anchor.textContent = text;
   return anchor;
 }

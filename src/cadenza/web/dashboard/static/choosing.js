@@ -16,7 +16,7 @@ function count() {
   const shown = document.getElementById("chosen");
   if (!shown) return;
   const boxes = picks(), chosen = boxes.filter((box) => box.checked).length;
-  const text = chosen ? `${chosen} chosen` : "With those chosen";
+  const text = chosen ? `${chosen} selected` : "Selected endpoints";
   if (shown.textContent !== text) shown.textContent = text;
   const all = document.querySelector("[data-pick-all]");
   all.checked = chosen > 0 && chosen === boxes.length;

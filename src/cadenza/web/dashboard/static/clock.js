@@ -1,4 +1,16 @@
 // Relative times ("in 28 s", "3 min ago") go on while a page is open, without asking the server.
+// They are counted on the server's clock: that of a person's machine may be wrong.
+const FROM_HISTORY = performance.getEntriesByType("navigation")[0]?.type === "back_forward";
+let ahead = 0;
+let read = FROM_HISTORY ? document.getElementById("main")?.dataset.at : ""; // it may be old
+
+function setClock() {
+  const at = document.getElementById("main")?.dataset.at ?? "";
+  if (at === read) return;
+  read = at;
+  ahead = Date.parse(at) - Date.now();
+}
+
 const UNITS = [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
 
 /** As words.py has it: the two largest parts. */
@@ -14,7 +26,7 @@ export function span(seconds) {
   return parts.slice(0, 2).join(" ");
 }
 
-export function relative(at, now = Date.now()) {
+export function relative(at, now = Date.now() + ahead) {
   const seconds = (at - now) / 1000;
   if (Math.abs(seconds) < 1) return "now";
   return seconds > 0 ? `in ${span(seconds)}` : `${span(seconds)} ago`;
@@ -29,6 +41,7 @@ export function tick(root = document) {
 }
 
 export function startClock() {
+  setClock();
   setInterval(() => { if (!document.hidden) tick(); }, 1000);
-  document.addEventListener("htmx:after:swap", () => tick());
+  document.addEventListener("htmx:after:swap", () => { setClock(); tick(); });
 }

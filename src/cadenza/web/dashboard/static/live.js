@@ -74,7 +74,7 @@ function show(next) {
   const button = document.getElementById("live");
   button.dataset.state = state;
   button.querySelector("span").textContent = WORDS[state];
-  button.setAttribute("aria-label", state === "paused" ? "Live updates are paused: go on" : `${WORDS[state]}: pause live updates`);
+  button.setAttribute("aria-label", state === "paused" ? "Live updates are paused: resume" : `${WORDS[state]}: pause live updates`);
 }
 
 function showFailing() {

@@ -6,6 +6,7 @@ import { keepZone, startTheme } from "./preferences.js";
 import { startActivity } from "./activity.js";
 import { startChoosing } from "./choosing.js";
 import { startEditors } from "./editor.js";
+import { startSending } from "./sending.js";
 
 document.documentElement.classList.add("js");
 startTheme();
@@ -14,6 +15,7 @@ startClock();
 startMenus();
 startCopying();
 startEditors();
+startSending();
 startChoosing();
 if (document.getElementById("live")) {
   startShortcuts();

@@ -4,6 +4,7 @@ import { DAY, clock, compact, day, minute, span } from "../score/words.js";
 
 const DASHES = [[], [6, 4], [2, 3], [10, 3, 2, 3]];
 const HEIGHT = 190;
+const WHOLE = [1, 2, 5].flatMap((step) => Array.from({ length: 10 }, (_, power) => step * 10 ** power)).sort((one, other) => one - other); // bars are counts
 const say = { ms: (value) => (value === 0 ? "0" : span(value)), cost: (value) => `$${compact(value)}` };
 
 export const figureWords = (value, unit) => (value === null || value === undefined ? "–" : (say[unit] ?? compact)(value));
@@ -22,12 +23,13 @@ export function optionsOf({ series, times }, width, element) {
   return {
     width,
     height: HEIGHT,
+    padding: [null, days ? 44 : 28, null, null], // the last time is told in full
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
     scales: { x: { range: (chart) => wholeRange(chart.data[0]) }, y: { range: fromZero }, own: { range: fromZero } },
     axes: [
-      { ...axis, size: 30, grid: { show: false }, values: (_, ticks) => ticks.map((at) => timeWords(at * 1000, days, ticks)) },
-      { ...axis, size: 62, values: (_, ticks) => ticks.map((value) => figureWords(value, series[0]?.unit)) },
+      { ...axis, size: 30, space: days ? 84 : 50, grid: { show: false }, values: (_, ticks) => ticks.map((at) => timeWords(at * 1000, days, ticks)) },
+      { ...axis, size: 62, ...(series.some(({ kind }) => kind === "bar") ? { incrs: WHOLE } : {}), values: (_, ticks) => ticks.map((value) => figureWords(value, series[0]?.unit)) },
       ...series.filter(hasOwnScale).map(({ unit }) => ({ ...axis, scale: "own", side: 1, size: 62, grid: { show: false }, values: (_, ticks) => ticks.map((value) => figureWords(value, unit)) })),
     ],
     series: [{}, ...series.map((each, i) => seriesOf(each, i, token))],

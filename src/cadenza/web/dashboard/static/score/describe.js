@@ -4,35 +4,35 @@ import { windowAt } from "./windows.js";
 import { clock, moment, plain, plural, span } from "./words.js";
 
 const HELD = {
-  "retry-after": "It waited: the target had said Retry-After",
-  "clamped-min": "It waited for its min interval",
-  "clamped-max": "Its max interval brought it forward",
-  resumed: "Its pause was over",
-  paused: "It waited for the end of a pause",
+  "retry-after": "Delayed: the target asked for it with Retry-After",
+  "clamped-min": "Delayed by the minimum interval",
+  "clamped-max": "Brought forward by the maximum interval",
+  resumed: "Resumed",
+  paused: "Delayed until the end of a pause",
 };
 const AUTHORS = { person: "a person", rule: "a declared rule", model: "a model", detector: "a detector" };
-const ENDS = { expired: "ran out", cleared: "was cleared", replaced: "was replaced" };
+const ENDS = { expired: "expired", cleared: "cleared", replaced: "replaced" };
 
 export function describeRun(lane, i, now) {
   const run = lane.runs[i], family = lane.family[i], isFailure = isBad(lane.status[i]);
   const lines = [{ text: because(lane, run, family) }, { text: outcome(run, lane.status[i]), isBad: isFailure }];
   if (run.error) lines.push({ text: run.error });
   if (run.startedAt !== null && run.startedAt - run.at > 1000) lines.push({ text: `Started ${span(run.startedAt - run.at)} after its slot` });
-  if (run.skipped_slots) lines.push({ text: `${plural(run.skipped_slots, "slot")} passed before it` });
+  if (run.skipped_slots) lines.push({ text: `${plural(run.skipped_slots, "slot")} skipped before it` });
   return { family, isBad: isFailure, title: FAMILIES[family].name, when: `${moment(run.at, now)} · ${ago(run.at, now)}`, lines };
 }
 
 export function because(lane, run, family) {
   const reason = plain(run.reason), said = reason ? `: ${reason}` : "";
-  if (family === BASELINE) return `On its baseline, ${lane.baseline}`;
+  if (family === BASELINE) return `Baseline, ${lane.baseline}`;
   if (family === TIGHT || family === RELAXED) {
     const window = windowAt(lane, run.at);
     const what = window?.everyMs ? `Every ${span(window.everyMs)} instead of ${lane.baseline}` : `${family === TIGHT ? "More" : "Less"} often than ${lane.baseline}`;
     return what + said;
   }
-  if (family === ONCE) return `Asked for once${said}`;
-  if (family === HAND) return `Somebody ran it now${said}`;
-  return (HELD[run.source] ?? "It was moved by a limit") + said;
+  if (family === ONCE) return `Single run${said}`;
+  if (family === HAND) return `Started by ${run.asked_by ?? "a person"}${said}`;
+  return (HELD[run.source] ?? "Moved by a limit") + said;
 }
 
 function outcome(run, status) {
@@ -46,13 +46,13 @@ export const outcomeOf = (lane, i) => outcome(lane.runs[i], lane.status[i]);
 const ago = (at, now) => (at > now ? `in ${span(at - now)}` : `${span(now - at)} ago`);
 
 export function describeFlag(flag, now) {
-  const who = flag.by === "person" ? flag.name || "A person" : flag.rule ? `The rule ${flag.rule}` : `The planner (${flag.name})`;
-  const more = flag.session_id ? [{ text: "Click for its session.", isQuiet: true }] : [];
+  const who = flag.by === "person" ? flag.name || "A person" : flag.rule ? `The rule “${flag.rule}”` : `The planner (${flag.name})`;
+  const more = flag.session_id ? [{ text: "Click to open the session.", isQuiet: true }] : [];
   return { title: who, when: moment(flag.at, now), lines: [{ text: flag.text || flag.kind }, ...more] };
 }
 
 export function describePlanned({ at, family }, now) {
-  const about = `${FAMILIES[family].name}: ${FAMILIES[family].about}. If each run before it goes well.`;
+  const about = `${FAMILIES[family].name}: ${FAMILIES[family].about}. If the runs before it succeed.`;
   return { family, isPlanned: true, title: "Planned", when: `${clock(at)} · in ${span(at - now)}`, lines: [{ text: about }] };
 }
 
@@ -64,10 +64,10 @@ export function describeWindow(window, now) {
 }
 
 export function authorOf({ kind, name }) {
-  if (kind === "rule" && name) return `the rule ${name}`;
+  if (kind === "rule" && name) return `the rule “${name}”`;
   return kind === "person" && name ? name : AUTHORS[kind] ?? "the planner";
 }
 
 const familyOf = (window) => (window.kind === "relaxed" ? RELAXED : TIGHT);
 const renewals = ({ renewals: count }) => (count ? `, renewed ${plural(count, "time")}` : "");
-const ending = (window) => (window.isStanding || !ENDS[window.end] ? "" : `; it ${ENDS[window.end]}`);
+const ending = (window) => (window.isStanding || !ENDS[window.end] ? "" : `, ${ENDS[window.end]}`);

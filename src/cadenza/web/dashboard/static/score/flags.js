@@ -14,7 +14,7 @@ export function drawFlags(frame, lane, y) {
     else drawPennant(frame, x, y);
     if (!flag.label || isInWindow(lane, flag.at)) return;
     const next = shown[i + 1]?.x ?? frame.scale.x(Math.max(frame.now, flag.at));
-    const room = Math.min(next > x ? next : frame.width, frame.width) - x - 26;
+    const room = Math.min(next > x ? next : frame.width, nextWindow(frame, lane, flag.at), frame.width) - x - 26;
     const colour = frame.palette[flag.by === "person" ? "ink-2" : "once-text"];
     frame.text(plain(flag.label), x + 13, y + REASON, Math.min(room, LONGEST_LABEL), colour);
   });
@@ -33,6 +33,9 @@ export function shownFlags({ scale, width }, lane) {
   }
   return shown;
 }
+
+/** Where the next one begins: from there on, its own reason is written. */
+const nextWindow = ({ scale }, lane, at) => scale.x(Math.min(...lane.windows.map(({ from }) => (from > at ? from : Infinity))));
 
 /** There the window's own reason is written. */
 const isInWindow = (lane, at) => windowAt(lane, at + AROUND) || windowAt(lane, at - AROUND);

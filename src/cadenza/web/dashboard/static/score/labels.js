@@ -52,7 +52,7 @@ function stateOf(lane, now) {
   if (pause) return [baseline, pause.to > now + 1e12 ? "paused" : `paused, ${span(pause.to - now)} left`, "pause"];
   if (lane.failure_count) return [baseline, `${plural(lane.failure_count, "failure")} in a row`, "danger"];
   if (hint?.everyMs) return [baseline, `now ${span(hint.everyMs)}, ${span(whole(hint.to - now))} left`, hint.kind];
-  if (lane.running) return [baseline, "runs now", ""];
+  if (lane.running) return [baseline, "running", ""];
   if (lane.next_run_at) return [baseline, lane.next_run_at <= now ? "due" : `next in ${span(whole(lane.next_run_at - now))}`, ""];
   return [baseline, lane.min_interval_ms ? `at most every ${span(lane.min_interval_ms)}` : "", ""];
 }

@@ -19,7 +19,7 @@ export class Legend {
     });
     this.failed = el("span");
     this.late = el("span");
-    const signs = [["failed", this.failed], ["late", this.late], ["hint", "hint in force"], ["pause", "paused"], ["planner", "the planner acted"], ["person", "a person acted"], ["planned", "planned"]];
+    const signs = [["failed", this.failed], ["late", this.late], ["hint", "hint in force"], ["pause", "paused"], ["planner", "planner action"], ["person", "action by a person"], ["planned", "planned"]];
     element.replaceChildren(...this.buttons, el("ul", { className: "signs" }, signs.map(([kind, text]) => el("li", {}, sign(kind), text))));
   }
 

@@ -92,8 +92,8 @@ function flagOf(flag) {
 }
 
 /** A run by hand steers nothing: the run itself says that somebody was there. */
-function flagOfHand({ at }) {
-  return { at, by: "person", name: null, kind: "run", text: "ran it by hand", label: "run by hand", session_id: null, rule: null, isRenewal: false };
+function flagOfHand({ at, asked_by: name }) {
+  return { at, by: "person", name, kind: "run", text: "ran it by hand", label: "run by hand", session_id: null, rule: null, isRenewal: false };
 }
 
 function valueOf(value) {

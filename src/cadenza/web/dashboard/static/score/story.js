@@ -1,4 +1,4 @@
-// What happened in this range, in plain words: how it went, what bent it, who, and what is so now.
+// What happened in this range, in plain words: outcomes, hints and their authors, and the state now.
 import { ONCE, RELAXED, TIGHT, COUNT, isBad } from "./families.js";
 import { authorOf } from "./describe.js";
 import { el } from "./dom.js";
@@ -9,21 +9,21 @@ const bold = (text) => el("b", { textContent: text });
 
 export function tellStory(data) {
   const { lanes, now } = data, total = lanes.reduce((sum, lane) => sum + lane.runCount, 0);
-  if (!lanes.length) return ["It has no endpoint yet."];
-  if (!total) return [bold("Nothing has run in this range."), " ", ...firstRun(lanes, now)];
+  if (!lanes.length) return ["This job has no endpoints yet."];
+  if (!total) return [bold("No runs in this range."), " ", ...firstRun(lanes, now)];
   return [...howItWent(data, total), ...whatBent(lanes, now), ...singles(lanes), " ", ...whatIsSo(lanes, now)];
 }
 
 function firstRun(lanes, now) {
   const next = Math.min(...lanes.map((lane) => lane.next_run_at ?? Infinity));
-  if (next === Infinity) return ["Nothing is planned: it waits for a hint, a person, or the end of a pause."];
-  return next <= now ? ["The first is due."] : ["The next comes in ", bold(span(Math.max(1000, Math.round((next - now) / 1000) * 1000))), "."];
+  if (next === Infinity) return ["Nothing is scheduled: every endpoint is paused or runs on demand."];
+  return next <= now ? ["The next run is due."] : ["The next run is in ", bold(span(Math.max(1000, Math.round((next - now) / 1000) * 1000))), "."];
 }
 
 function howItWent({ lanes, total: laneCount }, total) {
   const bad = lanes.reduce((sum, lane) => sum + failuresOf(lane), 0);
   const of = laneCount > lanes.length ? ` of ${lanes.length} of ${plural(laneCount, "endpoint")}` : "";
-  return [bold(plural(total, "run")), `${of}, ${bad ? `${share(total - bad, total)} % went well` : "all went well"}. `];
+  return [bold(plural(total, "run")), `${of}, ${bad ? `${share(total - bad, total)} % succeeded` : "all succeeded"}. `];
 }
 
 export function failuresOf(lane) {
@@ -41,26 +41,26 @@ export function countsOf(lane) {
 // --- What bent it ---------------------------------------------------------------------------------
 
 function whatBent(lanes, now) {
-  return [["tight", "Tightened", TIGHT], ["relaxed", "Relaxed", RELAXED]].flatMap(([kind, word, family]) => {
+  return [["tight", "tightened", TIGHT], ["relaxed", "relaxed", RELAXED]].flatMap(([kind, word, family]) => {
     const bent = lanes.flatMap((lane) => lane.windows.filter((window) => window.kind === kind && window.from <= now).map((window) => ({ lane, window })));
     return bent.length ? [...bentBy(bent, word, now), ...cameOf(bent, family), ". "] : [];
   });
 }
 
 function bentBy(bent, word, now) {
-  const names = unique(bent.map(({ lane }) => lane.name)), by = ["by ", bold(authorsOf(bent.map(({ window }) => window.author)))];
+  const names = unique(bent.map(({ lane }) => lane.name)), by = authorsOf(bent.map(({ window }) => window.author));
   const from = Math.min(...bent.map(({ window }) => window.from)), to = Math.max(...bent.map(({ window }) => window.to));
   const when = bent.length === 1 ? ` for ${span(whole(Math.min(now, to) - from))}` : ` from ${minute(from)} to ${to > now ? "now" : minute(to)}`;
-  return [word, names.length > 1 ? ` on ${plural(names.length, "endpoint")} ` : ` on ${names[0]} `, ...by, when];
+  return [bold(by[0].toUpperCase() + by.slice(1)), ` ${word} `, names.length > 1 ? plural(names.length, "endpoint") : names[0], when];
 }
 
 /** One or two by name, more of them by number. */
 function authorsOf(authors) {
   const names = unique(authors.map(authorOf));
   if (names.length <= 2) return names.join(" and ");
-  const people = unique(authors.filter(({ kind }) => kind === "person").map(authorOf)).length;
-  const others = names.length - people, planners = authors.every(({ kind }) => kind === "rule" || kind === "person") ? plural(others, "rule") : `${others} of the planner's`;
-  return people ? `${planners} and ${plural(people, "person", "people")}` : planners;
+  const people = unique(authors.filter(({ kind }) => kind === "person").map(authorOf)).length, others = names.length - people;
+  const planners = authors.every(({ kind }) => kind === "rule" || kind === "person") ? plural(others, "rule") : "the planner";
+  return [others && planners, people && plural(people, "person", "people")].filter(Boolean).join(" and ");
 }
 
 function cameOf(bent, family) {
@@ -73,17 +73,17 @@ function cameOf(bent, family) {
       if (isBad(lane.status[i])) bad++;
     });
   }
-  return count ? [": ", bold(plural(count, "run")), bad ? `, ${bad} failed` : ", all fine"] : [""];
+  return count ? [` (${plural(count, "run")}${bad ? `, ${bad} failed` : ""})`] : [""];
 }
 
 function singles(lanes) {
   const count = lanes.reduce((sum, lane) => sum + countsOf(lane)[ONCE], 0);
-  return count ? [bold(plural(count, "single run")), ` ${count === 1 ? "was" : "were"} asked for.`] : [];
+  return count ? [bold(plural(count, "single run")), ` ${count === 1 ? "was" : "were"} requested.`] : [];
 }
 
 function whatIsSo(lanes, now) {
   const off = lanes.filter((lane) => windowAt(lane, now) || windowAt(lane, now, ["pause"])).length;
-  return off ? [bold(`${plural(off, "endpoint")} ${off === 1 ? "is" : "are"} off the baseline now.`)] : ["Everything is on its baseline now."];
+  return off ? [bold(`${plural(off, "endpoint")} ${off === 1 ? "is" : "are"} off the baseline now.`)] : ["Every endpoint is on its baseline now."];
 }
 
 const share = (part, whole) => number(Math.floor((1000 * part) / whole) / 10); // 99.9 is not all

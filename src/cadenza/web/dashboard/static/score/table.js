@@ -7,7 +7,7 @@ import { firstFrom } from "./scale.js";
 import { moment, plural } from "./words.js";
 
 const MOST = 100, MOST_PLANNED = 20;
-const HEADS = ["Slot", "Endpoint", "Because", "In words", "Outcome"];
+const HEADS = ["Slot", "Endpoint", "Cause", "Details", "Outcome"];
 
 export class RunTable {
   constructor(element) {

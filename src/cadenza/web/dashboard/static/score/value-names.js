@@ -14,14 +14,14 @@ export class ValueNames {
     if (text === this.written || this.element.contains(document.activeElement)) return;
     this.written = text;
     this.figures = data.values.map(() => el("small"));
-    const rows = data.values.map((value, row) => el("div", { className: "value", title: `What ${value.endpoint} answered` }, this.#name(data, value, row), this.figures[row]));
+    const rows = data.values.map((value, row) => el("div", { className: "value", title: `From the responses of ${value.endpoint}` }, this.#name(data, value, row), this.figures[row]));
     const of = [...new Set(data.values.map((value) => value.endpoint))].join(", ");
-    this.element.replaceChildren(...rows, el("p", { textContent: of ? `answers of ${of}` : "" }));
+    this.element.replaceChildren(...rows, el("p", { textContent: of ? `responses of ${of}` : "" }));
   }
 
   #name(data, value, row) {
     if (data.fields.length < 2) return el("b", { textContent: value.field });
-    const select = el("select", { "aria-label": `Answer shown in row ${row + 1}` }, choices(data.fields, value));
+    const select = el("select", { "aria-label": `Response value in row ${row + 1}` }, choices(data.fields, value));
     select.addEventListener("change", () => {
       const chosen = data.values.map((other, i) => (i === row ? select.value : other.key));
       select.blur();

@@ -15,7 +15,7 @@ export class Why {
     if (this.shown !== id) return; // another one was asked for meanwhile
     this.element.hidden = false;
     if (response.ok) this.#write(await response.text());
-    else this.element.replaceChildren(el("p", { className: "pad", textContent: response.status === 404 ? "This run is no longer kept." : "This could not be read. Try again." }));
+    else this.element.replaceChildren(el("p", { className: "pad", textContent: response.status === 404 ? "This run has been deleted by retention." : "Could not load this. Try again." }));
     if (focus) this.element.focus();
   }
 

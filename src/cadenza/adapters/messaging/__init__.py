@@ -1,0 +1,1 @@
+"""Publishing messages to brokers, one adapter each."""

@@ -1,0 +1,1 @@
+"""Notifications through apprise: Slack, mail, Teams, PagerDuty and a hundred more."""

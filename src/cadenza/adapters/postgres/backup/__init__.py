@@ -1,0 +1,1 @@
+"""Backups: one file with everything that is stored, and how it becomes a database again."""

@@ -1,0 +1,1 @@
+"""Metrics as Prometheus reads them, and traces as OpenTelemetry sends them."""

@@ -1,0 +1,1 @@
+"""What a person whose role is for single jobs may see and change: nothing else of the tenant."""

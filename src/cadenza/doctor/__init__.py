@@ -1,0 +1,1 @@
+"""`cadenza doctor`: what can be wrong with an installation, each with its fix."""

@@ -1,0 +1,1 @@
+"""Cadenza for assistants: tools, prompts and documents over the Model Context Protocol."""
