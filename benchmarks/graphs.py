@@ -139,7 +139,11 @@ async def _schedule(
         f" SELECT made.id, {slot}, made.tenant_id, made.tenant_id, true FROM made,"
         " CAST(replace(made.name, $1, '') AS integer) AS n"
         + (" WHERE $5::timestamptz IS NULL" if at is None else ""),
-        *(name, count, graph_id, TENANTS, at),
+        name,
+        count,
+        graph_id,
+        TENANTS,
+        at,
     )
     await here.execute("SELECT pg_notify('cadenza_slots', '')")
     await here.execute("ANALYZE schedule_runs")
@@ -165,7 +169,7 @@ async def _furnish(here: Stage, base_url: str) -> None:
     for row in rows:
         account = Account(row["id"], row["id"], "main", 0, row["now"])
         key = VirtualKey(
-            *(uuid4(), account.id, "key", ModelApi.OPENAI, base_url, "", True, row["now"])
+            uuid4(), account.id, "key", ModelApi.OPENAI, base_url, "", True, row["now"]
         )
         async with store.transaction() as tx:
             await tx.insert_virtual_key(account, key, Secret(f"key of {account.id}"))

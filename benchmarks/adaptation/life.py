@@ -96,7 +96,10 @@ class JobLife:
         self.baseline = baseline
         self.members = [
             Member(
-                *(trace, uuid5(SPACE, f"{number} {trace.name}"), trace.begin + phase, Probes()),
+                trace,
+                uuid5(SPACE, f"{number} {trace.name}"),
+                trace.begin + phase,
+                Probes(),
                 deque(maxlen=RECENT_RESPONSES),
                 deque(),
             )
@@ -283,7 +286,11 @@ class JobLife:
             ]
         )
         return AnalysisContext(
-            *(now, endpoint, self.job, health, ()),
+            now,
+            endpoint,
+            self.job,
+            health,
+            (),
             recent=tuple(member.recent),
             siblings=siblings,
             memory=member.memory,

@@ -124,7 +124,7 @@ class Simulation:
         worker = make_worker(declarations, "worker", queue, calls, self._clock, log, at_once)
         quota, new_id = Quotas(store, self._chance.new_id), self._chance.new_id
         planner = Planner(
-            *(rules_brain(), store, stores.analysis_queue, quota, self._clock, CRON, log, new_id)
+            rules_brain(), store, stores.analysis_queue, quota, self._clock, CRON, log, new_id
         )
         self._tables.listen(Channel.DUE, worker.wake)
         self._tables.listen(Channel.FINISHED, planner.wake)

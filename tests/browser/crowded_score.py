@@ -45,7 +45,16 @@ def _run(endpoint: Endpoint, at: datetime, number: int) -> Run:
     is_bad = number % 37 == 0
     fields: dict[str, Any] = {"error_kind": "http", "error_message": "HTTP 503"} if is_bad else {}
     return Run(
-        *(uuid4(), endpoint.id, endpoint.tenant_id, at, SOURCES[(number // 40) % len(SOURCES)]),
-        *(RunStatus.FAILURE if is_bad else RunStatus.SUCCESS, 1, 1, at, at, at + seconds(0.2)),
+        uuid4(),
+        endpoint.id,
+        endpoint.tenant_id,
+        at,
+        SOURCES[(number // 40) % len(SOURCES)],
+        RunStatus.FAILURE if is_bad else RunStatus.SUCCESS,
+        1,
+        1,
+        at,
+        at,
+        at + seconds(0.2),
         **fields,
     )

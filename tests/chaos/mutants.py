@@ -234,7 +234,9 @@ MUTANTS = {
     "one-signature": Mutant("one tenant's key signs for all", _one_signature, (), FOREIGN),
     "waits-for-the-old-time": Mutant(
         "nothing begins anew by a clock that was set back",
-        *(_waits_for_the_old_time, ("clock_back",), (STANDSTILL,)),
+        _waits_for_the_old_time,
+        ("clock_back",),
+        (STANDSTILL,),
     ),
 }
 IN_SIMULATION = tuple(name for name, mutant in MUTANTS.items() if mutant.faults is None)

@@ -69,8 +69,14 @@ class Receiver:
             return Outcome(RunStatus.FAILURE)
         loop = asyncio.get_running_loop()
         delivery = Delivery(
-            *(number, claim.endpoint_id, claim.idempotency_key, claim.attempt),
-            *(self._clock.now(), loop.time(), NEVER, claim.tenant_id),
+            number,
+            claim.endpoint_id,
+            claim.idempotency_key,
+            claim.attempt,
+            self._clock.now(),
+            loop.time(),
+            NEVER,
+            claim.tenant_id,
         )
         self._open[number] = Open(delivery, node)
         probe = self.probes[claim.endpoint_id]

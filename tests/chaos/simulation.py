@@ -117,8 +117,14 @@ class World:
         await self.direct.add_endpoint(endpoint, target)
         self.receiver.probes[endpoint.id] = probe
         self.specs[endpoint.id] = Spec(
-            *(endpoint.id, tenant_id, endpoint.name, endpoint.created_at, every),
-            *(probe.cron, probe.timezone, probe.plain),
+            endpoint.id,
+            tenant_id,
+            endpoint.name,
+            endpoint.created_at,
+            every,
+            probe.cron,
+            probe.timezone,
+            probe.plain,
         )
 
     def start(self, index: int) -> Running:

@@ -202,7 +202,8 @@ async def lost_runs_were_taken_over(
         "SELECT min(noted_at) FILTER (WHERE noted_at > $2) - $2 AS after"
         " FROM runs LEFT JOIN run_attempts ON run_attempts.run_id = runs.id"
         " WHERE runs.id = ANY ($1) GROUP BY runs.id",
-        *(run_ids, at),
+        run_ids,
+        at,
     )
     assert len(rows) == len(run_ids)
     taken_over = [row["after"] for row in rows if row["after"] is not None]

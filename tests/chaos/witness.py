@@ -114,8 +114,13 @@ def read_receiver(log: Path, history: History, secrets: Mapping[UUID, str]) -> N
 def _delivery(line: dict[str, Any], history: History, secrets: Mapping[UUID, str]) -> Delivery:
     endpoint_id = line["key"].partition(":")[0]
     return Delivery(
-        *(line["number"], UUID(endpoint_id), line["key"], line["attempt"]),
-        *(time_at(history.clock_steps, line["began"]), line["began"], line["ended"]),
+        line["number"],
+        UUID(endpoint_id),
+        line["key"],
+        line["attempt"],
+        time_at(history.clock_steps, line["began"]),
+        line["began"],
+        line["ended"],
         _signer(line, secrets),
     )
 

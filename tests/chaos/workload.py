@@ -114,8 +114,14 @@ async def furnish_graphs(
         await tx.insert_account(account)
         await tx.add_entry(account, 1_000_000, "start", "start")
         key = VirtualKey(
-            *(uuid4(), account.id, "receiver", ModelApi.OPENAI, f"{base_url}/models/v1", "6789"),
-            *(True, now),
+            uuid4(),
+            account.id,
+            "receiver",
+            ModelApi.OPENAI,
+            f"{base_url}/models/v1",
+            "6789",
+            True,
+            now,
         )
         await tx.insert_virtual_key(account, key, Secret("chaos-key-0123456789"))
         await tx.insert_grant(grant)

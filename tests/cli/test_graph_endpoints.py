@@ -24,8 +24,17 @@ def owner(person: Person) -> Person:
 def test_a_graph_is_called_with_its_input_and_limits(owner: Person, tmp_path: Path) -> None:
     (tmp_path / "input.json").write_text('{"topic": "autumn"}')
     made = owner.gets(
-        *(*CREATE, "--graph", GRAPH, "--input", "@input.json", "--account", "research"),
-        *("--limit-time", "90s", "--limit-calls", "3"),
+        *CREATE,
+        "--graph",
+        GRAPH,
+        "--input",
+        "@input.json",
+        "--account",
+        "research",
+        "--limit-time",
+        "90s",
+        "--limit-calls",
+        "3",
     )
     target = made["target"]
     assert (target["graph"], target["input"]) == (GRAPH, {"topic": "autumn"})

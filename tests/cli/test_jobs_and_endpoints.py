@@ -61,8 +61,15 @@ def test_what_happened_to_a_job_is_told_in_one_list(person: Person) -> None:
 def test_an_endpoint_says_when_it_runs_next(person: Person) -> None:
     person.cadenza("jobs", "create", "shop")
     text = person.says(
-        *("endpoints", "create", "shop/report", "--url", "https://shop.example/"),
-        *("--cron", "0 9 * * mon-fri", "--timezone", "Europe/Paris"),
+        "endpoints",
+        "create",
+        "shop/report",
+        "--url",
+        "https://shop.example/",
+        "--cron",
+        "0 9 * * mon-fri",
+        "--timezone",
+        "Europe/Paris",
     )
     assert "Created shop/report." in text
     assert text.count("cron") == 5
@@ -72,12 +79,36 @@ def test_every_field_of_an_endpoint_can_be_given(person: Person) -> None:
     person.cadenza("jobs", "create", "shop")
     person.environment["TOKEN"] = "s3cret"
     made = person.gets(
-        *("endpoints", "create", "shop/order", "--url", "https://shop.example/order"),
-        *("--on-demand", "--min", "10s", "--max", "1h", "--method", "put"),
-        *("--header", "Accept=text/plain", "--header", "X-Shop=a=b"),
-        *("--secret-header", "Authorization=${TOKEN}", "--body", '{"n": 1}'),
-        *("--timeout", "5s", "--success-status", "200", "--success-status", "204"),
-        *("--success-when", "status == 204", "--max-redirects", "2"),
+        "endpoints",
+        "create",
+        "shop/order",
+        "--url",
+        "https://shop.example/order",
+        "--on-demand",
+        "--min",
+        "10s",
+        "--max",
+        "1h",
+        "--method",
+        "put",
+        "--header",
+        "Accept=text/plain",
+        "--header",
+        "X-Shop=a=b",
+        "--secret-header",
+        "Authorization=${TOKEN}",
+        "--body",
+        '{"n": 1}',
+        "--timeout",
+        "5s",
+        "--success-status",
+        "200",
+        "--success-status",
+        "204",
+        "--success-when",
+        "status == 204",
+        "--max-redirects",
+        "2",
     )
     target = made["target"]
     assert target["method"] == "PUT"
@@ -277,7 +308,14 @@ def test_what_is_archived_is_named_with_how_to_restore_it(person: Person) -> Non
 def test_a_cron_of_another_zone_is_shown_by_both_clocks(person: Person) -> None:
     person.cadenza("jobs", "create", "shop")
     text = person.says(
-        *("endpoints", "create", "shop/report", "--url", "https://shop.example/"),
-        *("--cron", "0 9 * * *", "--timezone", "Asia/Tokyo"),
+        "endpoints",
+        "create",
+        "shop/report",
+        "--url",
+        "https://shop.example/",
+        "--cron",
+        "0 9 * * *",
+        "--timezone",
+        "Asia/Tokyo",
     )
     assert text.count(" 09:00:00 (") == 5

@@ -20,7 +20,14 @@ def _charge(
 ) -> None:
     tenant_id = UUID(person.gets("whoami")["tenant_id"])
     charge = Charge(
-        *(UUID(account["id"]), tenant_id, uuid4(), 1, "1", model, TokenUsage(1000, 200), cost),
+        UUID(account["id"]),
+        tenant_id,
+        uuid4(),
+        1,
+        "1",
+        model,
+        TokenUsage(1000, 200),
+        cost,
         graph_id="langgraph:poet",
     )
 

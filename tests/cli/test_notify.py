@@ -20,8 +20,20 @@ def test_a_channel_and_its_routes_are_made_listed_and_deleted(person: Person) ->
     assert TOKEN not in str(made)
     assert "not used yet" in person.says("notify", "channels", "list")
     route = person.gets(
-        *("notify", "routes", "create", "ops", "--severity", "error", "--kind", "failing"),
-        *("--quiet", "22:00-07:00", "--timezone", "Europe/Berlin", "--cooldown", "4h"),
+        "notify",
+        "routes",
+        "create",
+        "ops",
+        "--severity",
+        "error",
+        "--kind",
+        "failing",
+        "--quiet",
+        "22:00-07:00",
+        "--timezone",
+        "Europe/Berlin",
+        "--cooldown",
+        "4h",
     )
     assert route["quiet"] == {"from": "22:00", "to": "07:00", "timezone": "Europe/Berlin"}
     assert "22:00-07:00" in person.says("notify", "routes", "list", "--wide")

@@ -104,7 +104,7 @@ def test_the_installations_admin_stops_every_planner_after_a_question(person: Pe
 def test_somebody_is_invited_given_a_role_and_removed(person: Person) -> None:
     person.says("jobs", "create", "shop")
     invited = person.gets(
-        *("people", "invite", "eve@example.org", "--role", "viewer", "--job", "shop=operator")
+        "people", "invite", "eve@example.org", "--role", "viewer", "--job", "shop=operator"
     )
     assert invited["link"].endswith(invited["path"])
     assert invited["jobs"][0]["role"] == "operator"

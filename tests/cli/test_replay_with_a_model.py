@@ -34,8 +34,18 @@ async def _add_runs(backend: Backend, tenant_id: UUID, endpoint_id: UUID) -> Non
     for number in range(HOURS):
         at = hour - timedelta(hours=HOURS - number)
         run = Run(
-            *(uuid4(), endpoint_id, tenant_id, at, Source.BASELINE_INTERVAL),
-            *(RunStatus.SUCCESS, 1, 1, at, at, at, 200),
+            uuid4(),
+            endpoint_id,
+            tenant_id,
+            at,
+            Source.BASELINE_INTERVAL,
+            RunStatus.SUCCESS,
+            1,
+            1,
+            at,
+            at,
+            at,
+            200,
             body={"depth": 400 if number in BUSY else 20},
         )
         await backend.insert_run(run)

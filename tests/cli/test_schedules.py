@@ -43,10 +43,28 @@ def test_a_schedule_is_created_with_all_its_options(owner: Person, tmp_path: Pat
     (tmp_path / "input.json").write_text('{"topic": "autumn"}')
     made = _create(
         owner,
-        *("--timezone", "Europe/Paris", "--input", "@input.json", "--policy", "allow"),
-        *("--account", "research", "--requires", "gpu", "--requires", "region=eu"),
-        *("--limit-time", "90s", "--limit-memory", "256", "--limit-credits", "20,000"),
-        *("--cpus", "0.5", "--gpus", "2"),
+        "--timezone",
+        "Europe/Paris",
+        "--input",
+        "@input.json",
+        "--policy",
+        "allow",
+        "--account",
+        "research",
+        "--requires",
+        "gpu",
+        "--requires",
+        "region=eu",
+        "--limit-time",
+        "90s",
+        "--limit-memory",
+        "256",
+        "--limit-credits",
+        "20,000",
+        "--cpus",
+        "0.5",
+        "--gpus",
+        "2",
     )
     assert (made["timezone"], made["input"]) == ("Europe/Paris", {"topic": "autumn"})
     assert (made["concurrency_policy"], made["requires"]) == ("allow", ["gpu", "region=eu"])

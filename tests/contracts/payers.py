@@ -29,7 +29,12 @@ async def open_account(store: Store, credits: int = 0, name: str = "research") -
 
 async def give_key(store: Store, account: Account, api: ModelApi = ModelApi.OPENAI) -> VirtualKey:
     key = VirtualKey(
-        *(uuid4(), account.id, f"key {api}", api, f"https://{api}.example/v1", KEY[-4:]),
+        uuid4(),
+        account.id,
+        f"key {api}",
+        api,
+        f"https://{api}.example/v1",
+        KEY[-4:],
         is_default=True,
         created_at=await store.clock.now(),
     )

@@ -162,7 +162,13 @@ async def test_jobs_can_be_passed_over_like_tenants(store: Store) -> None:
 async def test_why_no_session_is_held_is_recorded_once(store: Store) -> None:
     endpoint = await store.add()
     session = Session(
-        *(uuid4(), endpoint.tenant_id, endpoint.job_id, endpoint.id, "test", NOON, seconds(0)),
+        uuid4(),
+        endpoint.tenant_id,
+        endpoint.job_id,
+        endpoint.id,
+        "test",
+        NOON,
+        seconds(0),
         end=SessionEnd.SKIPPED,
         trouble="no credits",
     )
@@ -448,7 +454,8 @@ async def test_answers_are_in_the_order_of_their_slots_whatever_ended_last(store
     endpoint = await store.add("watched")
     await store.clock.set(NOON + minutes(1))
     await store.endpoints.change_endpoint(
-        *(endpoint.tenant_id, endpoint.id),
+        endpoint.tenant_id,
+        endpoint.id,
         lambda endpoint, now, _: steering.request_run_now(endpoint, now),
     )
     for depth in (1, 2):

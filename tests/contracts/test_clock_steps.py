@@ -78,11 +78,13 @@ async def test_an_interval_hint_goes_on_and_a_one_shot_stays(store: Store) -> No
     hint = interval_hint(seconds(3), NOON + minutes(60))
     shot = one_shot(NOON + minutes(20), NOON + minutes(60))
     await store.endpoints.change_endpoint(
-        *(hinted.tenant_id, hinted.id),
+        hinted.tenant_id,
+        hinted.id,
         lambda ep, now, cron: steering.suggest_interval(ep, hint, now, cron),
     )
     await store.endpoints.change_endpoint(
-        *(asked.tenant_id, asked.id),
+        asked.tenant_id,
+        asked.id,
         lambda ep, now, cron: steering.suggest_run_at(ep, shot, now, cron),
     )
     await step_back(store)
@@ -93,7 +95,8 @@ async def test_an_interval_hint_goes_on_and_a_one_shot_stays(store: Store) -> No
 
 async def run_now(store: Store, endpoint: Endpoint) -> None:
     await store.endpoints.change_endpoint(
-        *(endpoint.tenant_id, endpoint.id),
+        endpoint.tenant_id,
+        endpoint.id,
         lambda ep, now, _: steering.request_run_now(ep, now),
     )
     await store.finish(await store.claim_one())

@@ -79,7 +79,13 @@ async def _grants(store: Store, random: Random) -> list[Condition]:
     ends += [NOON + seconds(random.uniform(60, 20 * 86_400)) for _ in range(10)]
     grants = [
         Grant(
-            *(uuid4(), TENANT, USER, account.id, ("graph:execute:*",), NOON, expires_at),
+            uuid4(),
+            TENANT,
+            USER,
+            account.id,
+            ("graph:execute:*",),
+            NOON,
+            expires_at,
             revoked_at=NOON if random.random() < 0.2 else None,
         )
         for expires_at in ends
@@ -100,8 +106,14 @@ async def _keys(store: Store, random: Random) -> list[Condition]:
     ends += [NOON + seconds(random.uniform(60, 20 * 86_400)) for _ in range(12)]
     keys = [
         ApiKey(
-            *(uuid4(), TENANT, random.choice(users).id, random.choice("abcd")),
-            *((Scope.READ,), bytes(32), NOON - timedelta(days=random.randrange(60)), expires_at),
+            uuid4(),
+            TENANT,
+            random.choice(users).id,
+            random.choice("abcd"),
+            (Scope.READ,),
+            bytes(32),
+            NOON - timedelta(days=random.randrange(60)),
+            expires_at,
             revoked_at=NOON if random.random() < 0.2 else None,
         )
         for expires_at in ends
@@ -146,7 +158,11 @@ async def _deliver(store: Store, channel_id: UUID, error: str | None) -> None:
 async def _webhooks(store: Store, random: Random) -> list[Condition]:
     webhooks = [
         Subscription(
-            *(uuid4(), TENANT, f"hook {number}", "https://ci.example/hook", NOON),
+            uuid4(),
+            TENANT,
+            f"hook {number}",
+            "https://ci.example/hook",
+            NOON,
             failing_since=random.choice((None, NOON + seconds(number))),
             disabled_reason=random.choice((None, "gone")),
         )
@@ -222,15 +238,24 @@ async def _suggest(store: Store, random: Random, endpoint: Endpoint) -> datetime
     started_at = NOW - seconds(random.randint(1, 100))
     calls = [
         ToolCall(
-            *("propose_interval", {"interval_ms": 30_000}, {"ok": True}),
+            "propose_interval",
+            {"interval_ms": 30_000},
+            {"ok": True},
             suggested=random.random() < 0.8,
             holds_until=NOW + random.choice(NEAR) + random.choice((seconds(0), minutes(5))),
         )
         for _ in range(2)
     ]
     session = Session(
-        *(uuid4(), endpoint.tenant_id, endpoint.job_id, endpoint.id),
-        *("rules", started_at, seconds(1), SessionEnd.SUBMITTED, tuple(calls)),
+        uuid4(),
+        endpoint.tenant_id,
+        endpoint.job_id,
+        endpoint.id,
+        "rules",
+        started_at,
+        seconds(1),
+        SessionEnd.SUBMITTED,
+        tuple(calls),
     )
     await store.record(session)
     for number, call in enumerate(calls):

@@ -37,7 +37,13 @@ async def looks(store: Store, name: str) -> None:
     """By a planner that has just started, with a brain of its own."""
     clock = Since(await store.clock.now())
     planner = Planner(
-        *(rules_brain(), store.port, store.analysis_queue, store.quota, clock, CRON, EventLog()),
+        rules_brain(),
+        store.port,
+        store.analysis_queue,
+        store.quota,
+        clock,
+        CRON,
+        EventLog(),
         uuid4,
         name=name,
     )

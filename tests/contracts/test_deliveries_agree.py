@@ -59,7 +59,11 @@ async def test_runs_that_end_well_are_told_of_where_a_webhook_wants_them(
     ]
     webhooks = [
         Subscription(
-            *(uuid4(), endpoint.tenant_id, "hook", "https://ci.example/hook", NOON),
+            uuid4(),
+            endpoint.tenant_id,
+            "hook",
+            "https://ci.example/hook",
+            NOON,
             kinds=tuple(random.sample(PATTERNS, random.randint(1, 2))),
             job_id=random.choice((None, endpoint.job_id)),
             enabled=random.random() < 0.8,

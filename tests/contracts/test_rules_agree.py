@@ -363,16 +363,26 @@ async def test_what_needs_an_analysis_is_what_the_domain_has_a_reason_for(
     await insert(store, endpoints)
     instants = {
         endpoint.id: Instants(
-            *(sometimes(0.8), sometimes(0.4), sometimes(0.2), sometimes(0.1)),
-            *(sometimes(0.2), sometimes(0.3)),
+            sometimes(0.8),
+            sometimes(0.4),
+            sometimes(0.2),
+            sometimes(0.1),
+            sometimes(0.2),
+            sometimes(0.3),
         )
         for endpoint in endpoints
     }
     await store.rows.set_instants(instants)
     sessions = {
         endpoint.id: Session(
-            *(id_of(f"session {endpoint.name}"), endpoint.tenant_id, endpoint.job_id, endpoint.id),
-            *("test", analysed_at, seconds(1), SessionEnd.SUBMITTED),
+            id_of(f"session {endpoint.name}"),
+            endpoint.tenant_id,
+            endpoint.job_id,
+            endpoint.id,
+            "test",
+            analysed_at,
+            seconds(1),
+            SessionEnd.SUBMITTED,
             next_analysis_at=sometimes(0.8),
             reasoning="calm",
             reason=random.choice((None, AnalysisReason.STREAK)),

@@ -94,8 +94,14 @@ async def test_what_a_session_was_held_for_and_used_is_read_back(store: Store) -
     with pytest.raises(NotFound):
         await store.records.analyses_of(endpoint.tenant_id, id_of("nothing"))
     session = Session(
-        *(uuid4(), endpoint.tenant_id, endpoint.job_id, endpoint.id, "llm openai small", NOON),
-        *(seconds(2), SessionEnd.FAILED),
+        uuid4(),
+        endpoint.tenant_id,
+        endpoint.job_id,
+        endpoint.id,
+        "llm openai small",
+        NOON,
+        seconds(2),
+        SessionEnd.FAILED,
         tokens=1100,
         cost=0.5,
         usage=TokenUsage(1000, 100, 400),

@@ -29,7 +29,13 @@ def due(
 ) -> DueSlot:
     definition = ScheduleDefinition("python:shop:digest", cron, zone)
     schedule = Schedule(
-        *(SCHEDULE_ID, TENANT_ID, USER_ID, GRANT.id, definition, NOON, NOON),
+        SCHEDULE_ID,
+        TENANT_ID,
+        USER_ID,
+        GRANT.id,
+        definition,
+        NOON,
+        NOON,
         last_ended_at=ended_at,
     )
     return DueSlot(schedule, slot_at, grant, is_manual)

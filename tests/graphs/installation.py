@@ -68,8 +68,13 @@ class Installation:
         async with self.store.transaction() as tx:
             now = await tx.time()
             schedule = Schedule(
-                *(uuid4(), self.grant.tenant_id, self.grant.user_id, self.grant.id),
-                *(definition, now, now),
+                uuid4(),
+                self.grant.tenant_id,
+                self.grant.user_id,
+                self.grant.id,
+                definition,
+                now,
+                now,
             )
             await tx.insert_schedule(schedule)
             await tx.add_jobs([slot_job(schedule, now, is_manual=True)])
@@ -151,7 +156,7 @@ async def _furnish(store: PostgresStore, base_url: str) -> Grant:
         await tx.insert_account(account)
         await tx.add_entry(account, 1_000_000, "start", "start")
         key = VirtualKey(
-            *(uuid4(), account.id, "examples", ModelApi.OPENAI, base_url, "6789", True, now)
+            uuid4(), account.id, "examples", ModelApi.OPENAI, base_url, "6789", True, now
         )
         await tx.insert_virtual_key(account, key, Secret("example-key-0123456789"))
         grant = Grant(uuid4(), tenant_id, user_id, account.id, (EXECUTE_ANY,), now)

@@ -117,7 +117,9 @@ async def test_a_researcher_is_run_more_often_while_it_finds_something(
     wire.write_text("One\nTwo\nThree\n")
     rules = [replace(rule, id=uuid4()) for rule in example_job("researcher.yaml").rules]
     endpoint = await newsroom.add(
-        *("langgraph:researcher", {"wire": str(wire), "model": "cadenza-poet"}, *rules),
+        "langgraph:researcher",
+        {"wire": str(wire), "model": "cadenza-poet"},
+        *rules,
         baseline=Every(120 * SECOND),
     )
     planner = newsroom.planner()

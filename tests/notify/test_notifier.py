@@ -92,8 +92,13 @@ class Notifying:
             now = await tx.time()
             made = [
                 Delivery(
-                    *(uuid4(), TENANT, "event", "run.failed", {"type": "run.failed", "n": n}),
-                    *(now, now),
+                    uuid4(),
+                    TENANT,
+                    "event",
+                    "run.failed",
+                    {"type": "run.failed", "n": n},
+                    now,
+                    now,
                     subscription_id=to,
                 )
                 for n in range(count)

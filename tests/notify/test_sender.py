@@ -174,7 +174,7 @@ async def test_the_child_reads_and_changes_no_file_and_starts_no_program(tmp_pat
         "        print('held back')\n"
     )
     child = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", script, str(secret)), stdout=asyncio.subprocess.PIPE
+        sys.executable, "-c", script, str(secret), stdout=asyncio.subprocess.PIPE
     )
     out, _ = await child.communicate()
     assert out.decode().split() == ["held", "back"] * 12

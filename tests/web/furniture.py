@@ -123,7 +123,14 @@ async def _account(site: Site, house: House) -> dict[str, str]:
     grant = await house.done("POST", "/grants", {"account_id": account["id"], "scopes": scopes})
     run_id, graph_id = uuid4(), f"python:{MARK}"
     charge = Charge(
-        *(account_id, house.tenant_id, run_id, 1, "1", f"{MARK} model", TokenUsage(10, 5), 15),
+        account_id,
+        house.tenant_id,
+        run_id,
+        1,
+        "1",
+        f"{MARK} model",
+        TokenUsage(10, 5),
+        15,
         graph_id=graph_id,
     )
     async with site.backend.store.transaction() as tx:

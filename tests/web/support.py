@@ -144,8 +144,14 @@ async def give_key(
     token = token_of(key_id, "s" * 43)
     async with backend.store.transaction() as tx:
         key = ApiKey(
-            *(key_id, house.tenant_id, house.user_id, f"key {key_id}", scopes, hash_of(token)),
-            *(await tx.time(), expires_at),
+            key_id,
+            house.tenant_id,
+            house.user_id,
+            f"key {key_id}",
+            scopes,
+            hash_of(token),
+            await tx.time(),
+            expires_at,
         )
         await tx.insert_key(key)
     return token

@@ -109,8 +109,14 @@ async def test_endpoints_are_counted_by_state(world: Reading) -> None:
 async def test_planners_spending_comes_by_day(world: Reading) -> None:
     endpoint, now = await world.add_endpoint(), await world.now()
     session = Session(
-        *(uuid4(), world.ours.id, world.ours.job_id, endpoint.id, "llm test x"),
-        *(now, seconds(1), SessionEnd.SUBMITTED),
+        uuid4(),
+        world.ours.id,
+        world.ours.job_id,
+        endpoint.id,
+        "llm test x",
+        now,
+        seconds(1),
+        SessionEnd.SUBMITTED,
         tokens=100,
         cost=0.25,
     )

@@ -49,7 +49,8 @@ async def test_a_webhook_is_made_and_deleted(site: Site) -> None:
     visitor = await signed_in(site, site.ours)
     page = await visitor.open(PAGE)
     page = await visitor.send(
-        *(page, f"{PAGE}/webhooks"),
+        page,
+        f"{PAGE}/webhooks",
         hook_name="ci",
         hook_url="https://ci.example/1",
         hook_kinds="run.failed, job.*",
@@ -107,7 +108,8 @@ async def test_a_route_and_a_webhook_may_be_of_one_job(site: Site) -> None:
     visitor = await signed_in(site, site.ours)
     job = site.ours.ids["jobs"]
     page = await visitor.send(
-        *(await visitor.open(PAGE), f"{PAGE}/routes"),
+        await visitor.open(PAGE),
+        f"{PAGE}/routes",
         job_id=job,
         kinds="late",
         group="1m",

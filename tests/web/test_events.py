@@ -304,7 +304,8 @@ async def test_transactions_are_ordered_as_numbers(
     for xact in ("99", "100", "9"):
         await world.postgres.execute(
             "INSERT INTO events (tenant_id, kind, xact) VALUES ($1, $2, $2::text::xid8)",
-            *(world.ours.id, xact),
+            world.ours.id,
+            xact,
         )
     async with following(address, world.ours) as stream:
         assert (await stream.next()).id.startswith("100-")

@@ -126,8 +126,15 @@ async def test_usage_counts_the_runs_of_ones_own_job_by_how_they_ended(site: Sit
 
 def _run(house: House, endpoint: dict[str, Any], slot_at: datetime, status: RunStatus) -> Run:
     return Run(
-        *(uuid4(), UUID(endpoint["id"]), house.tenant_id, slot_at, Source.BASELINE_INTERVAL),
-        *(status, 1, 1, slot_at),
+        uuid4(),
+        UUID(endpoint["id"]),
+        house.tenant_id,
+        slot_at,
+        Source.BASELINE_INTERVAL,
+        status,
+        1,
+        1,
+        slot_at,
         started_at=slot_at,
         finished_at=None if status is RunStatus.RUNNING else slot_at,
     )

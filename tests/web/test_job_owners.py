@@ -269,7 +269,7 @@ async def test_roles_elsewhere_are_neither_shown_nor_touched(site: Site) -> None
     job, other = await site.ours.job("shop"), await site.ours.job("other")
     olga = await owner_of(site, job)
     bob = await person(
-        *(site, "bob"), role="viewer", jobs=[{"job_id": other["id"], "role": "operator"}]
+        site, "bob", role="viewer", jobs=[{"job_id": other["id"], "role": "operator"}]
     )
     path = f"/jobs/{job['id']}/people"
     assert "bob" not in str(await olga.done("GET", path))

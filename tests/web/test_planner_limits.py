@@ -73,8 +73,14 @@ async def test_an_account_for_the_planner_is_one_of_the_tenants_own(site: Site) 
 async def test_a_session_shows_why_it_was_held_and_what_its_tokens_were(site: Site) -> None:
     made, now = await site.ours.endpoint(), await site.now()
     session = Session(
-        *(uuid4(), site.ours.tenant_id, UUID(made["job_id"]), UUID(made["id"])),
-        *("llm openai small", now, seconds(2), SessionEnd.FAILED),
+        uuid4(),
+        site.ours.tenant_id,
+        UUID(made["job_id"]),
+        UUID(made["id"]),
+        "llm openai small",
+        now,
+        seconds(2),
+        SessionEnd.FAILED,
         tokens=1100,
         cost=0.5,
         usage=TokenUsage(1000, 100, 400),

@@ -42,8 +42,12 @@ def sign_ins(site: Site, subject: str, email: str, *groups: str, **rules: Any) -
     who = VerifiedIdentity(Identity(ISSUER, subject), email, frozenset(groups))
     dependencies, stores = site.app.state.dependencies, site.backend.stores
     return ProviderSignIns(
-        *(Vouching(who), stores.store, stores.people, dependencies.invitations),
-        *(ProviderRules(**rules), dependencies.around.new_id),
+        Vouching(who),
+        stores.store,
+        stores.people,
+        dependencies.invitations,
+        ProviderRules(**rules),
+        dependencies.around.new_id,
     )
 
 

@@ -61,7 +61,14 @@ async def test_a_run_is_shown_with_its_output_its_events_and_its_cost(site: Site
     schedule = await _schedule(site)
     claim = await start_run(site, site.ours, schedule)
     charge = Charge(
-        *(claim.account_id, site.ours.tenant_id, claim.run_id, 1, "1", "m", TokenUsage(3, 4), 42),
+        claim.account_id,
+        site.ours.tenant_id,
+        claim.run_id,
+        1,
+        "1",
+        "m",
+        TokenUsage(3, 4),
+        42,
         schedule_id=UUID(schedule["id"]),
     )
     async with site.backend.store.transaction() as tx:

@@ -157,7 +157,8 @@ async def test_forgotten_failures_take_the_back_off_with_them(site: Site) -> Non
     made = await site.ours.endpoint(every="1h")
     now = await site.now()
     await site.backend.change_endpoint(
-        *(site.ours.tenant_id, UUID(made["id"])),
+        site.ours.tenant_id,
+        UUID(made["id"]),
         failure_count=5,
         last_run_at=now,
         next_run_at=now + timedelta(hours=32),

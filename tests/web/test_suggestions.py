@@ -125,8 +125,15 @@ async def test_what_is_past_its_time_is_no_longer_there_to_accept(world: Reading
     past = await world.now() - seconds(1)
     call = ToolCall("propose_interval", FASTER, {"ok": True}, suggested=True, holds_until=past)
     session = Session(
-        *(uuid4(), world.ours.id, world.ours.job_id, endpoint.id, "rules", past, seconds(0)),
-        *(SessionEnd.SUBMITTED, (call,)),
+        uuid4(),
+        world.ours.id,
+        world.ours.job_id,
+        endpoint.id,
+        "rules",
+        past,
+        seconds(0),
+        SessionEnd.SUBMITTED,
+        (call,),
     )
     await world.backend.add_session(session)
     answer = await accepted(world, {"session_id": session.id, "call": 0})

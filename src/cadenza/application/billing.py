@@ -68,7 +68,11 @@ class BillingAccounts:
             entry = await tx.add_entry(account, *details)
             data = {"credits": entry.credits, "reason": entry.reason, "balance": entry.balance}
             await record(
-                *(tx, caller.actor, caller.tenant_id, "account.credits", account_id),
+                tx,
+                caller.actor,
+                caller.tenant_id,
+                "account.credits",
+                account_id,
                 {**data, "reference": entry.reference},
             )
         return entry, False
@@ -117,7 +121,11 @@ class VirtualKeys:
                 return _find(keys, existing), True
             rivals = [other for other in keys if other.api is wanted.api and other.is_default]
             key = VirtualKey(
-                *(key_id, account_id, wanted.name, wanted.api, wanted.base_url.rstrip("/")),
+                key_id,
+                account_id,
+                wanted.name,
+                wanted.api,
+                wanted.base_url.rstrip("/"),
                 hint=hint_of(wanted.secret),
                 is_default=wanted.is_default or not rivals,
                 created_at=await tx.time(),

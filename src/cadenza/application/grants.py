@@ -59,7 +59,12 @@ async def add_grant(
     now = await tx.time()
     scopes = tuple(dict.fromkeys(wanted.scopes))
     grant = Grant(
-        *(grant_id, caller.tenant_id, caller.user_id, wanted.account_id, scopes, now),
+        grant_id,
+        caller.tenant_id,
+        caller.user_id,
+        wanted.account_id,
+        scopes,
+        now,
         expires_at=_expiry(wanted, now),
         schedule_id=schedule_id,
         endpoint_id=endpoint_id,

@@ -87,7 +87,9 @@ class GraphTargets:
             tx,
             caller,
             GrantChoice(
-                *(target.graph_id, target.grant_id, account.id if account else None),
+                target.graph_id,
+                target.grant_id,
+                account.id if account else None,
                 field="grant",
                 endpoint_id=endpoint_id,
             ),

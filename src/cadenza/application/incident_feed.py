@@ -57,9 +57,14 @@ def failures(feed: Sequence[FeedEvent]) -> list[tuple[Condition, datetime | None
             count = int(event.data.get("failure_count") or 1)
             first = failed.get(event.endpoint_id)
             failed[event.endpoint_id] = Condition(
-                *(entry.tenant_id, IncidentKind.FAILING, str(event.endpoint_id), name),
-                *(first.since if first else event.at, max(count, 1)),
-                *(event.job_id, event.endpoint_id),
+                entry.tenant_id,
+                IncidentKind.FAILING,
+                str(event.endpoint_id),
+                name,
+                first.since if first else event.at,
+                max(count, 1),
+                event.job_id,
+                event.endpoint_id,
             )
         elif event.kind == "endpoint.recovered" and event.endpoint_id in failed:
             recovered_at[event.endpoint_id] = event.at
@@ -85,8 +90,14 @@ def quotas(feed: Sequence[FeedEvent], job_names: Mapping[UUID, str]) -> list[Con
         name = f"{job}: {limit} {period}" if job else f"{limit} {period}"
         subject = f"{event.job_id or ''}:{period}:{limit}"
         condition = Condition(
-            *(entry.tenant_id, IncidentKind.QUOTA, subject, name, event.at),
-            *(min(percent, 100), event.job_id, None),
+            entry.tenant_id,
+            IncidentKind.QUOTA,
+            subject,
+            name,
+            event.at,
+            min(percent, 100),
+            event.job_id,
+            None,
             # A session may be refused long before all is used: by what it could take.
             str(event.data.get("detail") or f"{percent} % is used"),
             ends_at=ends_at,

@@ -229,8 +229,13 @@ class IncidentWatch:
         )
         deliveries = [
             Delivery(
-                *(self._new_id(), entry.tenant_id, "event", entry.event.kind, payload_of(entry)),
-                *(now, now),
+                self._new_id(),
+                entry.tenant_id,
+                "event",
+                entry.event.kind,
+                payload_of(entry),
+                now,
+                now,
                 subscription_id=subscription.id,
             )
             for entry in feed
@@ -284,6 +289,12 @@ class IncidentWatch:
             "incident_ids": [str(incident.id) for incident in incidents[:MAX_NAMED]],
         }
         return Delivery(
-            *(delivery_id, route.tenant_id, "notification", message.title, payload),
-            *(now, now, route.channel_id),
+            delivery_id,
+            route.tenant_id,
+            "notification",
+            message.title,
+            payload,
+            now,
+            now,
+            route.channel_id,
         )

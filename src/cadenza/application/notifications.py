@@ -90,7 +90,11 @@ class Channels:
             if await tx.count_channels(caller.tenant_id) >= MAX_CHANNELS:
                 raise Refused(f"a tenant has at most {MAX_CHANNELS} channels; delete one first")
             channel = Channel(
-                *(channel_id, caller.tenant_id, name, checked.service, checked.masked_url),
+                channel_id,
+                caller.tenant_id,
+                name,
+                checked.service,
+                checked.masked_url,
                 await tx.time(),
             )
             await tx.insert_channel(channel, url)
@@ -139,7 +143,13 @@ class Channels:
             }
             now = await tx.time()
             delivery = Delivery(
-                *(delivery_id, caller.tenant_id, "test", TEST_TITLE, payload, now, now),
+                delivery_id,
+                caller.tenant_id,
+                "test",
+                TEST_TITLE,
+                payload,
+                now,
+                now,
                 channel_id=channel_id,
             )
             await send(tx, delivery)

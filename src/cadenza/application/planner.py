@@ -66,8 +66,14 @@ class Planner:
     def __post_init__(self) -> None:
         self._kind = kind_of(self.brain.name)
         self._sessions = SessionHolder(
-            *(self.brain, self.store, self.analysis_queue, self.quota, self.clock, self.cron),
-            *(self.events, self.new_id),
+            self.brain,
+            self.store,
+            self.analysis_queue,
+            self.quota,
+            self.clock,
+            self.cron,
+            self.events,
+            self.new_id,
             self.options.session_limit,
             self.payers,
             self.tracer,

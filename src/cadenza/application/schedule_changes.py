@@ -48,7 +48,7 @@ class ScheduleChanges:
         self.check(wanted.definition, now)
         grant = await self._grants.take(tx, caller, _choice(wanted, accounts, schedule_id))
         schedule = Schedule(
-            *(schedule_id, caller.tenant_id, caller.user_id, grant.id, wanted.definition, now, now)
+            schedule_id, caller.tenant_id, caller.user_id, grant.id, wanted.definition, now, now
         )
         await tx.insert_schedule(schedule)
         schedule = await self._enqueue_next(tx, schedule, now)

@@ -124,7 +124,12 @@ class Scores:
         width = bucket_width(to_at - from_at)
         fields = await self._fields(job, page, query)
         return Score(
-            *(job, job.read_at, from_at, to_at, width, total),
+            job,
+            job.read_at,
+            from_at,
+            to_at,
+            width,
+            total,
             lanes=await self._lanes(job, page, from_at, to_at, query.runs, width),
             has_more=len(lanes) > query.lanes,
             series=await self._series(fields, page, from_at, to_at, query.values),

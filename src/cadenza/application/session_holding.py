@@ -180,7 +180,11 @@ class SessionHolder:
 
     def _toolbox(self, context: AnalysisContext, session_id: UUID) -> Toolbox:
         return Toolbox(
-            *(context, self.store, self.analysis_queue, self.clock, self.cron),
+            context,
+            self.store,
+            self.analysis_queue,
+            self.clock,
+            self.cron,
             session_id=session_id,
             brain=kind_of(self.brain.name),
         )

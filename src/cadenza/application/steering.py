@@ -33,7 +33,12 @@ class Steering:
 
         def paused(endpoint: Endpoint, now: datetime) -> Endpoint:
             return steering.pause(
-                *(endpoint, until_at, Author.PERSON, reason, now, self.cron),
+                endpoint,
+                until_at,
+                Author.PERSON,
+                reason,
+                now,
+                self.cron,
                 user_id=caller.user_id,
             )
 

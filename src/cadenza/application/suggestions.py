@@ -106,7 +106,11 @@ class Suggestions:
         self, tx: Transaction, suggestion: Suggestion, context: AnalysisContext
     ) -> dict[str, Any]:
         tools = Toolbox(
-            *(context, JoinedStore(tx), self.analysis_queue, self.clock, self.cron),
+            context,
+            JoinedStore(tx),
+            self.analysis_queue,
+            self.clock,
+            self.cron,
             session_id=suggestion.session_id,
             brain=kind_of(suggestion.brain),
         )

@@ -113,7 +113,7 @@ class Toolbox:
 
     def _recorded(self, name: str, arguments: Any, answer: Answer) -> ToolCall:
         call = ToolCall(
-            *(name, shortened(arguments), answer), rule_id=self._rule_id, refusal=self._refusal
+            name, shortened(arguments), answer, rule_id=self._rule_id, refusal=self._refusal
         )
         if self._effect is None:
             return call
@@ -209,7 +209,7 @@ class Toolbox:
             if end_at <= now:
                 raise Refused("its max_interval since its last run is over; it may not be paused")
             changed = steering.pause(
-                *(endpoint, end_at, Author.PLANNER, reason, now, self.cron), **self._written_by
+                endpoint, end_at, Author.PLANNER, reason, now, self.cron, **self._written_by
             )
             return Effect(changed, end_at, _clamps(length))
 

@@ -62,7 +62,11 @@ class Webhooks:
                     f"a tenant has at most {MAX_SUBSCRIPTIONS} webhooks; delete one first"
                 )
             subscription = Subscription(
-                *(webhook_id, caller.tenant_id, wanted.name, wanted.url, await tx.time()),
+                webhook_id,
+                caller.tenant_id,
+                wanted.name,
+                wanted.url,
+                await tx.time(),
                 kinds=wanted.kinds,
                 job_id=wanted.job_id,
             )
@@ -104,7 +108,13 @@ class Webhooks:
             now = await tx.time()
             payload: dict[str, Any] = {"type": "webhook.test", "timestamp": iso(now), "data": {}}
             delivery = Delivery(
-                *(self._new_id(), caller.tenant_id, "test", "webhook.test", payload, now, now),
+                self._new_id(),
+                caller.tenant_id,
+                "test",
+                "webhook.test",
+                payload,
+                now,
+                now,
                 subscription_id=webhook_id,
             )
             await send(tx, delivery)

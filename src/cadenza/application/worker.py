@@ -50,14 +50,20 @@ class Worker(Generic[C, F]):
         self._load = load or Load()
         self._load.on_room.append(self._freed)
         self._results = Results(
-            *(queue, work.unfit, clock, self._options),
+            queue,
+            work.unfit,
+            clock,
+            self._options,
             on_stored=self._on_stored,
             on_unsaved=self._on_unsaved,
             on_batch=self._on_batch,
         )
         self._stop = Stop()
         self._executions = Executions(
-            *(work, clock, self._load, self._stop),
+            work,
+            clock,
+            self._load,
+            self._stop,
             on_finished=self._results.add,
             give_back=self._give_back,
             emit=self._emit,

@@ -76,8 +76,14 @@ class Stage:
         queue = ClaimedRuns(memory.claims, store, cron)
         worker = Scheduler("demo", queue, http, self.clock, self._events)
         planner = Planner(
-            *(self._brain, store, analysis_queue, Quotas(store, new_id)),
-            *(self.clock, cron, self._events, new_id),
+            self._brain,
+            store,
+            analysis_queue,
+            Quotas(store, new_id),
+            self.clock,
+            cron,
+            self._events,
+            new_id,
         )
         self.tables.listen(Channel.DUE, worker.wake)
         self.tables.listen(Channel.FINISHED, planner.wake)

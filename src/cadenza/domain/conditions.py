@@ -68,9 +68,7 @@ def _of_endpoint(
     endpoint = watched.endpoint
     name = f"{watched.job_name}/{endpoint.name}"
     ids = (endpoint.job_id, endpoint.id)
-    return Condition(
-        *(endpoint.tenant_id, kind, str(endpoint.id), name, since, measure, *ids, detail)
-    )
+    return Condition(endpoint.tenant_id, kind, str(endpoint.id), name, since, measure, *ids, detail)
 
 
 def grant_expires(grant: Grant, now: datetime) -> Condition | None:
@@ -80,7 +78,11 @@ def grant_expires(grant: Grant, now: datetime) -> Condition | None:
     if notice_at > now or ends_at <= now - KEPT_AFTER_END:
         return None
     return Condition(
-        *(grant.tenant_id, IncidentKind.GRANT, str(grant.id), ", ".join(grant.scopes), notice_at),
+        grant.tenant_id,
+        IncidentKind.GRANT,
+        str(grant.id),
+        ", ".join(grant.scopes),
+        notice_at,
         measure=2 if ends_at <= now else 1,
         endpoint_id=grant.endpoint_id,
     )
@@ -112,7 +114,11 @@ def channel_fails(channel: Channel, now: datetime) -> Condition | None:
     if not channel.enabled or since is None or since >= now - CHANNEL_FAILS_AFTER:
         return None
     return Condition(
-        *(channel.tenant_id, IncidentKind.CHANNEL, str(channel.id), channel.name, since),
+        channel.tenant_id,
+        IncidentKind.CHANNEL,
+        str(channel.id),
+        channel.name,
+        since,
         detail=channel.health.last_error or "",
     )
 
@@ -122,7 +128,11 @@ def webhook_is_disabled(webhook: Subscription) -> Condition | None:
         return None
     since = webhook.failing_since or webhook.created_at
     return Condition(
-        *(webhook.tenant_id, IncidentKind.WEBHOOK, str(webhook.id), webhook.name, since),
+        webhook.tenant_id,
+        IncidentKind.WEBHOOK,
+        str(webhook.id),
+        webhook.name,
+        since,
         detail=webhook.disabled_reason,
     )
 

@@ -131,11 +131,19 @@ def opened(
     """A new incident, or the one before again, where that ended a short while ago."""
     level = level_of(condition.kind, condition.measure)
     fresh = Incident(
-        *(incident_id, condition.tenant_id, condition.kind, condition.subject),
+        incident_id,
+        condition.tenant_id,
+        condition.kind,
+        condition.subject,
         condition.name[:MAX_NAME],
-        *(level, severity_of(condition.kind, level), min(condition.since, now), now),
+        level,
+        severity_of(condition.kind, level),
+        min(condition.since, now),
+        now,
         condition.detail[:MAX_DETAIL],
-        *(condition.measure, condition.job_id, condition.endpoint_id),
+        condition.measure,
+        condition.job_id,
+        condition.endpoint_id,
         ends_at=condition.ends_at,
     )
     if before is None or not was_just_resolved(before, now):

@@ -153,7 +153,9 @@ def over_limit(
         return None
     is_tokens = lacking == "tokens"
     return OverLimit(
-        *(period.limit_of(lacking), period.owner, period.name),
+        period.limit_of(lacking),
+        period.owner,
+        period.name,
         limit=(allowance.limit if is_tokens else allowance.cost_limit) or 0,
         left=(allowance.left if is_tokens else allowance.cost_left) or 0,
         wanted=tokens if is_tokens else cost,

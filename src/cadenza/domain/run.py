@@ -94,7 +94,10 @@ class Claim:
         mandate = target.mandate
         ids = (self.tenant_id, mandate.user_id, mandate.grant_id, mandate.account_id)
         return GraphRequest(
-            *(self.run_id, target.graph_id, target.input, GraphCaller(*ids)),
+            self.run_id,
+            target.graph_id,
+            target.input,
+            GraphCaller(*ids),
             limits=target.limits,
             slot_at=self.slot_at,
             attempt=self.attempt,

@@ -145,7 +145,10 @@ class SlotClaim:
         schedule, definition = self.schedule, self.schedule.definition
         ids = (schedule.tenant_id, schedule.user_id, schedule.grant_id, self.account_id)
         return GraphRequest(
-            *(self.run_id, definition.graph_id, definition.input, GraphCaller(*ids)),
+            self.run_id,
+            definition.graph_id,
+            definition.input,
+            GraphCaller(*ids),
             limits=definition.limits,
             slot_at=self.slot_at,
             attempt=self.attempt,

@@ -134,7 +134,11 @@ def _hinted(hint: IntervalHint | OneShotHint, tightens: bool | None = None) -> A
         hint.interval if isinstance(hint, IntervalHint) else None,
         hint.run_at if isinstance(hint, OneShotHint) else None,
         tightens,
-        *(hint.user_id, hint.brain, hint.rule_id, hint.session_id, hint.reason),
+        hint.user_id,
+        hint.brain,
+        hint.rule_id,
+        hint.session_id,
+        hint.reason,
     )
 
 

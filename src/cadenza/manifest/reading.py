@@ -257,8 +257,11 @@ def _graph(document: EndpointDocument) -> GraphTarget:
         if (value := getattr(document, field)) is not None:
             raise InvalidInput(field, value, "for a graph it is limits.time")
     return GraphTarget(
-        *(document.graph, document.input or {}, read_limits(document.limits)),
-        *(document.grant, document.account),
+        document.graph,
+        document.input or {},
+        read_limits(document.limits),
+        document.grant,
+        document.account,
     )
 
 

@@ -112,7 +112,13 @@ async def run_graph_worker(settings: Settings, url: str) -> None:
             workers = Workers(slots, endpoints)
             async with probed(settings, here, database, workers.are_moving):
                 await run_worker(
-                    *("graph-worker", name, workers, database, clock, beside, workers.are_moving),
+                    "graph-worker",
+                    name,
+                    workers,
+                    database,
+                    clock,
+                    beside,
+                    workers.are_moving,
                     partial(announcement_of, executor, labels),
                     lambda: (load.total, options.in_flight),
                     **about,

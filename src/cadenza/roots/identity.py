@@ -25,7 +25,8 @@ def identity_provider(settings: Settings, clock: Clock) -> IdentityProvider | No
         raise InstallationError(why) from error
     secret = settings.oidc_client_secret
     options = OidcOptions(
-        *(settings.oidc_issuer, settings.oidc_client_id),
+        settings.oidc_issuer,
+        settings.oidc_client_id,
         secret.get_secret_value() if secret is not None else None,
     )
     return OidcProvider(options, clock.now, time.monotonic)

@@ -67,8 +67,13 @@ async def run_notifier(settings: Settings, url: str) -> None:
             sending = Sending(channel_sender(settings), calls)
             claimed = ClaimedDeliveries(hurried, here.watch.counts)
             worker = Notifier(
-                *(worker_name(settings), claimed, sending, clock),
-                *(LoggedEvents(), options, load),
+                worker_name(settings),
+                claimed,
+                sending,
+                clock,
+                LoggedEvents(),
+                options,
+                load,
             )
             woken = asyncio.Event()
             heard = {"cadenza_deliveries": worker.wake, "cadenza_events": woken.set}
@@ -78,7 +83,12 @@ async def run_notifier(settings: Settings, url: str) -> None:
             ]
             async with probed(settings, here, database, worker.is_moving):
                 await run_worker(
-                    *("notifier", worker_name(settings), worker, database, clock, beside),
+                    "notifier",
+                    worker_name(settings),
+                    worker,
+                    database,
+                    clock,
+                    beside,
                     worker.is_moving,
                     load=lambda: (load.total, AT_ONCE),
                 )

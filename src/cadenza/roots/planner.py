@@ -89,7 +89,12 @@ async def run_planner(settings: Settings, url: str) -> None:
         name, names = planner_name(settings), [brain.name for brain in brains]
         async with probed(settings, here, database):
             await run_worker(
-                *("planner", name, planners, database, clock, beside),
+                "planner",
+                name,
+                planners,
+                database,
+                clock,
+                beside,
                 brains=names,
             )
 

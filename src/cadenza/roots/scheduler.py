@@ -88,7 +88,9 @@ async def run_scheduler(settings: Settings, url: str) -> None:
             show_load(here.metrics, lambda: (load.total, settings.in_flight))
             beside = [
                 listening(
-                    *(settings, database, url),
+                    settings,
+                    database,
+                    url,
                     {"cadenza_due": worker.wake, "cadenza_results": results.wake},
                 ),
                 repeat(housekeeping, clock, MAINTENANCE_EVERY, log_trouble),
@@ -98,7 +100,13 @@ async def run_scheduler(settings: Settings, url: str) -> None:
             name, at_once = worker_name(settings), settings.in_flight
             async with probed(settings, here, database, worker.is_moving):
                 await run_worker(
-                    *("scheduler", name, worker, database, clock, beside, worker.is_moving),
+                    "scheduler",
+                    name,
+                    worker,
+                    database,
+                    clock,
+                    beside,
+                    worker.is_moving,
                     load=lambda: (load.total, at_once),
                     in_flight=at_once,
                 )

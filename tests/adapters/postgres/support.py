@@ -314,7 +314,8 @@ class World:
             " INSERT INTO endpoints SELECT (jsonb_populate_record(e, jsonb_build_object("
             " 'id', gen_random_uuid(), 'tenant_id', a_job.id, 'job_id', a_job.id))).*"
             " FROM endpoints AS e, a_job WHERE e.id = $1",
-            *(endpoint.id, count),
+            endpoint.id,
+            count,
         )
 
     async def change(self, endpoint: Endpoint, transition: Transition) -> Endpoint:

@@ -88,13 +88,17 @@ async def _fill(url: str) -> None:
         for name, rules in {"job": RULES, "other": elsewhere, "plain": []}.items():
             await connection.execute(
                 "INSERT INTO jobs (id, tenant_id, name, rules) VALUES ($1, $2, $3, $4)",
-                *(id_of(name), tenant_id, name, json.dumps(rules)),
+                id_of(name),
+                tenant_id,
+                name,
+                json.dumps(rules),
             )
         for name, case in CASES.items():
             await _add_endpoint(connection, name, *case[:3])
         await connection.execute(
             "INSERT INTO looks (endpoint_id, brain, fired) VALUES ($1, 'rules', $2)",
-            *(id_of("a detector"), json.dumps({"deep queue": FIRED_AT, "gone": FIRED_AT})),
+            id_of("a detector"),
+            json.dumps({"deep queue": FIRED_AT, "gone": FIRED_AT}),
         )
         await connection.execute(
             "INSERT INTO looks (endpoint_id, brain) VALUES ($1, 'rules')", id_of("a model")
@@ -114,14 +118,25 @@ async def _add_endpoint(
         " planner_paused_until, planner_pause_reason, planner_pause_session_id)"
         " VALUES ($1, $2, $3, $4, now(), '{}', 1000, now(), $5, $6, $7, now(), now(), $5, $6, $7,"
         " CASE $5 WHEN 'person' THEN now() END, $6, CASE $5 WHEN 'planner' THEN now() END, $6, $7)",
-        *(id_of(name), id_of("tenant"), id_of("job"), name, author, reason, session_id),
+        id_of(name),
+        id_of("tenant"),
+        id_of("job"),
+        name,
+        author,
+        reason,
+        session_id,
     )
     if brain:
         await connection.execute(
             "INSERT INTO analysis_sessions (id, tenant_id, job_id, endpoint_id, brain, started_at,"
             " duration_ms, ended_as, tool_calls, reasoning)"
             " VALUES ($1, $2, $3, $4, $5, now(), 1, 'submitted', $6, '')",
-            *(session_id, id_of("tenant"), id_of("job"), id_of(name), brain, json.dumps(CALLS)),
+            session_id,
+            id_of("tenant"),
+            id_of("job"),
+            id_of(name),
+            brain,
+            json.dumps(CALLS),
         )
 
 

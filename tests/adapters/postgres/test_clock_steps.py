@@ -43,7 +43,8 @@ async def begun_since(world: World, at: datetime, *endpoints: Endpoint) -> dict[
     rows = await world.rows(
         "SELECT * FROM runs WHERE started_at BETWEEN $1 AND $1 + interval '60 s'"
         " AND endpoint_id = ANY ($2) AND finished_at IS NOT NULL ORDER BY started_at",
-        *(at, [endpoint.id for endpoint in endpoints]),
+        at,
+        [endpoint.id for endpoint in endpoints],
     )
     return {one.id: [row for row in rows if row["endpoint_id"] == one.id] for one in endpoints}
 
@@ -110,10 +111,8 @@ async def test_what_was_in_flight_at_the_step_goes_on_when_it_has_ended(
     assert all(at <= run["slot_at"] <= run["started_at"] for run in runs)
     first, *_ = await world.rows(
         "SELECT * FROM runs WHERE endpoint_id = $1 AND slot_at > $2",
-        *(
-            slow.id,
-            at + seconds(60),
-        ),
+        slow.id,
+        at + seconds(60),
     )
     assert (first["status"], first["attempt"]) == ("success", 1)
 
@@ -154,7 +153,8 @@ async def test_a_slot_that_has_a_run_already_stops_nobodys_claims(world: World) 
     await world.execute(
         "UPDATE endpoints SET next_run_at = $2::timestamptz, plan = jsonb_set(plan::jsonb,"
         " '{next_run_at}', to_jsonb($2::timestamptz))::json WHERE id = $1",
-        *(taken.id, of_taken["slot_at"]),
+        taken.id,
+        of_taken["slot_at"],
     )
     await world.execute(
         "UPDATE endpoints SET manual_slot_at = $2 WHERE id = $1", asked.id, of_asked["slot_at"]

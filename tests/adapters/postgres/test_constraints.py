@@ -36,7 +36,9 @@ async def _fill(url: str) -> None:
         await connection.execute(
             "INSERT INTO endpoints (id, tenant_id, job_id, name, created_at, target)"
             " VALUES ($1, $2, $3, 'probe', now(), '{}')",
-            *(ENDPOINT, TENANT, JOB),
+            ENDPOINT,
+            TENANT,
+            JOB,
         )
     await Maintenance(database, minutes(60 * 24 * 30)).run_once()
     await database.close()
@@ -156,7 +158,9 @@ async def record_run(
     await connection.execute(
         f"INSERT INTO {table} (id, endpoint_id, tenant_id, slot_at, source, status, attempt, epoch,"
         f" claimed_at) VALUES ($1, $2, $3, {slot_at}, 'manual', 'running', 1, 1, now())",
-        *(run_id, ENDPOINT, TENANT),
+        run_id,
+        ENDPOINT,
+        TENANT,
     )
 
 

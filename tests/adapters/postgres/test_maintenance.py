@@ -53,7 +53,10 @@ async def record_runs(
         "INSERT INTO runs (id, endpoint_id, tenant_id, slot_at, source, status, attempt, epoch,"
         " claimed_at, finished_at) SELECT gen_random_uuid(), $1, $2, slot, 'baseline-interval', $4,"
         " 1, 1, slot, CASE WHEN $4 <> 'running' THEN slot END FROM unnest($3::timestamptz[]) slot",
-        *(endpoint.id, endpoint.tenant_id, slots, status),
+        endpoint.id,
+        endpoint.tenant_id,
+        slots,
+        status,
     )
 
 
@@ -192,7 +195,9 @@ async def test_more_than_a_batch_is_deleted_in_one_round(
         "INSERT INTO late_results (run_id, endpoint_id, tenant_id, epoch, status, received_at)"
         " SELECT gen_random_uuid(), $1, $2, 1, 'success', '2000-01-01Z'"
         " FROM generate_series(1, $3)",
-        *(endpoint.id, endpoint.tenant_id, 2 * module.BATCH + 1),
+        endpoint.id,
+        endpoint.tenant_id,
+        2 * module.BATCH + 1,
     )
     assert (await maintenance.run_once()).rows_deleted == 2 * module.BATCH + 1
 
@@ -260,7 +265,8 @@ async def test_everything_else_that_is_recorded_goes_with_time_too(
             await world.execute(
                 f"INSERT INTO {table} {RECORDS[table]}, $2::timestamptz FROM endpoints e"
                 " WHERE e.id = $1",
-                *(endpoint.id, NOON - age),
+                endpoint.id,
+                NOON - age,
             )
     await world.execute("UPDATE tenants SET retention_days = 2 WHERE id = $1", id_of("short"))
     assert (await maintenance.run_once()).rows_deleted == 1 + 3

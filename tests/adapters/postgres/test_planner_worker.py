@@ -285,7 +285,8 @@ async def test_a_planner_keeps_to_the_mode_of_a_job(
     await world.execute("UPDATE tenants SET rules_mode = 'off', llm_mode = 'act'")
     await world.execute(
         "UPDATE jobs SET planner = jsonb_build_object('llm', $1::text) WHERE id = $2",
-        *(mode, probe.job_id),
+        mode,
+        probe.job_id,
     )
     await have_run(world)
     faster = ("propose_interval", {"interval_ms": 30_000, "reason": "load"})

@@ -63,7 +63,9 @@ async def _fill(url: str, endpoints: int) -> None:
             " JOIN (SELECT *, row_number() OVER () AS number FROM jobs) AS jobs"
             " ON jobs.number = 1 + n % 100"
             " ORDER BY md5(n::text)",  # they lie in no order, as they do after a while
-            *(target_json(HttpTarget("http://example.invalid/")), DUE, endpoints),
+            target_json(HttpTarget("http://example.invalid/")),
+            DUE,
+            endpoints,
         )
         await connection.execute("ANALYZE")
     await database.close()

@@ -151,7 +151,8 @@ async def test_the_database_refuses_a_signing_key_that_is_not_sealed(world: Worl
     with pytest.raises(asyncpg.CheckViolationError):
         await world.execute(
             "INSERT INTO signing_keys VALUES ($1, $2, 'whsec_plain', now())",
-            *(id_of("key"), id_of("tenant")),
+            id_of("key"),
+            id_of("tenant"),
         )
 
 
@@ -301,7 +302,8 @@ async def test_what_does_not_open_stays_as_it_is_and_is_reported(world: World) -
     await put(world, lost, box_of(base64.b64encode(bytes(range(200, 232))).decode()))
     await world.execute(
         "UPDATE endpoints SET secret_headers = $2 WHERE id = $1",
-        *(moved.id, await stored(world, good)),
+        moved.id,
+        await stored(world, good),
     )
     before = await stored(world, lost)
     values = SealedValues(world.database, box_of(TWO, ONE))

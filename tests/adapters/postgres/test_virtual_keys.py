@@ -26,7 +26,7 @@ async def _add(world: World, box: AesGcmBox, tenant_id: UUID) -> Account:
         await tx.insert_account(account)
         for api in ModelApi:
             key = VirtualKey(
-                *(uuid4(), account.id, str(api), api, "https://api.example", "", True, NOON)
+                uuid4(), account.id, str(api), api, "https://api.example", "", True, NOON
             )
             await tx.insert_virtual_key(account, key, Secret(f"sk-{api}"))
         gone = VirtualKey(uuid4(), account.id, "old", OPENAI, "https://x.example", "", False, NOON)

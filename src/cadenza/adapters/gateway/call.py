@@ -75,7 +75,12 @@ class Call:
         has_answer = False
         try:
             async with send(
-                *(self._session, self._request, self._dialect, asked, provider, self._limits),
+                self._session,
+                self._request,
+                self._dialect,
+                asked,
+                provider,
+                self._limits,
                 on_sent=bill.owe,
             ) as answer:
                 has_answer = 200 <= answer.status < 300

@@ -81,7 +81,8 @@ class MemoryActivityReads(OverTables):
                 by_day[session.started_at.date()].append(session)
         return [
             DayOfSessions(
-                *(day, len(own)),
+                day,
+                len(own),
                 sum(session.tokens for session in own),
                 sum(session.cost for session in own),
             )

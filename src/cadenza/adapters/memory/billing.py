@@ -85,7 +85,12 @@ class MemoryBilling:
         }
         written = {(entry.reference, -entry.credits) for entry in entries if entry.reason == CHARGE}
         return LedgerCheck(
-            *(account_id, account.name, account.balance, len(entries), total, wrong),
+            account_id,
+            account.name,
+            account.balance,
+            len(entries),
+            total,
+            wrong,
             unwritten_charges=len(spent - written),
             uncharged_entries=len(written - spent),
         )

@@ -39,9 +39,7 @@ class MemoryBillingRows(Writes):
         moved = replace(account, balance=account.balance + amount)
         self._put(self._tables.accounts, account.id, moved)
         number = next(self._tables.ledger_numbers)
-        entry = LedgerEntry(
-            *(number, account.id, self._now, amount, moved.balance, reason, reference)
-        )
+        entry = LedgerEntry(number, account.id, self._now, amount, moved.balance, reason, reference)
         self._put(self._tables.ledger, number, LedgerRow(account.tenant_id, entry))
         return entry
 

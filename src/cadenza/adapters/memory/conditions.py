@@ -46,7 +46,10 @@ def _watched(tables: Tables, row: EndpointRow, now: datetime) -> WatchedEndpoint
         and any(call.can_be_accepted(now) for call in session.tool_calls)
     ]
     return WatchedEndpoint(
-        *(row.endpoint, tables.jobs[row.endpoint.job_id].job.name),
-        *(row.streak_changed_at, row.last_failed_at, row.steered_at),
+        row.endpoint,
+        tables.jobs[row.endpoint.job_id].job.name,
+        row.streak_changed_at,
+        row.last_failed_at,
+        row.steered_at,
         min(suggested, default=None),
     )

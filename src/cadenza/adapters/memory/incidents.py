@@ -236,7 +236,8 @@ class MemoryNotificationRows(Writes):
         return [
             DueAnnouncement(
                 replace(routes[row.route_id], enabled=self._tells(routes[row.route_id])),
-                *(tables.incidents[row.incident_id], row),
+                tables.incidents[row.incident_id],
+                row,
             )
             for row in ready[:limit]
         ]

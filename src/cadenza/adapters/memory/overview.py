@@ -36,7 +36,10 @@ class MemoryOverview(OverTables):
             if row.delivery.status is DeliveryStatus.WAITING and not row.is_leased(now)
         ]
         return Overview(
-            *(min(len(due), MOST_DUE), oldest, highest, asked),
+            min(len(due), MOST_DUE),
+            oldest,
+            highest,
+            asked,
             {str(severity): count for severity, count in incidents.items()},
             max(0.0, max(waiting, default=0.0)),
         )

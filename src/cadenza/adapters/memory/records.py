@@ -44,7 +44,7 @@ class MemoryRecords(OverTables):
         self._tables.endpoint(tenant_id, endpoint_id)
         return [
             AnalysisState(
-                *(brain, row.analysed_at, row.next_analysis_at, row.failed_looks, row.trouble)
+                brain, row.analysed_at, row.next_analysis_at, row.failed_looks, row.trouble
             )
             for (of_endpoint, brain), row in sorted(self._tables.analyses.items())
             if of_endpoint == endpoint_id

@@ -65,7 +65,7 @@ class MemoryRunAuthors(OverTables):
         is_person = by is SteeredBy.PERSON
         name = self._name(advice.user_id) if is_person else rules.get(advice.rule_id)
         return RunAuthor(
-            *(by, name, advice.user_id, advice.session_id, advice.reason, advice.tightens)
+            by, name, advice.user_id, advice.session_id, advice.reason, advice.tightens
         )
 
     def _name(self, user_id: UUID | None) -> str | None:

@@ -52,7 +52,10 @@ class MemoryScheduleRows(Writes):
             if key in self._tables.slots or (not is_manual and self._waiting(schedule.id)):
                 continue
             run = ScheduleRun(
-                *(schedule.id, schedule.tenant_id, schedule.user_id, job.run_at),
+                schedule.id,
+                schedule.tenant_id,
+                schedule.user_id,
+                job.run_at,
                 SlotStatus.SCHEDULED,
                 is_manual=is_manual,
                 answer_to=job.payload.get("answer_to"),

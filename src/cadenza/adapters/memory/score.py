@@ -109,12 +109,18 @@ def _lane_run(run: Run) -> LaneRun:
     is_baseline = run.source.startswith("baseline-")
     took = run.finished_at - run.started_at if run.finished_at and run.started_at else None
     return LaneRun(
-        *(run.id, run.slot_at, run.source),
+        run.id,
+        run.slot_at,
+        run.source,
         family_of(run.source, run.plan, is_manual=run.is_manual),
-        *(run.status, run.attempt, run.started_at),
+        run.status,
+        run.attempt,
+        run.started_at,
         None if took is None else milliseconds(took),
         run.status_code,
-        *(run.error_kind, run.error_message and run.error_message[:120], run.skipped_slots),
+        run.error_kind,
+        run.error_message and run.error_message[:120],
+        run.skipped_slots,
         None if session_id is None or is_baseline else UUID(session_id),
     )
 

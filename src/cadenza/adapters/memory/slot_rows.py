@@ -188,6 +188,13 @@ class MemorySlotRows(MemoryScheduleRows):
             asked = self._tables.slot(run.tenant_id, run.answer_to)
             resume = Resume(asked.state or b"", asked.answer)
         return SlotClaim(
-            *(run.id, schedule, grant.account_id if grant else schedule.id, run.slot_at),
-            *(row.epoch, run.attempt, run.is_manual, is_started, resume),
+            run.id,
+            schedule,
+            grant.account_id if grant else schedule.id,
+            run.slot_at,
+            row.epoch,
+            run.attempt,
+            run.is_manual,
+            is_started,
+            resume,
         )

@@ -28,8 +28,13 @@ class MemoryWorkers(OverTables):
         oldest = self._tables.clock.now() - GONE_AFTER
         workers = [
             KnownWorker(
-                *(name, row.kind, row.started_at or row.seen_at, row.seen_at),
-                *(row.seen_at > oldest, row.condition, row.announcement.labels),
+                name,
+                row.kind,
+                row.started_at or row.seen_at,
+                row.seen_at,
+                row.seen_at > oldest,
+                row.condition,
+                row.announcement.labels,
             )
             for name, row in self._tables.workers.items()
         ]
@@ -54,9 +59,7 @@ class MemoryWorkers(OverTables):
     def _places(self, graph_id: str) -> tuple[GraphAtWorker, ...]:
         oldest = self._tables.clock.now() - GONE_AFTER
         return tuple(
-            GraphAtWorker(
-                *(name, row.announcement.labels, row.seen_at, row.seen_at > oldest), graph
-            )
+            GraphAtWorker(name, row.announcement.labels, row.seen_at, row.seen_at > oldest, graph)
             for name, row in sorted(self._tables.workers.items())
             for graph in row.announcement.graphs
             if graph.graph_id == graph_id

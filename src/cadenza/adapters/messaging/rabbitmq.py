@@ -43,7 +43,8 @@ class _JudgedTransport(TransportFactory):
         if not self._address.is_tls:
             return await asyncio.open_connection(self._host, self._address.port)
         return await asyncio.open_connection(
-            *(self._host, self._address.port),
+            self._host,
+            self._address.port,
             ssl=tls_context(),
             ssl_handshake_timeout=HANDSHAKE,
             server_hostname=self._address.host,

@@ -130,8 +130,13 @@ class PostgresAccountRows:
         async with translated_unique_violations(user.name), present(f"no tenant {user.tenant_id}"):
             await self.connection.execute(
                 query("insert_user"),
-                *(user.id, user.tenant_id, to_text(user.name), user.created_at, user.role),
-                *(user.email, *(user.identity or (None, None))),
+                user.id,
+                user.tenant_id,
+                to_text(user.name),
+                user.created_at,
+                user.role,
+                user.email,
+                *(user.identity or (None, None)),
             )
 
     async def get_user(self, tenant_id: UUID, user_id: UUID) -> User:

@@ -51,7 +51,10 @@ class PostgresResultRows:
 
 def _awaited(row: Row) -> AwaitedResult:
     return AwaitedResult(
-        *(row["run_id"], row["attempt"], row["tenant_id"], row["endpoint_id"]),
+        row["run_id"],
+        row["attempt"],
+        row["tenant_id"],
+        row["endpoint_id"],
         row["token_hash"],
         row["closed_at"],
         None if row["reported_at"] is None else _report(row),

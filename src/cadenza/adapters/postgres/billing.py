@@ -91,7 +91,10 @@ class PostgresBilling:
         tenant_id, account = caller.tenant_id, None
         if row["account_id"] is not None:
             account = Account(
-                *(row["account_id"], tenant_id, row["account_name"], row["balance"]),
+                row["account_id"],
+                tenant_id,
+                row["account_name"],
+                row["balance"],
                 row["account_created_at"],
             )
         return Means(row["now"], _grant(row, tenant_id), account, self._provider(row, caller, api))
@@ -111,7 +114,11 @@ def account_of(row: Row) -> Account:
 
 def entry_of(row: Row) -> LedgerEntry:
     return LedgerEntry(
-        *(row["id"], row["account_id"], row["at"], row["credits"], row["balance"]),
+        row["id"],
+        row["account_id"],
+        row["at"],
+        row["credits"],
+        row["balance"],
         reason=row["reason"],
         reference=row["reference"],
     )
@@ -119,7 +126,11 @@ def entry_of(row: Row) -> LedgerEntry:
 
 def virtual_key_of(row: Row) -> VirtualKey:
     return VirtualKey(
-        *(row["id"], row["account_id"], row["name"], ModelApi(row["api"]), row["base_url"]),
+        row["id"],
+        row["account_id"],
+        row["name"],
+        ModelApi(row["api"]),
+        row["base_url"],
         hint=row["hint"],
         is_default=row["is_default"],
         created_at=row["created_at"],
@@ -131,7 +142,10 @@ def _grant(row: Row, tenant_id: UUID) -> Grant | None:
     if row["grant_id"] is None:
         return None
     return Grant(
-        *(row["grant_id"], tenant_id, row["user_id"], row["grant_account_id"]),
+        row["grant_id"],
+        tenant_id,
+        row["user_id"],
+        row["grant_account_id"],
         tuple(row["scopes"]),
         created_at=row["grant_created_at"],
         expires_at=row["expires_at"],

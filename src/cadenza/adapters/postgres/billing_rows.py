@@ -53,11 +53,21 @@ class PostgresBillingRows:
         async with present(f"no account {charge.account_id}"):
             entry_id = await self.connection.fetchval(
                 query("add_charge"),
-                *(charge.reference, charge.tenant_id, charge.account_id, charge.run_id),
-                *(charge.schedule_id, charge.graph_id, to_text(charge.model)),
-                *(usage.input_tokens, usage.output_tokens),
-                *(usage.cache_read_tokens, usage.cache_write_tokens),
-                *(charge.credits, charge.basis, charge.job_id, charge.endpoint_id),
+                charge.reference,
+                charge.tenant_id,
+                charge.account_id,
+                charge.run_id,
+                charge.schedule_id,
+                charge.graph_id,
+                to_text(charge.model),
+                usage.input_tokens,
+                usage.output_tokens,
+                usage.cache_read_tokens,
+                usage.cache_write_tokens,
+                charge.credits,
+                charge.basis,
+                charge.job_id,
+                charge.endpoint_id,
             )
         return entry_id is not None
 
@@ -75,8 +85,16 @@ class PostgresBillingRows:
         )
         await self.connection.execute(
             query("insert_virtual_key"),
-            *(key.id, account.tenant_id, key.account_id, to_text(key.name), key.api),
-            *(key.base_url, key.hint, sealed, key.is_default, key.created_at),
+            key.id,
+            account.tenant_id,
+            key.account_id,
+            to_text(key.name),
+            key.api,
+            key.base_url,
+            key.hint,
+            sealed,
+            key.is_default,
+            key.created_at,
         )
 
     async def save_virtual_key(self, key: VirtualKey) -> None:

@@ -29,8 +29,13 @@ class PostgresDeliveryRows:
         async with translated_unique_violations(subscription.name), present("no such job"):
             await self.connection.execute(
                 query("insert_webhook"),
-                *(subscription.id, subscription.tenant_id, subscription.name, subscription.url),
-                *(list(subscription.kinds), subscription.job_id, subscription.enabled),
+                subscription.id,
+                subscription.tenant_id,
+                subscription.name,
+                subscription.url,
+                list(subscription.kinds),
+                subscription.job_id,
+                subscription.enabled,
                 subscription.created_at,
             )
 
@@ -42,9 +47,14 @@ class PostgresDeliveryRows:
         async with translated_unique_violations(subscription.name), present("no such job"):
             await self.connection.execute(
                 query("save_webhook"),
-                *(subscription.id, subscription.name, subscription.url),
-                *(list(subscription.kinds), subscription.job_id, subscription.enabled),
-                *(subscription.disabled_reason, subscription.failing_since),
+                subscription.id,
+                subscription.name,
+                subscription.url,
+                list(subscription.kinds),
+                subscription.job_id,
+                subscription.enabled,
+                subscription.disabled_reason,
+                subscription.failing_since,
                 subscription.last_error,
             )
 
@@ -80,8 +90,12 @@ class PostgresDeliveryRows:
         hosts = {UUID(host): count for (_, host), count in request.busy_hosts.items()}
         rows = await self.connection.fetch(
             query("claim_deliveries"),
-            *(request.limit, request.ahead, request.lease, request.worker),
-            *(request.per_tenant, request.per_host),
+            request.limit,
+            request.ahead,
+            request.lease,
+            request.worker,
+            request.per_tenant,
+            request.per_host,
             *_busy(request.busy_tenants),
             *_busy(hosts),
         )
@@ -136,7 +150,9 @@ class PostgresDeliveryRows:
             ordered = sorted(errors)
             results = [errors[receiver] for receiver in ordered]
             await self.connection.execute(
-                *(query(name), ordered, [some[-1] for some in results]),
+                query(name),
+                ordered,
+                [some[-1] for some in results],
                 [None in some for some in results],
                 [_failures_at_the_end(some) for some in results],
             )

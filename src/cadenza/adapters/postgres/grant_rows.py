@@ -20,9 +20,15 @@ class PostgresGrantRows:
         async with present(f"no account {grant.account_id}"):
             await self.connection.execute(
                 query("insert_grant"),
-                *(grant.id, grant.tenant_id, grant.user_id, grant.account_id),
+                grant.id,
+                grant.tenant_id,
+                grant.user_id,
+                grant.account_id,
                 [to_text(scope) for scope in grant.scopes],
-                *(grant.created_at, grant.expires_at, grant.schedule_id, grant.expiry_notice_at),
+                grant.created_at,
+                grant.expires_at,
+                grant.schedule_id,
+                grant.expiry_notice_at,
                 grant.endpoint_id,
             )
 

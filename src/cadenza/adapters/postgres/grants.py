@@ -42,7 +42,10 @@ async def grants_by_id(connection: Connection, ids: Iterable[UUID]) -> Mapping[U
 
 def grant_of(row: Row) -> Grant:
     return Grant(
-        *(row["id"], row["tenant_id"], row["user_id"], row["account_id"]),
+        row["id"],
+        row["tenant_id"],
+        row["user_id"],
+        row["account_id"],
         tuple(row["scopes"]),
         created_at=row["created_at"],
         expires_at=row["expires_at"],

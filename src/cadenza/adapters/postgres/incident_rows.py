@@ -42,7 +42,10 @@ class PostgresIncidentRows:
         await self.connection.execute(query("no_whole_tables"))
         rows = await self.connection.fetch(
             query("differing_conditions"),
-            *(list(kinds), [kind for kind, _ in steps], [least for _, least in steps], limit),
+            list(kinds),
+            [kind for kind, _ in steps],
+            [least for _, least in steps],
+            limit,
         )
         stated = [kind for kind in kinds if kind is not IncidentKind.QUOTA]
         gone = await self.connection.fetch(query("lock_gone_incidents"), stated, limit)
@@ -84,15 +87,26 @@ class PostgresIncidentRows:
 def _feed_event(row: Row) -> FeedEvent:
     event = StoredEvent(
         Position(int(row["xact"]), row["id"]),
-        *(row["at"], row["kind"], row["job_id"], row["endpoint_id"], json.loads(row["data"])),
+        row["at"],
+        row["kind"],
+        row["job_id"],
+        row["endpoint_id"],
+        json.loads(row["data"]),
     )
     return FeedEvent(row["tenant_id"], event)
 
 
 def _condition(row: Row) -> Condition:
     return Condition(
-        *(row["tenant_id"], IncidentKind(row["kind"]), row["subject"], row["name"], row["since"]),
-        *(row["measure"], row["job_id"], row["endpoint_id"], row["detail"]),
+        row["tenant_id"],
+        IncidentKind(row["kind"]),
+        row["subject"],
+        row["name"],
+        row["since"],
+        row["measure"],
+        row["job_id"],
+        row["endpoint_id"],
+        row["detail"],
     )
 
 

@@ -136,8 +136,8 @@ def _new_day(day: date) -> str:
     return (
         f"CREATE TABLE runs_{day:%Y%m%d} PARTITION OF runs"
         f" FOR VALUES FROM ('{begins.isoformat()}') TO ('{ends.isoformat()}')"
-        # The end of a run leaves the row of its beginning behind: room for the next ones, once it is
-        # vacuumed. A server that crashes forgets how many there are, so it does not wait for many.
+        # Every run leaves a dead row behind: room for the next ones, once it is vacuumed. A server
+        # that crashes forgets how many there are, so it does not wait for many.
         " WITH (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.01)"
     )
 

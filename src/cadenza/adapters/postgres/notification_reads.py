@@ -47,7 +47,10 @@ class PostgresNotificationReads(OverDatabase):
         wanted = (search.channel_id, search.subscription_id, search.status)
         rows = await self._database.fetch(
             query("list_deliveries"),
-            *(tenant_id, *wanted, *(search.after or (None, None)), search.limit),
+            tenant_id,
+            *wanted,
+            *(search.after or (None, None)),
+            search.limit,
         )
         return [delivery_of(row) for row in rows]
 
@@ -90,8 +93,14 @@ def channel_of(row: Row) -> Channel:
         row["failing_since"], row["failures"], row["last_error"], row["last_sent_at"]
     )
     return Channel(
-        *(row["id"], row["tenant_id"], row["name"], row["service"], row["shown"]),
-        *(row["created_at"], row["enabled"], health),
+        row["id"],
+        row["tenant_id"],
+        row["name"],
+        row["service"],
+        row["shown"],
+        row["created_at"],
+        row["enabled"],
+        health,
     )
 
 
@@ -100,7 +109,10 @@ def route_of(row: Row) -> Route:
     if row["quiet_from"] is not None:
         quiet = QuietHours(row["quiet_from"], row["quiet_to"], row["quiet_timezone"])
     return Route(
-        *(row["id"], row["tenant_id"], row["channel_id"], row["created_at"]),
+        row["id"],
+        row["tenant_id"],
+        row["channel_id"],
+        row["created_at"],
         job_id=row["job_id"],
         kinds=frozenset(map(IncidentKind, row["kinds"])),
         min_severity=Severity(row["min_severity"]),
@@ -115,7 +127,11 @@ def route_of(row: Row) -> Route:
 
 def subscription_of(row: Row) -> Subscription:
     return Subscription(
-        *(row["id"], row["tenant_id"], row["name"], row["url"], row["created_at"]),
+        row["id"],
+        row["tenant_id"],
+        row["name"],
+        row["url"],
+        row["created_at"],
         kinds=tuple(row["kinds"]),
         job_id=row["job_id"],
         enabled=row["enabled"],
@@ -128,8 +144,15 @@ def subscription_of(row: Row) -> Subscription:
 
 def delivery_of(row: Row) -> Delivery:
     return Delivery(
-        *(row["id"], row["tenant_id"], row["kind"], row["title"], from_json(row["payload"])),
-        *(row["created_at"], row["due_at"], row["channel_id"], row["subscription_id"]),
+        row["id"],
+        row["tenant_id"],
+        row["kind"],
+        row["title"],
+        from_json(row["payload"]),
+        row["created_at"],
+        row["due_at"],
+        row["channel_id"],
+        row["subscription_id"],
         status=DeliveryStatus(row["status"]),
         attempt=row["attempt"],
         error=row["error"],

@@ -30,8 +30,14 @@ class PostgresNotificationRows:
         async with translated_unique_violations(channel.name):
             await self.connection.execute(
                 query("insert_channel"),
-                *(channel.id, channel.tenant_id, channel.name, channel.service, channel.masked_url),
-                *(sealed, channel.enabled, channel.created_at),
+                channel.id,
+                channel.tenant_id,
+                channel.name,
+                channel.service,
+                channel.masked_url,
+                sealed,
+                channel.enabled,
+                channel.created_at,
             )
 
     async def lock_channel(self, tenant_id: UUID, channel_id: UUID) -> Channel:
@@ -43,7 +49,11 @@ class PostgresNotificationRows:
         async with translated_unique_violations(channel.name):
             await self.connection.execute(
                 query("save_channel"),
-                *(channel.id, channel.name, channel.service, channel.masked_url, sealed),
+                channel.id,
+                channel.name,
+                channel.service,
+                channel.masked_url,
+                sealed,
                 channel.enabled,
             )
 
@@ -134,8 +144,12 @@ def _announcement(row: Row) -> Announcement:
         state: from_iso(at) for state, at in from_json(row["told"]).items()
     }
     return Announcement(
-        *(row["route_id"], row["incident_id"], notified_at, row["told_state"]),
-        *(row["due_at"], row["not_before_at"]),
+        row["route_id"],
+        row["incident_id"],
+        notified_at,
+        row["told_state"],
+        row["due_at"],
+        row["not_before_at"],
     )
 
 

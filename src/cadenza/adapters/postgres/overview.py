@@ -16,7 +16,10 @@ class PostgresOverview(OverDatabase):
         by_name = {row["name"]: QuotaShare(row["tokens"], row["dollars"]) for row in shares}
         highest = by_name.pop(None)
         return Overview(
-            *(min(due["due"], MOST_DUE), max(0.0, due["oldest"]), highest, by_name),
+            min(due["due"], MOST_DUE),
+            max(0.0, due["oldest"]),
+            highest,
+            by_name,
             {row["severity"]: row["incidents"] for row in incidents},
             oldest_delivery,
         )

@@ -44,16 +44,23 @@ class PostgresPeopleRows:
     async def save_user(self, user: User) -> None:
         async with translated_unique_violations(user.email or ""):
             saved = await self.connection.fetchval(
-                *(query("save_user"), user.tenant_id, user.id),
-                *(user.role, user.email, *(user.identity or (None, None))),
+                query("save_user"),
+                user.tenant_id,
+                user.id,
+                user.role,
+                user.email,
+                *(user.identity or (None, None)),
             )
         if saved is None:
             raise NotFound(f"no user {user.id}")
         roles = user.job_roles
         async with present("no such job"):
             await self.connection.execute(
-                *(query("set_job_roles"), user.tenant_id, user.id),
-                *(list(roles), [str(role) for role in roles.values()]),
+                query("set_job_roles"),
+                user.tenant_id,
+                user.id,
+                list(roles),
+                [str(role) for role in roles.values()],
             )
 
     async def count_owners(self, tenant_id: UUID) -> int:
@@ -68,9 +75,15 @@ class PostgresPeopleRows:
         roles = {str(job_id): role for job_id, role in access.job_roles.items()}
         await self.connection.execute(
             query("insert_invitation"),
-            *(invitation.id, invitation.tenant_id, to_text(invitation.email), access.role),
-            *(to_json(roles), invitation.hash, to_text(invitation.invited_by)),
-            *(invitation.created_at, invitation.expires_at),
+            invitation.id,
+            invitation.tenant_id,
+            to_text(invitation.email),
+            access.role,
+            to_json(roles),
+            invitation.hash,
+            to_text(invitation.invited_by),
+            invitation.created_at,
+            invitation.expires_at,
         )
 
     async def count_invitations(self, tenant_id: UUID) -> int:
@@ -103,6 +116,14 @@ def _invitation(row: Row) -> Invitation:
     role = row["role"]
     access = Access(None if role is None else Role(role), job_roles_of(row["job_roles"]))
     return Invitation(
-        *(row["id"], row["tenant_id"], row["email"], access, row["hash"], row["invited_by"]),
-        *(row["created_at"], row["expires_at"], row["accepted_at"], row["revoked_at"]),
+        row["id"],
+        row["tenant_id"],
+        row["email"],
+        access,
+        row["hash"],
+        row["invited_by"],
+        row["created_at"],
+        row["expires_at"],
+        row["accepted_at"],
+        row["revoked_at"],
     )

@@ -46,4 +46,4 @@ class PostgresRunAuthors(OverDatabase):
 def _author(row: Row) -> RunAuthor:
     by = steered_by(Author(row["author"]), row["brain"], row["rule_id"])
     name = row["user_name"] if by is SteeredBy.PERSON else row["rule_name"]
-    return RunAuthor(*(by, name, row["user_id"], row["session_id"], row["reason"], row["tightens"]))
+    return RunAuthor(by, name, row["user_id"], row["session_id"], row["reason"], row["tightens"])

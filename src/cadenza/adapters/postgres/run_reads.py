@@ -62,7 +62,11 @@ class PostgresRunReads(OverDatabase):
                 query("late_results_of_run"), tenant_id, row["endpoint_id"], run_id
             )
             around = await one_row(
-                *(connection, "around_run", "endpoint", tenant_id, row["endpoint_id"]),
+                connection,
+                "around_run",
+                "endpoint",
+                tenant_id,
+                row["endpoint_id"],
                 row["slot_at"],
             )
         lost_attempts = [LostAttempt(**attempt) for attempt in lost]
@@ -166,10 +170,13 @@ def _run(row: Row) -> Run:
 
 def _around(row: Row) -> RunAround:
     return RunAround(
-        *(row["endpoint_name"], row["job_id"], row["job_name"]),
+        row["endpoint_name"],
+        row["job_id"],
+        row["job_name"],
         masking_secrets(target_of(row["target"], row["secret_headers"])),
         row["target_changed_at"],
-        *(_ref(row, "before"), _ref(row, "after")),
+        _ref(row, "before"),
+        _ref(row, "after"),
     )
 
 

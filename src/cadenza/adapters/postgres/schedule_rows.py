@@ -46,7 +46,10 @@ class PostgresScheduleRows:
         async with translated_unique_violations(schedule.label):
             await self.connection.execute(
                 query("insert_schedule"),
-                *(schedule.id, schedule.tenant_id, schedule.user_id, schedule.grant_id),
+                schedule.id,
+                schedule.tenant_id,
+                schedule.user_id,
+                schedule.grant_id,
                 *definition_values(schedule.definition),
                 schedule.created_at,
             )
@@ -70,7 +73,10 @@ class PostgresScheduleRows:
                 query("save_schedule"),
                 schedule.id,
                 *definition_values(schedule.definition),
-                *(schedule.grant_id, schedule.deleted_at, schedule.revision, schedule.updated_at),
+                schedule.grant_id,
+                schedule.deleted_at,
+                schedule.revision,
+                schedule.updated_at,
             )
 
     async def add_jobs(self, jobs: Sequence[SlotJob]) -> None:
@@ -118,8 +124,14 @@ class PostgresSlotRows(PostgresScheduleRows):
     async def lock_due_slots(self, request: ClaimRequest, labels: Sequence[str]) -> DueSlots:
         busy = request.busy_tenants
         rows = await self.connection.fetch(
-            *(query("lock_due_slots"), request.limit, request.ahead, list(labels)),
-            *(list(busy), list(busy.values()), request.per_tenant, TAKE_TURNS),
+            query("lock_due_slots"),
+            request.limit,
+            request.ahead,
+            list(labels),
+            list(busy),
+            list(busy.values()),
+            request.per_tenant,
+            TAKE_TURNS,
         )
         slots = await self._due([row for row in rows if row["schedule_id"] is not None])
         return DueSlots(rows[0]["now"], slots, rows[0]["next_due_at"])
@@ -197,8 +209,13 @@ class PostgresSlotRows(PostgresScheduleRows):
             grant = grants.get(schedule.grant_id)
             claims.append(
                 SlotClaim(
-                    *(row["id"], schedule, grant.account_id if grant else schedule.id),
-                    *(row["slot_at"], row["epoch"], row["attempt"], row["is_manual"]),
+                    row["id"],
+                    schedule,
+                    grant.account_id if grant else schedule.id,
+                    row["slot_at"],
+                    row["epoch"],
+                    row["attempt"],
+                    row["is_manual"],
                     is_started=row["is_started"],
                     resume=resumes.get(row["answer_to"]),
                 )

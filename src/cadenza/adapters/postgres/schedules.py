@@ -72,9 +72,18 @@ def schedule_of(row: Row) -> Schedule:
         enabled=row["enabled"],
     )
     return Schedule(
-        *(row["id"], row["tenant_id"], row["user_id"], row["grant_id"], definition),
-        *(row["created_at"], row["updated_at"], row["deleted_at"], row["revision"]),
-        *(row["last_run_at"], row["last_ended_at"], row["next_run_at"]),
+        row["id"],
+        row["tenant_id"],
+        row["user_id"],
+        row["grant_id"],
+        definition,
+        row["created_at"],
+        row["updated_at"],
+        row["deleted_at"],
+        row["revision"],
+        row["last_run_at"],
+        row["last_ended_at"],
+        row["next_run_at"],
     )
 
 

@@ -92,7 +92,7 @@ class PostgresScoreReads:
         most: int,
     ) -> Sequence[Point]:
         rows = await self._database.fetch(
-            *(query("answer_values"), endpoint_id, list(path), from_at, to_at, most, LONGEST_BODY)
+            query("answer_values"), endpoint_id, list(path), from_at, to_at, most, LONGEST_BODY
         )
         points = [(row["slot_at"], float(row["value"])) for row in rows]
         return [point for point in points if isfinite(point[1])]

@@ -96,11 +96,21 @@ def entry_of(row: Row) -> NamedEntry:
         duration_of(row["interval_ms"]),
         row["run_at"],
         row["tightens"],
-        *(row["user_id"], row["brain"], row["rule_id"], row["session_id"], row["reason"]),
+        row["user_id"],
+        row["brain"],
+        row["rule_id"],
+        row["session_id"],
+        row["reason"],
     )
     entry = SteeringEntry(
-        *(row["id"], row["tenant_id"], row["endpoint_id"], SteeringKind(row["kind"])),
-        *(row["begun_at"], advice, row["renewals"], row["planned_until_at"]),
+        row["id"],
+        row["tenant_id"],
+        row["endpoint_id"],
+        SteeringKind(row["kind"]),
+        row["begun_at"],
+        advice,
+        row["renewals"],
+        row["planned_until_at"],
         SteeringEnd(ended_as) if ended_as is not None else None,
         By(Author(ended_by), row["ended_by_user_id"], row["ended_by_session_id"])
         if ended_by is not None

@@ -131,7 +131,8 @@ def _graph_of(stored: dict[str, Any]) -> GraphTarget:
     limits = stored["limits"]
     grant_id = stored["grant_id"]
     return GraphTarget(
-        *(stored["graph_id"], stored["input"]),
+        stored["graph_id"],
+        stored["input"],
         GraphLimits(**{**limits, "time": limits["time"] * MILLISECOND}),
         None if grant_id is None else UUID(grant_id),
         stored["account"],

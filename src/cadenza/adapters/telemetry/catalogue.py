@@ -62,7 +62,8 @@ _RUNS = (
         Part.RUNS,
         "cadenza_runs_total",
         "Runs that were stored, by what chose their slot and how they ended.",
-        *("source", "outcome"),
+        "source",
+        "outcome",
     ),
     _histogram(
         Part.RUNS,
@@ -125,7 +126,8 @@ _INSTALLATION = (
         "cadenza_workers",
         "Workers that are alive, and workers that were lost without another of their kind started"
         " since.",
-        *("kind", "state"),
+        "kind",
+        "state",
     ),
     _gauge(
         Part.INSTALLATION,
@@ -137,7 +139,8 @@ _INSTALLATION = (
         Part.INSTALLATION,
         "cadenza_tenant_quota_used_ratio",
         "The same for each tenant that CADENZA_METRICS_TENANTS names.",
-        *("tenant", "unit"),
+        "tenant",
+        "unit",
     ),
     _gauge(Part.INSTALLATION, "cadenza_incidents_open", "Incidents of all tenants.", "severity"),
     _gauge(
@@ -156,7 +159,8 @@ _PLANNER = (
         Part.PLANNER,
         "cadenza_sessions_total",
         "Analyses, by the kind of brain and how they ended.",
-        *("brain", "end"),
+        "brain",
+        "end",
     ),
     _histogram(
         Part.PLANNER, "cadenza_session_duration_seconds", "What an analysis takes.", LONG, "brain"
@@ -165,7 +169,8 @@ _PLANNER = (
         Part.PLANNER,
         "cadenza_planner_changes_total",
         "What analyses did: took effect, suggested, or refused by the limits.",
-        *("brain", "result"),
+        "brain",
+        "result",
     ),
     _counter(
         Part.PLANNER,
@@ -181,7 +186,8 @@ _PLANNER = (
         Part.MODELS,
         "cadenza_tokens_total",
         "Tokens of models, for graphs or for planning.",
-        *("use", "direction"),
+        "use",
+        "direction",
     ),
     _counter(
         Part.MODELS, "cadenza_cost_dollars_total", "What they cost, by the known prices.", "use"
@@ -192,13 +198,15 @@ _PROGRAM = (
         Part.NOTIFIER,
         "cadenza_deliveries_total",
         "Attempts to send a message or an event: taken, to be tried again, or given up.",
-        *("kind", "outcome"),
+        "kind",
+        "outcome",
     ),
     _counter(
         Part.API,
         "cadenza_api_requests_total",
         "Requests, by method and the first digit of their status.",
-        *("method", "status"),
+        "method",
+        "status",
     ),
     _histogram(
         Part.API,
@@ -218,7 +226,9 @@ _PROGRAM = (
         Part.PROCESS,
         "cadenza_build_info",
         "1, with what this program is.",
-        *("version", "program", "python"),
+        "version",
+        "program",
+        "python",
     ),
     _histogram(
         Part.PROCESS,

@@ -45,8 +45,12 @@ def _table(verdicts: Sequence[Verdict]) -> Table:
         why = f"[red]FAIL[/red] {_escaped('; '.join(verdict.failures))}"
         cost = f"{verdict.cost:.4f}" if verdict.cost else "–"
         rows.add_row(
-            *(_escaped(verdict.name), _escaped(verdict.expected), _escaped(verdict.did)),
-            *("[green]pass[/green]" if verdict.passed else why, f"{verdict.tokens:,}", cost),
+            _escaped(verdict.name),
+            _escaped(verdict.expected),
+            _escaped(verdict.did),
+            "[green]pass[/green]" if verdict.passed else why,
+            f"{verdict.tokens:,}",
+            cost,
         )
     return rows
 

@@ -171,8 +171,12 @@ class Dependencies:
         self.provider = None
         if around.identity_provider is not None:
             self.provider = ProviderSignIns(
-                *(around.identity_provider, store, stores.people, self.invitations),
-                *(around.provider_rules, new_id),
+                around.identity_provider,
+                store,
+                stores.people,
+                self.invitations,
+                around.provider_rules,
+                new_id,
             )
         self.tenants = Tenants(store, new_id, forget_keys)
         self.purses = Purses(stores.purses, cron)
@@ -180,7 +184,10 @@ class Dependencies:
         self.keys = Keys(store, new_id, around.new_secret, forget_keys)
         whole_store = unlimited.store  # it looks itself at who asks, and for which job
         self.job_people = JobPeople(
-            *(unlimited.jobs, unlimited.tenants, unlimited.people, unlimited.keys),
+            unlimited.jobs,
+            unlimited.tenants,
+            unlimited.people,
+            unlimited.keys,
             Invitations(whole_store, new_id, around.new_secret),
             Keys(whole_store, new_id, around.new_secret, forget_keys),
             clock,
@@ -204,8 +211,12 @@ class Dependencies:
         )
         self.outlook = Outlook(stores.endpoints, stores.steering, cron)
         self.scores = Scores(
-            *(stores.scores, stores.jobs, stores.steering, stores.run_authors),
-            *(around.expressions, cron),
+            stores.scores,
+            stores.jobs,
+            stores.steering,
+            stores.run_authors,
+            around.expressions,
+            cron,
         )
         self.answer_values = AnswerValues(
             stores.scores, stores.endpoints, stores.jobs, around.expressions

@@ -43,7 +43,7 @@ async def follow_events(
     """What happens now: failed and recovered runs, actions of people and of the planner; and while
     somebody follows, every finished run. From `Last-Event-ID` on, nothing is left out."""
     wanted = EventFilter(
-        *(caller.tenant_id, frozenset(kind or ()), job_id, endpoint_id, caller.limits.readable)
+        caller.tenant_id, frozenset(kind or ()), job_id, endpoint_id, caller.limits.readable
     )
 
     async def key_in_force() -> bool:

@@ -34,7 +34,9 @@ async def list_incidents(
     search = IncidentSearch(is_open, kind, job_id, read_time_cursor(cursor), limit + 1)
     incidents = await dependencies.reads.notifications.list_incidents(caller.tenant_id, search)
     return page_response(
-        *(incidents, limit, incident_response),
+        incidents,
+        limit,
+        incident_response,
         lambda incident: write_time_cursor((incident.opened_at, incident.id)),
     )
 

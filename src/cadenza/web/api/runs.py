@@ -51,8 +51,17 @@ async def list_runs(
     check_order(from_at, to)
     statuses, sources, after = tuple(status or ()), tuple(source or ()), read_time_cursor(cursor)
     criteria = RunSearch(
-        *(from_at, to, after, limit, endpoint_id, job_id, statuses, sources, is_manual),
-        *(error, status_code),
+        from_at,
+        to,
+        after,
+        limit,
+        endpoint_id,
+        job_id,
+        statuses,
+        sources,
+        is_manual,
+        error,
+        status_code,
     )
     reads = dependencies.reads
     runs = await reads.runs.search_runs(caller.tenant_id, criteria)

@@ -43,8 +43,14 @@ async def get_score(
     """Runs with what bent them: hints and pauses with author and reason, flags, what is planned and
     what the baseline alone would do, and two values of the answers. At most 31 days of it."""
     query = ScoreQuery(
-        *(from_at, to, tuple(endpoint or ()), read_cursor(cursor), lanes, runs),
-        *(read_choices(value), fields),
+        from_at,
+        to,
+        tuple(endpoint or ()),
+        read_cursor(cursor),
+        lanes,
+        runs,
+        read_choices(value),
+        fields,
     )
     begins, ends = query.span(dependencies.around.clock.now())
     check_order(begins, ends)

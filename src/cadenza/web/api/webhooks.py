@@ -86,7 +86,9 @@ async def list_deliveries(
     search = DeliverySearch(channel_id, webhook_id, status, read_time_cursor(cursor), limit + 1)
     deliveries = await dependencies.reads.notifications.list_deliveries(caller.tenant_id, search)
     return page_response(
-        *(deliveries, limit, delivery_response),
+        deliveries,
+        limit,
+        delivery_response,
         lambda delivery: write_time_cursor((delivery.created_at, delivery.id)),
     )
 

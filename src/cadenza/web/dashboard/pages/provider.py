@@ -96,7 +96,9 @@ async def _begin(
     response = RedirectResponse(address, 303, HEADERS)
     # Lax: the way back is a link from the provider's site, with which a strict cookie stays home.
     response.set_cookie(
-        *(COOKIE, begun.written(), LASTS),
+        COOKIE,
+        begun.written(),
+        LASTS,
         path="/sign-in/provider",
         httponly=True,
         samesite="lax",

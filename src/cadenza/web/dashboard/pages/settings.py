@@ -117,7 +117,7 @@ async def revoke_key(
 async def _new_secret(request: Request, kind: str, name: str, secret: str) -> Response:
     """In the answer itself, and nowhere else: it is never shown again."""
     return await page(
-        *(request, "new_secret.html"), entry=ENTRY, kind=kind, name=name, secret=secret, back=ENTRY
+        request, "new_secret.html", entry=ENTRY, kind=kind, name=name, secret=secret, back=ENTRY
     )
 
 
