@@ -9,7 +9,7 @@ What is decided stands for a few runs, or half of the time since the change, unl
 of the endpoint changes: a look in between does nothing.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from math import floor, inf, log, sqrt
 
@@ -19,6 +19,7 @@ from cadenza.domain.detectors.memory import Memory
 from cadenza.domain.endpoint import CronLine
 from cadenza.domain.hazard import BASE_RATE, DAY, HOUR, MINUTE, recovery_rate
 from cadenza.domain.instants import humanize, iso
+from cadenza.domain.value import replace
 
 DAYS_AFTER = 3 * DAY  # for so long a failure is a reason to look more often
 RUNS = 3  # for at least so many what was decided stands
