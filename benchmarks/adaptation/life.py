@@ -8,7 +8,7 @@ Those runs are counted, the last of them is lived again (`skips`; a test holds b
 
 from collections import deque
 from collections.abc import Coroutine
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from heapq import heappop, heappush
 from math import ceil
@@ -36,6 +36,7 @@ from cadenza.domain.plan import Source
 from cadenza.domain.planner_policy import PlannerPolicy
 from cadenza.domain.run import Claim, FinishedRun, RunStatus
 from cadenza.domain.target import HttpTarget
+from cadenza.domain.value import replace
 
 T = TypeVar("T")
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)

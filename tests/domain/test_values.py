@@ -1,9 +1,11 @@
 """The small values: instants, runs, claims, sessions, targets, errors."""
 
+import dataclasses
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
+from cadenza.domain.endpoint import Every
 from cadenza.domain.errors import (
     AlreadyRunning,
     CadenzaError,
@@ -18,6 +20,7 @@ from cadenza.domain.instants import FOREVER, from_iso, humanize, iso, iso_or_non
 from cadenza.domain.run import FinishedRun, RunStatus
 from cadenza.domain.session import Session, SessionEnd, ToolCall
 from cadenza.domain.target import HttpTarget
+from cadenza.domain.value import replace
 from tests.factories import NOON, OK, id_of, make_claim, make_endpoint, seconds
 
 # --- Instants -------------------------------------------------------------------------------
@@ -199,3 +202,15 @@ def test_every_error_on_purpose_is_of_one_tree() -> None:
 def test_for_ever_is_an_ordinary_instant() -> None:
     assert FOREVER > NOON
     assert FOREVER.tzinfo is UTC
+
+
+# --- Copies ---------------------------------------------------------------------------------
+
+
+def test_a_copy_is_that_of_dataclasses() -> None:
+    endpoint = make_endpoint("probe")
+    for changes in ({}, {"failure_count": 3}, {"name": "other", "plan": None}):
+        assert replace(endpoint, **changes) == dataclasses.replace(endpoint, **changes)
+    assert replace(Every(seconds(1)), interval=seconds(2)) == Every(seconds(2))
+    with pytest.raises(KeyError):
+        replace(endpoint, no_such_field=1)

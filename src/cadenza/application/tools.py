@@ -7,7 +7,7 @@ are resolved here, inside the tenant and the job, and never come from the brain.
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -35,6 +35,7 @@ from cadenza.domain.session import ToolCall
 from cadenza.domain.steering_history import By
 from cadenza.domain.suggestion import is_waiting
 from cadenza.domain.track_record import TrackRecord
+from cadenza.domain.value import replace
 
 MAX_RECORDED = 2 * MAX_TOOL_CALLS  # some brains go on calling after they had to stop
 MAX_READ = 10_000  # characters of an argument

@@ -1,7 +1,6 @@
 """What a finished run does to its endpoint, before the next run is planned."""
 
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 from cadenza.domain.backoff import backed_off
@@ -11,6 +10,7 @@ from cadenza.domain.errors import InvalidCron
 from cadenza.domain.governor import plan_next_run
 from cadenza.domain.instants import latest
 from cadenza.domain.run import WORKER_LOST, Finish, FinishedRun, Outcome, RunStatus
+from cadenza.domain.value import replace
 
 MAX_RETRY_AFTER = timedelta(hours=1)
 MAX_COUNTED_CRON_SKIPS = 100  # walking a cron is slow, and nobody needs to know more

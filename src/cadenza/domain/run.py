@@ -1,6 +1,6 @@
 """Runs: one slot of an endpoint, sent once or more, recorded once."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
@@ -12,7 +12,7 @@ from cadenza.domain.graph_target import GraphTarget
 from cadenza.domain.instants import iso
 from cadenza.domain.plan import Plan, Source
 from cadenza.domain.target import Target
-from cadenza.domain.value import value
+from cadenza.domain.value import replace, value
 
 MAX_LOST_ATTEMPTS = 3
 

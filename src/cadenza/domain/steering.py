@@ -4,7 +4,6 @@ Each takes an endpoint and gives back the endpoint after it. While a run is in f
 writes only its own fields: the next run belongs to the finish of that run, which sees them.
 """
 
-from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -23,6 +22,7 @@ from cadenza.domain.governor import after_last_slot, floor_at, hint_floor_at, pl
 from cadenza.domain.hint import Author, IntervalHint, OneShotHint, Pause
 from cadenza.domain.instants import FOREVER, TICK, humanize_until, iso, latest
 from cadenza.domain.plan import Source
+from cadenza.domain.value import replace
 
 
 def begin(endpoint: Endpoint, now: datetime, cron: Cron) -> Endpoint:

@@ -9,7 +9,7 @@ from cadenza.domain.errors import InvalidInput
 from cadenza.domain.function_target import FunctionTarget
 from cadenza.domain.graph_target import GraphTarget, keeping_mandate
 from cadenza.domain.queue_target import PASSWORD, QueueTarget
-from cadenza.domain.secret import KEPT, Secret
+from cadenza.domain.secret import KEPT, Secret, is_secret_field
 from cadenza.domain.value import value
 
 DEFAULT_TIMEOUT = timedelta(seconds=30)
@@ -39,6 +39,13 @@ class HttpTarget:
     def origin(self) -> str:
         """Whose its secrets are, like `https://shop.example:8443`."""
         return origin_of(self.url)
+
+    @property
+    def masked_values(self) -> tuple[Secret, ...]:
+        """What nobody may read where the target repeats it: its secrets, and what its owner wrote
+        into a plain header that is named like a credential."""
+        plain = [Secret(text) for name, text in self.headers.items() if is_secret_field(name)]
+        return (*self.secret_headers.values(), *plain)
 
     @property
     def runs_on(self) -> str:

@@ -1,6 +1,7 @@
 """One HTTP attempt: what is sent, what counts as success, and what is kept of the answer."""
 
 import asyncio
+import json
 import socket
 from datetime import timedelta
 from importlib.metadata import version
@@ -233,6 +234,21 @@ async def test_a_secret_that_the_target_sends_back_is_masked() -> None:
     for ended in (outcome, asserted):
         assert "horse" not in str(ended)
     assert asserted.error_kind == "assertion"
+
+
+async def test_a_plain_header_that_is_named_like_a_credential_is_masked_like_a_secret() -> None:
+    async def echo(talk: Talk, request: Request) -> None:
+        names = ("x-api-key", "authorization", "x-region")
+        await talk.answer(json.dumps([request.headers[name] for name in names]))
+
+    async with both() as (target, caller):
+        url = target.on("/echo", echo)
+        headers = {"X-Api-Key": "k-123456", "Authorization": "Bearer battery", "X-Region": "north"}
+        outcome = await caller.call(url, headers=headers)
+        when = "body[0] == 'k-123456' && body.nothing"
+        asserted = await caller.call(url, headers=headers, success_when=when)
+    assert outcome.body == ["***", "***", "north"]
+    assert "123456" not in str(asserted)
 
 
 # --- Redirects ------------------------------------------------------------------------------

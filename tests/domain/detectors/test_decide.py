@@ -1,14 +1,16 @@
 """From findings to one decision."""
 
 from datetime import timedelta
+from math import inf
 from typing import Any
 
 import pytest
 
+from cadenza.domain.bounds import MAX_TTL
 from cadenza.domain.detectors.case import Case, Want
 from cadenza.domain.detectors.decide import decide
 from cadenza.domain.detectors.memory import account_of, memory_of
-from cadenza.domain.endpoint import CronLine, OnDemand
+from cadenza.domain.endpoint import CronLine, Every, OnDemand
 from cadenza.domain.hazard import DAY
 from cadenza.domain.spending import Purse
 from tests.domain.detectors.cases import PACE, case, failing
@@ -132,6 +134,25 @@ def test_calm_is_relaxed_where_the_owner_allows_it_by_what_the_purse_lacks() -> 
     assert action.interval == 1.5 * PACE
     assert decide(case(WELL, purse=EMPTY, relax=1.5, max_interval=PACE)).action is None
     assert decide(case(WELL, purse=EMPTY, relax=1.5, baseline=CronLine("* * * * *"))).action is None
+
+
+def test_a_full_purse_of_savings_lets_what_is_calm_run_at_its_baseline() -> None:
+    for left in (1000.0, 920.0):
+        saved = Purse(left, 1000.0, reach=inf)
+        assert decide(case(WELL, purse=saved, relax=1.5)).action is None
+    action = decide(case(WELL, purse=Purse(500.0, 1000.0, reach=inf), relax=1.5)).action
+    assert action is not None
+    assert action.want is Want.RELAX
+
+
+def test_a_relaxed_interval_is_renewed_before_its_hint_could_end() -> None:
+    for pace in (10, 30, 60, 90):
+        relaxed = case(WELL, purse=EMPTY, relax=1.5, baseline=Every(minutes(pace)))
+        action = decide(Case(relaxed.context, minutes(pace), lambda: EMPTY, 1.5)).action
+        assert action is not None
+        assert action.interval is not None
+        assert action.lasts is not None
+        assert action.lasts + action.interval <= max(MAX_TTL, 3 * minutes(pace))
 
 
 def test_a_memory_outlives_json_and_a_strange_one_is_a_new_one() -> None:

@@ -125,8 +125,8 @@ class HttpDispatcher:
             outcome = Outcome(RunStatus.TIMEOUT, "timeout", message, progress.status_code)
         except Exception as error:  # noqa: BLE001 - what goes wrong is an outcome
             outcome = failure(error, progress.status_code)
-        if target.secret_headers and outcome.error_message:
-            message = redacted(outcome.error_message, target.secret_headers.values())
+        if outcome.error_message:
+            message = redacted(outcome.error_message, target.masked_values)
             return replace(outcome, error_message=message)
         return outcome
 
@@ -178,7 +178,7 @@ class HttpDispatcher:
             unmet = await self._unmet(claim, when, 200, report.body)
             if unmet is not None:
                 outcome = Outcome(RunStatus.FAILURE, "assertion", unmet, body=report.body)
-        return replace(outcome, body=redacted(outcome.body, target.secret_headers.values()))
+        return replace(outcome, body=redacted(outcome.body, target.masked_values))
 
     async def _attempt(
         self, claim: Claim, target: HttpTarget, progress: _Progress, token: str | None = None
@@ -257,8 +257,7 @@ class HttpDispatcher:
             kind = None if message is None else "assertion"
         else:
             kind, message = None, None
-        if target.secret_headers:
-            body = redacted(body, target.secret_headers.values())
+        body = redacted(body, target.masked_values)
         ended = RunStatus.SUCCESS if kind is None else RunStatus.FAILURE
         return Outcome(ended, kind, message, status, body, retry_after=answer.retry_after)
 

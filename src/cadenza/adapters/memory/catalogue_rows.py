@@ -1,7 +1,6 @@
 """A transaction's verbs for jobs and endpoints."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -13,6 +12,7 @@ from cadenza.application.ports.store import EndpointChange
 from cadenza.domain.endpoint import Endpoint
 from cadenza.domain.errors import AlreadyThere
 from cadenza.domain.target import KEPT, Secret, Target, secrets_of, with_secrets
+from cadenza.domain.value import replace
 
 NEVER = datetime.min.replace(tzinfo=UTC)
 Name = tuple[UUID, str]  # of a tenant's job, or of a job's endpoint

@@ -1,7 +1,6 @@
 """A transaction's verbs for runs: their end, and claims that are undone."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
@@ -11,6 +10,7 @@ from cadenza.application.ports.grants import Starting
 from cadenza.application.ports.store import Channel, HeldRuns
 from cadenza.domain.analysis import RECENT_RESPONSES, Response
 from cadenza.domain.run import Claim, Finish, FinishedRun, LateResult, RunStatus
+from cadenza.domain.value import replace
 
 
 class MemoryRunRows(Writes):

@@ -26,8 +26,7 @@ class MemorySteeringRows(Writes):
 
     def _standing(self, change: SteeringChange) -> SteeringEntry | None:
         entries = self._tables.steering[change.endpoint_id].values()
-        matches = [entry for entry in entries if entry.kind is change.kind]
-        last = matches[-1] if matches else None
+        last = next((entry for entry in reversed(entries) if entry.kind is change.kind), None)
         return last if last is not None and last.until_at > self._now else None
 
     def _put_entry(self, entry: SteeringEntry) -> None:

@@ -11,7 +11,7 @@ from cadenza.domain.analysis import AnalysisContext, Response
 from cadenza.domain.detectors.memory import Memory, memory_of
 from cadenza.domain.detectors.series import Series, fields_of, series_of
 from cadenza.domain.endpoint import Endpoint, Every
-from cadenza.domain.spending import HANDFUL, Purse
+from cadenza.domain.spending import HANDFUL, REACH, Purse
 
 ENOUGH_RUNS = 10
 QUICKEST = 12  # times the baseline
@@ -67,6 +67,11 @@ class Case:
     @cached_property
     def purse(self) -> Purse:
         return self.open_purse()
+
+    @property
+    def reach(self) -> float:
+        """In which accounts of the job fade."""
+        return self.purse.reach if self.relax > 1 else REACH
 
     @cached_property
     def body(self) -> dict[str, Any]:

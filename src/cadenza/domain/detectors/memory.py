@@ -4,13 +4,14 @@ Two planners, or one that was restarted, go on from the same. Times are epoch se
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from cadenza.domain.analysis import Response
 from cadenza.domain.hazard import MEMORIES, Outages
 from cadenza.domain.run import RunStatus
 from cadenza.domain.spending import Account
+from cadenza.domain.value import replace
 
 _CANCELLED = RunStatus.CANCELLED  # says nothing about the target
 _WELL = RunStatus.SUCCESS

@@ -32,12 +32,12 @@ def sibling_watch(case: Case, pace: timedelta) -> Watch | None:
     too_late = soonest > now + timedelta(seconds=JUST_NOW)
     if too_late or (endpoint.next_run_at is not None and endpoint.next_run_at <= soonest):
         return None
-    pace_now = 1 / pace.total_seconds() + memory.account.settled(now.timestamp()).rate
+    pace_now = 1 / pace.total_seconds() + memory.account.settled(now.timestamp(), case.reach).rate
     runs = 1 - (soonest.timestamp() - memory.seen_at) * pace_now  # its next run comes later for it
     if runs <= 0 or case.purse.left < runs:
         return None
     sentence = f"{failed.endpoint.name} failed at {iso(failed.latest.slot_at)}: looked at once, now"
-    paid = replace(memory, account=memory.account.with_runs(runs, now.timestamp()))
+    paid = replace(memory, account=memory.account.with_runs(runs, now.timestamp(), case.reach))
     return Watch(Finding("Sibling", sentence, Want.RUN, confidence=0.8), paid, memory)
 
 

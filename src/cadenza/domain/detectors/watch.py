@@ -9,7 +9,7 @@ What is decided stands for a few runs, or half of the time since the change, unl
 of the endpoint changes: a look in between does nothing.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from math import floor, inf, log, sqrt
 
@@ -19,6 +19,7 @@ from cadenza.domain.detectors.memory import Memory
 from cadenza.domain.endpoint import CronLine
 from cadenza.domain.hazard import BASE_RATE, DAY, HOUR, MINUTE, recovery_rate
 from cadenza.domain.instants import humanize, iso
+from cadenza.domain.value import replace
 
 DAYS_AFTER = 3 * DAY  # for so long a failure is a reason to look more often
 RUNS = 3  # for at least so many what was decided stands
@@ -48,8 +49,9 @@ def watch(case: Case, pace: timedelta) -> Watch:
     lasts = _lasts(case, interval, baseline)
     at = memory.seen_at
     until = at + lasts - interval / 4
-    stands = replace(memory, settled_until=until, account=memory.account.spending(0.0, at, at))
-    is_baseline = AS_THE_BASELINE * baseline <= interval <= baseline
+    at_rest = memory.account.spending(0.0, at, at, case.reach)
+    stands = replace(memory, settled_until=until, account=at_rest)
+    is_baseline = AS_THE_BASELINE <= interval / baseline <= 1 / AS_THE_BASELINE
     may_back_off = memory.down_since is not None or is_restless(case)
     holds_off_backoff = may_back_off and case.context.only_reads
     if isinstance(case.endpoint.baseline, CronLine):
@@ -57,10 +59,10 @@ def watch(case: Case, pace: timedelta) -> Watch:
     if is_baseline and not holds_off_backoff:
         return _rest(stands)
     rate = 0.0 if is_baseline else 1 / interval - 1 / baseline
-    account = memory.account.spending(rate, at, at + lasts)
+    account = memory.account.spending(rate, at, at + lasts, case.reach)
     if interval > baseline:  # no hint puts a run off that is planned already: this gap saves less
         gap = min(interval, _planned_gap(case))
-        account = account.with_runs((interval - gap) / interval, at)
+        account = account.with_runs((interval - gap) / interval, at, case.reach)
     finding = _finding(case, interval, lasts, baseline)
     return Watch(finding, replace(stands, account=account), stands)
 
@@ -126,7 +128,10 @@ def _lasts(case: Case, interval: float, baseline: float) -> float:
         lasts = min(lasts, _affordable(case) / (1 / interval - 1 / baseline))
     if is_restless(case):
         lasts = max(lasts, HOUR)
-    return max(1, round(min(lasts, longest) / interval)) * interval
+    runs = round(min(lasts, longest) / interval)
+    if interval > baseline:  # its hint outlives its renewal by a run
+        runs = min(runs, int(longest / interval - 1))
+    return max(1, runs) * interval
 
 
 def _affordable(case: Case) -> float:
@@ -150,7 +155,8 @@ def _once(case: Case, interval: float, stands: Memory) -> Watch:
         return _rest(stands)
     text = f"{_why(case)}: looked at once more, at {iso(run_at)}"
     finding = Finding(_name(case), text, Want.RUN, run_at=run_at, confidence=0.8)
-    account = stands.account.with_runs(1 - interval / case_pace(case), memory.seen_at)
+    runs = 1 - interval / case_pace(case)
+    account = stands.account.with_runs(runs, memory.seen_at, case.reach)
     return Watch(finding, replace(stands, account=account), stands)
 
 
