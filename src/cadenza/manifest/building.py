@@ -19,6 +19,7 @@ from cadenza.manifest.models import (
     JobFields,
     JobOfRawEndpoints,
     ManifestOfRawJobs,
+    RuleDocument,
     ScheduleDocument,
 )
 from cadenza.manifest.reading import (
@@ -48,11 +49,11 @@ BuiltJob = tuple[Built[JobFields], list[Built[EndpointDocument]]]
 
 def build_jobs(raw: object, errors: list[InvalidInput]) -> Iterator[BuiltJob]:
     """One by one; what is refused is added to the errors."""
-    manifest = _build(ManifestOfRawJobs, raw, (), errors)
+    manifest = build(ManifestOfRawJobs, raw, (), errors)
     count = 0
     for job_index, raw_job in enumerate(manifest.document.jobs if manifest else ()):
         location: Location = ("jobs", job_index)
-        job = _build(JobOfRawEndpoints, raw_job, location, errors)
+        job = build(JobOfRawEndpoints, raw_job, location, errors)
         if job is None:
             continue
         count += len(job.document.endpoints)
@@ -61,7 +62,7 @@ def build_jobs(raw: object, errors: list[InvalidInput]) -> Iterator[BuiltJob]:
             errors.append(InvalidInput("jobs", f"{count:,} endpoints or more", fix))
             return
         endpoints = [
-            _build(EndpointDocument, raw_endpoint, (*location, "endpoints", index), errors)
+            build(EndpointDocument, raw_endpoint, (*location, "endpoints", index), errors)
             for index, raw_endpoint in enumerate(job.document.endpoints)
             if len(errors) < MAX_ERRORS
         ]
@@ -76,11 +77,11 @@ def build_schedules(raw: object, errors: list[InvalidInput]) -> Iterator[Built[S
     for index, item in enumerate(cast("list[Any]", raw_schedules)):
         if len(errors) >= MAX_ERRORS:
             return
-        if (built := _build(ScheduleDocument, item, ("schedules", index), errors)) is not None:
+        if (built := build(ScheduleDocument, item, ("schedules", index), errors)) is not None:
             yield built
 
 
-def _build(
+def build(
     model: type[D_co], raw: object, location: Location, errors: list[InvalidInput]
 ) -> Built[D_co] | None:
     """None where there is no object of fields at all."""
@@ -109,6 +110,9 @@ def replaced_fields(
     if model is ScheduleDocument:
         instead |= {"graph_id": "python:x"} if "graph_id" in refused else {}
         instead |= {"cron": "@daily"} if "cron" in refused else {}
+    if model is RuleDocument:
+        instead |= {"when": "true"} if "when" in refused else {}
+        instead |= {"then": {"clear": True}} if "then" in refused else {}
     if model is EndpointDocument:
         if not gone.isdisjoint(_BASELINE):
             gone |= _BASELINE
