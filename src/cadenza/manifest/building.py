@@ -4,7 +4,7 @@ Each document is built once. Only where some of its fields are refused, the rest
 without them, so that the rest can be checked, too.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
@@ -92,11 +92,25 @@ def build(
         errors += errors_of(error, location)
         if not isinstance(raw, dict):
             return None
-        refused = {str(line["loc"][0]) for line in error.errors(include_url=False)}
+        lines = error.errors(include_url=False)
+        refused = {str(line["loc"][0]) for line in lines}
+        raw = cast("dict[str, Any]", raw)
+        if planner := _right_fields(raw, "planner", lines):
+            raw, refused = {**raw, "planner": planner}, refused - {"planner"}
     gone, instead = replaced_fields(model, refused)
-    fields, left = cast("dict[str, Any]", raw), model.field_names() - gone
-    rest = {name: value for name, value in fields.items() if name in left}
+    left = model.field_names() - gone
+    rest = {name: value for name, value in raw.items() if name in left}
     return Built(path, model.model_validate(rest | instead), refused)
+
+
+def _right_fields(raw: dict[str, Any], name: str, lines: Sequence[Any]) -> dict[str, Any] | None:
+    """What is left of an object without its wrong fields, where single fields are wrong."""
+    inner = raw.get(name)
+    wrong = {part for line in lines if line["loc"][0] == name for part in line["loc"][1:]}
+    if not isinstance(inner, dict):
+        return None
+    fields = cast("dict[str, Any]", inner)
+    return {n: fields[n] for n in fields if n not in wrong} if wrong & fields.keys() else None
 
 
 def replaced_fields(
