@@ -152,11 +152,14 @@ def test_a_page_that_is_left_holds_no_stream(world: World, person: Person) -> No
 def test_being_cut_off_is_shown(world: World, person: Person) -> None:
     page = person.go("/")
     person.wait_until_live()
+    told = page.locator("#live-said")  # for a screen reader: nothing while all is well
+    expect(told).to_have_text("")
     world.server.loop.call_soon_threadsafe(
         world.server.site.app.state.dependencies.around.streams.end
     )
     page.locator("#live[data-state=cut]").wait_for()
     expect(page.locator("#live")).to_have_text("Disconnected")
+    expect(told).to_have_text("Disconnected: this page is no longer updated")
 
 
 @pytest.mark.parametrize("path", ["/jobs/new", "/settings"])

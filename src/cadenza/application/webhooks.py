@@ -18,7 +18,7 @@ from cadenza.domain.delivery import (
     Subscription,
     check_kinds,
 )
-from cadenza.domain.errors import Refused
+from cadenza.domain.errors import Refused, caught, refuse
 from cadenza.domain.instants import iso
 from cadenza.domain.target import HttpTarget
 from cadenza.domain.target_validation import check_http_target
@@ -143,6 +143,10 @@ class Webhooks:
         return again
 
     def _check(self, name: str, url: str, kinds: tuple[str, ...]) -> None:
-        check_name("name", name)
-        check_kinds(kinds)
-        check_http_target(HttpTarget(url, method="POST"), closed_ports=self._closed_ports)
+        target, closed = HttpTarget(url, method="POST"), self._closed_ports
+        checks: tuple[Callable[[], None], ...] = (
+            lambda: check_name("name", name),
+            lambda: check_kinds(kinds),
+            lambda: check_http_target(target, closed_ports=closed),
+        )
+        refuse(error for check in checks for error in caught(check))

@@ -1,24 +1,25 @@
 """Definitions: what an owner declares about a job and its endpoints, and what is wrong with it."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import pairwise
 from uuid import UUID
 
 from cadenza.domain.cron import Cron
 from cadenza.domain.endpoint import PLATFORM_MIN_INTERVAL, Baseline, CronLine, Every, Job
-from cadenza.domain.errors import InvalidCron, InvalidInput
+from cadenza.domain.errors import InvalidCron, InvalidInput, caught, refuse
 from cadenza.domain.function_target import FunctionTarget, check_function_target
 from cadenza.domain.graph_target import GraphTarget, check_graph_target
 from cadenza.domain.instants import humanize
 from cadenza.domain.planner_policy import USUAL, PlannerPolicy, policy_errors
 from cadenza.domain.queue_target import QueueTarget
-from cadenza.domain.queue_validation import check_queue_target
+from cadenza.domain.queue_validation import queue_checks
 from cadenza.domain.rule import Rule, names_in, with_ids
-from cadenza.domain.target import HttpTarget, Target
-from cadenza.domain.target_validation import check_http_target, check_shell_target, check_storable
+from cadenza.domain.target import HttpTarget, ShellTarget, Target
+from cadenza.domain.target_validation import check_shell_target, check_storable, http_checks
 
 LONGEST_INTERVAL = timedelta(days=366)
 MAX_NAME = 100
@@ -57,16 +58,20 @@ class ValidationPolicy:
 
 
 def check_job(definition: JobDefinition) -> None:
-    check_name("name", definition.name)
-    _check_text("description", definition.description, MAX_DESCRIPTION)
+    refuse(job_errors(definition))
+
+
+def job_errors(definition: JobDefinition) -> Iterator[InvalidInput]:
+    """What is wrong with its own fields, but for its rules; and names that two endpoints have."""
+    yield from caught(lambda: check_name("name", definition.name))
+    yield from caught(lambda: _check_text("description", definition.description, MAX_DESCRIPTION))
     seen: set[str] = set()
     for index, endpoint in enumerate(definition.endpoints):
         if endpoint.name in seen:
             path = f"endpoints[{index}].name"
-            raise InvalidInput(path, endpoint.name, "another endpoint of the job has it")
+            yield InvalidInput(path, endpoint.name, "another endpoint of the job has it")
         seen.add(endpoint.name)
-    for error in policy_errors(definition.planner):
-        raise error
+    yield from policy_errors(definition.planner)
 
 
 def declared(job: Job) -> JobDefinition:
@@ -109,11 +114,8 @@ def _field_errors(
     path: str, values: Mapping[str, str | None], check: Callable[[str, str], None]
 ) -> Iterator[InvalidInput]:
     for field, value in values.items():
-        try:
-            if value is not None:
-                check(f"{path}.{field}", value)
-        except InvalidInput as error:
-            yield error
+        if value is not None:
+            yield from caught(partial(check, f"{path}.{field}", value))
 
 
 def rule_warnings(rules: Sequence[Rule], names: Collection[str]) -> list[str]:
@@ -129,32 +131,33 @@ def rule_warnings(rules: Sequence[Rule], names: Collection[str]) -> list[str]:
 def check_endpoint(
     definition: EndpointDefinition, policy: ValidationPolicy, now: datetime, cron: Cron
 ) -> None:
-    """InvalidInput with the field, the value and the fix, for the first thing that is wrong."""
-    for error in errors_in(definition, policy, now, cron):
-        raise error
+    """InvalidInput with the field, the value and the fix; InvalidFields where several are wrong."""
+    refuse(errors_in(definition, policy, now, cron))
 
 
 def errors_in(
     definition: EndpointDefinition, policy: ValidationPolicy, now: datetime, cron: Cron
 ) -> Iterator[InvalidInput]:
-    """What is wrong with name, baseline, guardrails and target: the first thing of each."""
-    checks: tuple[Callable[[], None], ...] = (
-        lambda: check_name("name", definition.name),
-        lambda: _check_baseline(definition.baseline, now, cron),
-        lambda: _check_guardrails(definition.min_interval, definition.max_interval),
-        lambda: _check_target(definition.target, policy),
-    )
-    for check in checks:
-        try:
-            check()
-        except InvalidInput as error:
-            yield error
+    """Everything that is wrong with name, baseline, guardrails and target; the first of a field."""
+    yield from caught(lambda: check_name("name", definition.name))
+    yield from _schedule_errors(definition, now, cron)
+    for check in _target_checks(definition.target, policy):
+        yield from caught(check)
+
+
+def _schedule_errors(
+    definition: EndpointDefinition, now: datetime, cron: Cron
+) -> Iterator[InvalidInput]:
+    least, most = definition.min_interval, definition.max_interval
+    yield from caught(lambda: _check_baseline(definition.baseline, now, cron))
+    yield from caught(lambda: _check_guardrail("min_interval", least))
+    yield from caught(lambda: _check_guardrail("max_interval", most))
+    yield from caught(lambda: _check_order(least, most))
 
 
 def check_schedule_part(definition: EndpointDefinition, now: datetime, cron: Cron) -> None:
     """Baseline and guardrails alone."""
-    _check_baseline(definition.baseline, now, cron)
-    _check_guardrails(definition.min_interval, definition.max_interval)
+    refuse(_schedule_errors(definition, now, cron))
 
 
 def check_name(field: str, name: str) -> None:
@@ -201,10 +204,12 @@ def _check_baseline(baseline: Baseline, now: datetime, cron: Cron) -> None:
         cron.next_after(baseline.expression, baseline.timezone, now)
 
 
-def _check_guardrails(least: timedelta | None, most: timedelta | None) -> None:
-    for field, interval in (("min_interval", least), ("max_interval", most)):
-        if interval is not None:
-            _check_interval(field, interval)
+def _check_guardrail(field: str, interval: timedelta | None) -> None:
+    if interval is not None:
+        _check_interval(field, interval)
+
+
+def _check_order(least: timedelta | None, most: timedelta | None) -> None:
     if least is not None and most is not None and least > most:
         fix = f"it is above max_interval ({humanize(most)}); lower one or raise the other"
         raise InvalidInput("min_interval", humanize(least), fix)
@@ -217,21 +222,19 @@ def _check_interval(field: str, interval: timedelta) -> None:
         raise InvalidInput(field, str(interval), "milliseconds are the finest there is")
 
 
-def _check_target(target: Target, policy: ValidationPolicy) -> None:
+def _target_checks(target: Target, policy: ValidationPolicy) -> Iterable[Callable[[], None]]:
     if isinstance(target, HttpTarget):
-        check_http_target(
-            target, closed_ports=policy.closed_ports, check_expression=policy.check_expression
-        )
-        return
+        return http_checks(target, policy.closed_ports, policy.check_expression)
     if isinstance(target, GraphTarget):
-        check_graph_target(target)
-        return
+        return (lambda: check_graph_target(target),)
     if isinstance(target, FunctionTarget):
-        check_function_target(target)
-        return
+        return (lambda: check_function_target(target),)
     if isinstance(target, QueueTarget):
-        check_queue_target(target, closed_ports=policy.closed_ports)
-        return
+        return queue_checks(target, policy.closed_ports)
+    return (lambda: _check_shell(target, policy),)
+
+
+def _check_shell(target: ShellTarget, policy: ValidationPolicy) -> None:
     if not policy.shell_allowed:
         how = "the installation's admin can set CADENZA_SHELL_ALLOWED=true"
         fix = f"commands are not allowed here; {how}"

@@ -22,7 +22,7 @@ CadenzaError
     └── StoreUnavailable  the database does not answer now; trying again may help
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import timedelta
 
 from cadenza.domain.secret import quotable
@@ -111,6 +111,23 @@ class SecretUnreadable(InstallationError):
 
 class StoreUnavailable(InstallationError):
     """The database does not answer now; what was asked of it may or may not have happened."""
+
+
+def caught(check: Callable[[], object]) -> Iterator[InvalidInput]:
+    """What a check raises, to be told with what others raise."""
+    try:
+        check()
+    except InvalidInput as error:
+        yield error
+
+
+def refuse(errors: Iterable[InvalidInput]) -> None:
+    """Raise what is wrong, all of it; nothing where nothing is."""
+    problems = list(errors)
+    if len(problems) > 1:
+        raise InvalidFields(problems)
+    for problem in problems:
+        raise problem
 
 
 def _quoted(value: object) -> str:

@@ -1,7 +1,8 @@
 """Checks of a broker as a target before it is stored: what is wrong with it, and the fix."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterator
+from functools import partial
 from typing import NoReturn
 from urllib.parse import urlsplit
 
@@ -26,8 +27,20 @@ _KAFKA_TOPIC = re.compile(r"[A-Za-z0-9._-]+")
 _NO_REPLIES = "Kafka has no reply queue here: consumers report with the token (await_result: true)"
 
 
-def check_queue_target(target: QueueTarget, *, closed_ports: Collection[int] = ()) -> None:
-    """InvalidInput with the field, the value and the reason, for the first thing that is wrong."""
+def queue_checks(
+    target: QueueTarget, closed_ports: Collection[int]
+) -> Iterator[Callable[[], None]]:
+    """One for each field or two, so that all that are wrong can be told at once."""
+    yield partial(_check_address, target, closed_ports)
+    if target.password is not None:
+        yield partial(_check_password, target.password)
+    yield partial(check_headers, target.headers, {})
+    yield partial(check_body, target.body)
+    yield partial(check_timeout, target.timeout, MAX_RESULT_TIME if target.waits else MAX_TIMEOUT)
+
+
+def _check_address(target: QueueTarget, closed_ports: Collection[int]) -> None:
+    """Which topics there can be depends on the kind of broker."""
     _check_url(target.url, closed_ports)
     broker = broker_address(target.url).broker
     _check_topic("topic", target.topic, broker)
@@ -36,17 +49,16 @@ def check_queue_target(target: QueueTarget, *, closed_ports: Collection[int] = (
             raise InvalidInput("exchange", target.exchange, "only RabbitMQ has exchanges")
         _check_topic("exchange", target.exchange, broker)
     if target.reply_to is not None:
-        if broker is Broker.KAFKA:
-            raise InvalidInput("reply_to", target.reply_to, _NO_REPLIES)
-        _check_topic("reply_to", target.reply_to, broker)
-        if target.reply_to == target.topic:
-            fix = "it is the topic itself: consumers' answers need a place of their own"
-            raise InvalidInput("reply_to", target.reply_to, fix)
-    if target.password is not None:
-        _check_password(target.password)
-    check_headers(target.headers, {})
-    check_body(target.body)
-    check_timeout(target.timeout, MAX_RESULT_TIME if target.waits else MAX_TIMEOUT)
+        _check_reply_to(target.reply_to, target.topic, broker)
+
+
+def _check_reply_to(reply_to: str, topic: str, broker: Broker) -> None:
+    if broker is Broker.KAFKA:
+        raise InvalidInput("reply_to", reply_to, _NO_REPLIES)
+    _check_topic("reply_to", reply_to, broker)
+    if reply_to == topic:
+        fix = "it is the topic itself: consumers' answers need a place of their own"
+        raise InvalidInput("reply_to", reply_to, fix)
 
 
 def _check_url(url: str, closed_ports: Collection[int]) -> None:

@@ -3,8 +3,9 @@
 Only the text of a target is judged here. Where its address leads is judged when it is called.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import timedelta
+from functools import partial
 from typing import NoReturn
 from urllib.parse import urlsplit
 
@@ -53,14 +54,26 @@ def check_http_target(
     check_expression: Callable[[str, str], None] | None = None,
 ) -> None:
     """InvalidInput with the field, the value and the reason, for the first thing that is wrong."""
-    _check_url(target.url, closed_ports)
-    _check_method(target)
-    check_headers(target.headers, target.secret_headers)
-    check_body(target.body)
-    check_timeout(target.timeout, MAX_RESULT_TIME if target.awaits_result else MAX_TIMEOUT)
-    _check_answer(target)
+    for check in http_checks(target, closed_ports, check_expression):
+        check()
+
+
+def http_checks(
+    target: HttpTarget,
+    closed_ports: Collection[int],
+    check_expression: Callable[[str, str], None] | None,
+) -> Iterator[Callable[[], None]]:
+    """One for each field or two, so that all that are wrong can be told at once."""
+    longest = MAX_RESULT_TIME if target.awaits_result else MAX_TIMEOUT
+    yield partial(_check_url, target.url, closed_ports)
+    yield partial(_check_method, target)
+    yield partial(check_headers, target.headers, target.secret_headers)
+    yield partial(check_body, target.body)
+    yield partial(check_timeout, target.timeout, longest)
+    yield partial(_check_redirects, target.max_redirects)
+    yield partial(_check_statuses, target.success_statuses)
     if target.success_when is not None and check_expression is not None:
-        check_expression("success_when", target.success_when)
+        yield partial(check_expression, "success_when", target.success_when)
 
 
 def check_shell_target(target: ShellTarget) -> None:
@@ -216,12 +229,15 @@ def check_timeout(timeout: timedelta, most: timedelta = MAX_TIMEOUT) -> None:
         raise InvalidInput("timeout", str(timeout), f"from 1 ms to {humanize(most)}")
 
 
-def _check_answer(target: HttpTarget) -> None:
-    if not 0 <= target.max_redirects <= MAX_REDIRECTS:
-        raise InvalidInput("max_redirects", target.max_redirects, f"from 0 to {MAX_REDIRECTS}")
-    if len(target.success_statuses) > MAX_STATUSES:
-        count = f"{len(target.success_statuses)} of them"
+def _check_redirects(redirects: int) -> None:
+    if not 0 <= redirects <= MAX_REDIRECTS:
+        raise InvalidInput("max_redirects", redirects, f"from 0 to {MAX_REDIRECTS}")
+
+
+def _check_statuses(statuses: Sequence[int]) -> None:
+    if len(statuses) > MAX_STATUSES:
+        count = f"{len(statuses)} of them"
         raise InvalidInput("success_statuses", count, f"{MAX_STATUSES} are the most")
-    for status in target.success_statuses:
+    for status in statuses:
         if not 100 <= status <= 599:
             raise InvalidInput("success_statuses", status, "a status is from 100 to 599")

@@ -4,7 +4,7 @@ Each document is built once. Only where some of its fields are refused, the rest
 without them, so that the rest can be checked, too.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar, cast
@@ -19,6 +19,7 @@ from cadenza.manifest.models import (
     JobFields,
     JobOfRawEndpoints,
     ManifestOfRawJobs,
+    RuleDocument,
     ScheduleDocument,
 )
 from cadenza.manifest.reading import (
@@ -48,11 +49,11 @@ BuiltJob = tuple[Built[JobFields], list[Built[EndpointDocument]]]
 
 def build_jobs(raw: object, errors: list[InvalidInput]) -> Iterator[BuiltJob]:
     """One by one; what is refused is added to the errors."""
-    manifest = _build(ManifestOfRawJobs, raw, (), errors)
+    manifest = build(ManifestOfRawJobs, raw, (), errors)
     count = 0
     for job_index, raw_job in enumerate(manifest.document.jobs if manifest else ()):
         location: Location = ("jobs", job_index)
-        job = _build(JobOfRawEndpoints, raw_job, location, errors)
+        job = build(JobOfRawEndpoints, raw_job, location, errors)
         if job is None:
             continue
         count += len(job.document.endpoints)
@@ -61,7 +62,7 @@ def build_jobs(raw: object, errors: list[InvalidInput]) -> Iterator[BuiltJob]:
             errors.append(InvalidInput("jobs", f"{count:,} endpoints or more", fix))
             return
         endpoints = [
-            _build(EndpointDocument, raw_endpoint, (*location, "endpoints", index), errors)
+            build(EndpointDocument, raw_endpoint, (*location, "endpoints", index), errors)
             for index, raw_endpoint in enumerate(job.document.endpoints)
             if len(errors) < MAX_ERRORS
         ]
@@ -76,11 +77,11 @@ def build_schedules(raw: object, errors: list[InvalidInput]) -> Iterator[Built[S
     for index, item in enumerate(cast("list[Any]", raw_schedules)):
         if len(errors) >= MAX_ERRORS:
             return
-        if (built := _build(ScheduleDocument, item, ("schedules", index), errors)) is not None:
+        if (built := build(ScheduleDocument, item, ("schedules", index), errors)) is not None:
             yield built
 
 
-def _build(
+def build(
     model: type[D_co], raw: object, location: Location, errors: list[InvalidInput]
 ) -> Built[D_co] | None:
     """None where there is no object of fields at all."""
@@ -91,11 +92,25 @@ def _build(
         errors += errors_of(error, location)
         if not isinstance(raw, dict):
             return None
-        refused = {str(line["loc"][0]) for line in error.errors(include_url=False)}
+        lines = error.errors(include_url=False)
+        refused = {str(line["loc"][0]) for line in lines}
+        raw = cast("dict[str, Any]", raw)
+        if planner := _right_fields(raw, "planner", lines):
+            raw, refused = {**raw, "planner": planner}, refused - {"planner"}
     gone, instead = replaced_fields(model, refused)
-    fields, left = cast("dict[str, Any]", raw), model.field_names() - gone
-    rest = {name: value for name, value in fields.items() if name in left}
+    left = model.field_names() - gone
+    rest = {name: value for name, value in raw.items() if name in left}
     return Built(path, model.model_validate(rest | instead), refused)
+
+
+def _right_fields(raw: dict[str, Any], name: str, lines: Sequence[Any]) -> dict[str, Any] | None:
+    """What is left of an object without its wrong fields, where single fields are wrong."""
+    inner = raw.get(name)
+    wrong = {part for line in lines if line["loc"][0] == name for part in line["loc"][1:]}
+    if not isinstance(inner, dict):
+        return None
+    fields = cast("dict[str, Any]", inner)
+    return {n: fields[n] for n in fields if n not in wrong} if wrong & fields.keys() else None
 
 
 def replaced_fields(
@@ -109,6 +124,9 @@ def replaced_fields(
     if model is ScheduleDocument:
         instead |= {"graph_id": "python:x"} if "graph_id" in refused else {}
         instead |= {"cron": "@daily"} if "cron" in refused else {}
+    if model is RuleDocument:
+        instead |= {"when": "true"} if "when" in refused else {}
+        instead |= {"then": {"clear": True}} if "then" in refused else {}
     if model is EndpointDocument:
         if not gone.isdisjoint(_BASELINE):
             gone |= _BASELINE

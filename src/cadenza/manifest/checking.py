@@ -4,7 +4,7 @@ For a file and for a request alike; paths are like `jobs[0].endpoints[2].url`.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -13,8 +13,8 @@ from cadenza.domain.definition import (
     EndpointDefinition,
     JobDefinition,
     ValidationPolicy,
-    check_job,
     errors_in,
+    job_errors,
     model_errors,
     rule_errors,
     rule_warnings,
@@ -28,6 +28,7 @@ from cadenza.manifest.building import (
     MAX_ERRORS,
     Built,
     BuiltJob,
+    build,
     build_jobs,
     build_schedules,
     replaced_fields,
@@ -35,9 +36,11 @@ from cadenza.manifest.building import (
 from cadenza.manifest.models import (
     EndpointDocument,
     JobFields,
+    RuleDocument,
     ScheduleDocument,
 )
 from cadenza.manifest.reading import contradictions_of, read_endpoint, read_job_fields
+from cadenza.manifest.rules import read_rules
 from cadenza.manifest.schedules import read_declared
 
 Named = JobFields | EndpointDocument | ScheduleDocument
@@ -68,6 +71,35 @@ def check_manifest(raw: object, checks: Checks) -> Checked:
     jobs = list(build_jobs(raw, errors))
     schedules = list(build_schedules(raw, errors))
     return _Check(checks, errors).run(jobs, schedules)
+
+
+def endpoint_errors(document: Mapping[str, object], checks: Checks) -> list[InvalidInput]:
+    """Everything that is wrong with one endpoint alone, by its own fields."""
+    raw = {"jobs": [{"name": "x", "endpoints": [document]}]}
+    return _within("jobs[0].endpoints[0].", check_manifest(raw, checks).errors)
+
+
+def job_field_errors(document: Mapping[str, object], checks: Checks) -> list[InvalidInput]:
+    """The same of one job's fields."""
+    return _within("jobs[0].", check_manifest({"jobs": [document]}, checks).errors)
+
+
+def rule_field_errors(document: Mapping[str, object], checks: Checks) -> list[InvalidInput]:
+    """The same of one declared rule."""
+    errors: list[InvalidInput] = []
+    built = build(RuleDocument, document, (), errors)
+    try:
+        rules = read_rules([built.document]) if built is not None else ()
+        errors += rule_errors(rules, checks.policy)
+    except InvalidInput as error:
+        errors.append(error)
+    return _within("rules[0].", errors)
+
+
+def _within(path: str, errors: Iterable[InvalidInput]) -> list[InvalidInput]:
+    return [
+        InvalidInput(error.field.removeprefix(path), error.value, error.fix) for error in errors
+    ]
 
 
 class _Check:
@@ -104,10 +136,10 @@ class _Check:
         """Its own fields and rules."""
         try:
             definition = read_job_fields(job.document)
-            check_job(definition)
         except InvalidInput as error:
             self._add(job.path, [error])
             return JobDefinition(job.document.name)
+        self._add(job.path, job_errors(definition))
         self._add(job.path, rule_errors(definition.rules, self._checks.policy))
         self._add(job.path, model_errors(definition.planner, self._checks.policy))
         if not job.refused:

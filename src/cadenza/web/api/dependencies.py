@@ -78,6 +78,7 @@ from cadenza.domain.definition import ValidationPolicy
 from cadenza.domain.people import JobLimits
 from cadenza.domain.quota import PlannerLimits
 from cadenza.domain.target import Secret
+from cadenza.manifest.checking import Checks
 from cadenza.web.api.limited import limited_stores
 from cadenza.web.api.observing import UNWATCHED, ApiWatch
 from cadenza.web.api.rate_limit import RateLimit
@@ -147,6 +148,10 @@ class Surroundings:
     identity_provider: IdentityProvider | None = None
     provider_rules: ProviderRules = field(default_factory=ProviderRules)
     public_url: str | None = None  # where people reach the dashboard; None: as they say they do
+
+    def checks(self) -> Checks:
+        """What documents are held against now."""
+        return Checks(self.validation_policy, self.cron, self.clock.now())
 
 
 class Dependencies:

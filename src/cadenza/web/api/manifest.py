@@ -10,7 +10,7 @@ from cadenza.application.manifests import Wanted
 from cadenza.domain.definition import JobDefinition
 from cadenza.domain.errors import InvalidFields
 from cadenza.domain.schedule import DeclaredSchedule
-from cadenza.manifest.checking import Checked, Checks, check_manifest
+from cadenza.manifest.checking import Checked, check_manifest
 from cadenza.manifest.models import JobDocument, ManifestDocument, ScheduleDocument
 from cadenza.manifest.schedules import declared_document
 from cadenza.manifest.writing import job_document
@@ -75,8 +75,7 @@ def _document(
 
 
 def _checked(body: object, dependencies: Dependencies) -> Checked:
-    around = dependencies.around
-    checks = Checks(around.validation_policy, around.cron, around.clock.now())
+    checks = dependencies.around.checks()
     checked = check_manifest(body, checks)
     if checked.errors:
         raise InvalidFields(checked.errors)

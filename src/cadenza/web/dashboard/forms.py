@@ -1,12 +1,13 @@
 """Forms: what was sent, and what is wrong with it, by field."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import parse_qsl
 
 from fastapi import Request
 
-from cadenza.domain.errors import CadenzaError, InvalidFields, InvalidInput, Refused
+from cadenza.domain.errors import CadenzaError, InvalidFields, InvalidInput, Refused, refuse
 from cadenza.web.api.parsing.strict_json import check_text
 from cadenza.web.api.problems import Malformed
 
@@ -31,6 +32,26 @@ class Form:
     def several(self, name: str) -> Sequence[str]:
         """Every value of a group of boxes."""
         return self.chosen.get(name, ())
+
+
+def gathered(
+    reads: Mapping[str, Callable[[], Any]],
+) -> tuple[dict[str, Any], list[InvalidInput]]:
+    """What could be read, by name, and what is wrong with the others."""
+    values, problems = dict[str, Any](), list[InvalidInput]()
+    for name, read in reads.items():
+        try:
+            values[name] = read()
+        except InvalidInput as error:
+            problems.append(error)
+    return values, problems
+
+
+def read_all(reads: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
+    """All of it, or InvalidFields with everything that is wrong."""
+    values, problems = gathered(reads)
+    refuse(problems)
+    return values
 
 
 async def read_form(request: Request) -> Form:
@@ -64,6 +85,10 @@ class Problems:
     def of(self, name: str) -> str:
         return self.fields.get(name, "")
 
+    def any_of(self, *names: str) -> bool:
+        """Whether a part of the form that is folded away must be seen."""
+        return any(name in self.fields for name in names)
+
 
 NO_PROBLEMS = Problems()
 
@@ -80,8 +105,8 @@ def problems_of(error: CadenzaError, known: Sequence[str]) -> Problems:
     others: list[str] = []
     for problem in inputs:
         name = field_of(problem.field)
-        if name in known and name not in fields:
-            fields[name] = _sentence(problem.fix)
+        if name in known:
+            fields[name] = " ".join(filter(None, (fields.get(name), _sentence(problem.fix))))
         else:
             others.append(_sentence(f"{problem.field}: {problem.fix}"))
     return Problems(fields, " ".join(others))

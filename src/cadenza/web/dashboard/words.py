@@ -273,7 +273,16 @@ def _milliseconds(value: Any) -> str:
 
 
 def _minutes(value: Any) -> str:
-    return interval_words(timedelta(minutes=value)) if isinstance(value, int | float) else ""
+    return span(timedelta(minutes=value)) if isinstance(value, int | float) else ""
+
+
+def ending_words(end: str) -> str:
+    return "completed" if end == "submitted" else end.replace("-", " ")
+
+
+def month_words(month: str) -> str:
+    """November 2026, of 2026-11."""
+    return f"{datetime.fromisoformat(f'{month}-01'):%B %Y}"
 
 
 # --- States -----------------------------------------------------------------------------------
@@ -356,6 +365,8 @@ def detail_words(data: dict[str, Any]) -> str:
 
 
 def _detail(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, list):
         return ", ".join(map(str, cast("list[Any]", value)))
     return str(value) if isinstance(value, str | int | float) else json.dumps(value, default=str)
@@ -384,6 +395,8 @@ FILTERS: dict[str, Any] = {
     "call": call_words,
     "action_counts": action_counts,
     "brain": brain_words,
+    "ending": ending_words,
+    "month": month_words,
     "endpoint_states": endpoint_states,
     "job_states": job_states,
     "job_is_paused": job_is_paused,

@@ -6,7 +6,7 @@ from typing import Any
 from cadenza.domain.definition import EndpointDefinition
 from cadenza.domain.errors import InvalidInput
 from cadenza.manifest.writing import endpoint_document
-from cadenza.web.dashboard.forms import Form
+from cadenza.web.dashboard.forms import Form, gathered
 
 FIELDS = (
     "name", "baseline", "every", "cron", "timezone", "min_interval", "max_interval", "url",
@@ -36,26 +36,32 @@ def schedule_document(form: Form) -> dict[str, Any]:
     return {name: value for name, value in document.items() if value is not None}
 
 
-def document_of(form: Form) -> dict[str, Any]:
+def document_of(form: Form) -> tuple[dict[str, Any], list[InvalidInput]]:
+    """What was typed, and what of it cannot be read; the document has it as text, or not at all."""
+    read, unread = gathered(
+        {
+            "headers": lambda: _headers("headers", form) or None,
+            "secret_headers": lambda: _headers("secret_headers", form) or None,
+            "max_redirects": lambda: _whole("max_redirects", form.optional("max_redirects")),
+            "success_statuses": lambda: _statuses(form.text("success_statuses")) or None,
+            "input": lambda: _object("input", form.optional("input")),
+        }
+    )
     document: dict[str, Any] = {name: form.optional(name) for name in _TEXTS}
     document |= {
-        "headers": _headers("headers", form) or None,
-        "secret_headers": _headers("secret_headers", form) or None,
+        **read,
         "body": form.values.get("body") or None,
-        "max_redirects": _whole("max_redirects", form.optional("max_redirects")),
-        "success_statuses": _statuses(form.text("success_statuses")) or None,
         "command": _lines(form.text("command")) or None,
-        "input": _object("input", form.optional("input")),
         "await_result": True if form.text("await_result") else None,
     }
     present = {name: value for name, value in document.items() if value is not None}
-    return {**present, **schedule_document(form)}
+    return {**present, **schedule_document(form)}, unread
 
 
-def patch_of(form: Form, present: EndpointDefinition) -> dict[str, Any]:
+def patch_of(wanted: dict[str, Any], present: EndpointDefinition) -> dict[str, Any]:
     """What the form says of every field that it has: what it leaves empty is taken away. What it
     does not have, like the graph of an endpoint, stays."""
-    wanted, before = document_of(form), endpoint_document(present)
+    before = endpoint_document(present)
     gone = {name: None for name in before if name in (*FIELDS, "on_demand") and name not in wanted}
     for name in ("headers", "secret_headers"):
         left = wanted.get(name, {})

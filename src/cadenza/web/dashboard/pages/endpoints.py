@@ -11,9 +11,11 @@ from cadenza.application.ports.records import SessionSearch
 from cadenza.application.ports.run_search import RunSearch
 from cadenza.application.ports.steering_history import SteeringSearch
 from cadenza.application.score_steering import window_of
-from cadenza.domain.errors import Outdated
+from cadenza.domain.errors import Outdated, refuse
+from cadenza.manifest.checking import endpoint_errors
 from cadenza.manifest.models import EndpointDocument
-from cadenza.manifest.reading import read_endpoint
+from cadenza.manifest.reading import merged, read_endpoint
+from cadenza.manifest.writing import endpoint_document
 from cadenza.web.api.parsing.bodies import EndpointMergePatch, validated
 from cadenza.web.dashboard.authorship import authors_of
 from cadenza.web.dashboard.charts import charts_of_endpoint
@@ -90,7 +92,9 @@ async def create_endpoint(
     job_id: UUID, request: Request, form: Sent, visitor: Operator, dependencies: PageDependencies
 ) -> Response:
     try:
-        definition = read_endpoint(validated(EndpointDocument, document_of(form)))
+        document, unread = document_of(form)
+        refuse([*unread, *endpoint_errors(document, dependencies.around.checks())])
+        definition = read_endpoint(validated(EndpointDocument, document))
         stored, _ = await dependencies.endpoints.create(visitor.caller, job_id, definition)
     except MENDABLE as error:
         job = await dependencies.reads.jobs.get_job(visitor.caller.tenant_id, job_id)
@@ -119,10 +123,12 @@ async def change_endpoint(
     reads = dependencies.reads.endpoints
     stored = await reads.get_endpoint(visitor.caller.tenant_id, endpoint_id)
     try:
-        patch = EndpointMergePatch(patch_of(form, stored.definition))
-        seen = revisions(form)
+        document, unread = document_of(form)
+        patch, seen = patch_of(document, stored.definition), revisions(form)
+        changed = merged(endpoint_document(stored.definition), patch)
+        refuse([*unread, *endpoint_errors(changed, dependencies.around.checks())])
         redefine = dependencies.endpoints.redefine
-        _, warnings = await redefine(visitor.caller, endpoint_id, patch, seen)
+        _, warnings = await redefine(visitor.caller, endpoint_id, EndpointMergePatch(patch), seen)
     except Outdated:
         present = form_of(stored.definition, stored.revision)
         form, problems = outdated(form, present, FIELDS)

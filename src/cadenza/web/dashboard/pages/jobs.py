@@ -15,7 +15,8 @@ from cadenza.application.ports.catalogue import (
 )
 from cadenza.domain.definition import declared
 from cadenza.domain.endpoint import EndpointState
-from cadenza.domain.errors import Outdated
+from cadenza.domain.errors import Outdated, refuse
+from cadenza.manifest.checking import job_field_errors
 from cadenza.manifest.models import JobFields
 from cadenza.manifest.planner import MODES, planner_document
 from cadenza.manifest.reading import read_job_fields
@@ -78,7 +79,9 @@ async def create_job(
     request: Request, form: Sent, visitor: Operator, dependencies: PageDependencies
 ) -> Response:
     try:
-        fields = read_job_fields(validated(JobFields, _document(form)))
+        document = _document(form)
+        refuse(job_field_errors(document, dependencies.around.checks()))
+        fields = read_job_fields(validated(JobFields, document))
         stored, _ = await dependencies.jobs.create(visitor.caller, fields)
     except MENDABLE as error:
         return await _form(request, form, problems_of(error, FIELDS), None)
@@ -128,9 +131,9 @@ async def change_job(
     job_id: UUID, request: Request, form: Sent, visitor: Operator, dependencies: PageDependencies
 ) -> Response:
     try:
-        patch = JobMergePatch(_document(form))
-        seen = revisions(form)
-        await dependencies.jobs.change(visitor.caller, job_id, patch, seen)
+        document, seen = _document(form), revisions(form)
+        refuse(job_field_errors(document, dependencies.around.checks()))
+        await dependencies.jobs.change(visitor.caller, job_id, JobMergePatch(document), seen)
     except MENDABLE as error:
         stored = await dependencies.reads.jobs.get_job(visitor.caller.tenant_id, job_id)
         problems = problems_of(error, FIELDS)

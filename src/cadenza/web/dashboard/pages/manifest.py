@@ -14,7 +14,6 @@ from cadenza.application.ports.catalogue import EndpointOrder, EndpointSearch, S
 from cadenza.domain.definition import JobDefinition, declared
 from cadenza.domain.errors import InvalidFields, InvalidInput, Refused
 from cadenza.domain.schedule import DeclaredSchedule
-from cadenza.manifest.checking import Checks
 from cadenza.manifest.files import Manifest, manifest_of
 from cadenza.manifest.models import MAX_ENDPOINTS_PER_JOB
 from cadenza.manifest.problems import Problem, SourceLocation
@@ -153,8 +152,7 @@ async def _review_or_apply(
 async def _review(
     stored: StoredJob | None, form: Form, visitor: Visitor, dependencies: Dependencies
 ) -> Review:
-    around = dependencies.around
-    checks = Checks(around.validation_policy, around.cron, around.clock.now())
+    checks = dependencies.around.checks()
     # A thousand crons take a while: in a thread, so that others are served meanwhile.
     manifest = await off_the_loop(manifest_of, FILE, form.values.get("yaml", ""), checks)
     problems = [*manifest.problems, *(_not_about(stored, manifest) if stored else ())]

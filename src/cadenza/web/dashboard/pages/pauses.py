@@ -11,7 +11,8 @@ from starlette.responses import Response
 from cadenza.domain.errors import InvalidInput
 from cadenza.manifest.durations import parse_duration
 from cadenza.web.api.dependencies import Dependencies
-from cadenza.web.dashboard.forms import MENDABLE, NO_PROBLEMS, Form, Problems, problems_of
+from cadenza.web.dashboard.forms import MENDABLE, NO_PROBLEMS, Form, Problems, problems_of, read_all
+from cadenza.web.dashboard.pages.endpoint_lists import reason_of
 from cadenza.web.dashboard.query import local_instant
 from cadenza.web.dashboard.rendering import done, page
 from cadenza.web.dashboard.visitor import Operator, PageDependencies, Sent, Visitor, zone_of
@@ -114,10 +115,9 @@ async def _form(
 
 def _wish(form: Form, dependencies: Dependencies, zone: ZoneInfo) -> tuple[datetime | None, str]:
     """Until when (None: until it is resumed), and why."""
-    reason = form.text("reason")
-    if len(reason) > 500:
-        raise InvalidInput("reason", reason, "at most 500 characters")
-    return _end(form, dependencies.around.clock.now(), zone), reason
+    now = dependencies.around.clock.now()
+    wish = read_all({"end": lambda: _end(form, now, zone), "reason": lambda: reason_of(form)})
+    return wish["end"], wish["reason"]
 
 
 def _end(form: Form, now: datetime, zone: ZoneInfo) -> datetime | None:

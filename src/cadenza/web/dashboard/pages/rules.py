@@ -11,13 +11,21 @@ from cadenza.application.ports.expressions import Owner
 from cadenza.application.rule_fit import misfits, values_among
 from cadenza.application.rule_judging import judged, why_not
 from cadenza.domain.definition import rule_errors, rule_warnings
-from cadenza.domain.errors import InvalidFields, InvalidInput, NotFound, Outdated
+from cadenza.domain.errors import InvalidFields, InvalidInput, NotFound, Outdated, refuse
 from cadenza.domain.rule import Rule
+from cadenza.manifest.checking import rule_field_errors
 from cadenza.manifest.models import RuleDocument
 from cadenza.manifest.rules import read_rules, rule_document
 from cadenza.web.api.dependencies import Dependencies
 from cadenza.web.api.parsing.bodies import JobMergePatch, validated
-from cadenza.web.dashboard.forms import MENDABLE, NO_PROBLEMS, Form, Problems, outdated, problems_of
+from cadenza.web.dashboard.forms import (
+    MENDABLE,
+    NO_PROBLEMS,
+    Form,
+    Problems,
+    outdated,
+    problems_of,
+)
 from cadenza.web.dashboard.pages.jobs import revisions
 from cadenza.web.dashboard.pages.rule_forms import (
     ACTIONS,
@@ -100,8 +108,10 @@ async def _save(
     """A new one comes last: where two hold for the same endpoint, the one before it wins."""
     rules = [rule_document(present) for present in stored.job.rules]
     index = len(rules) if rule is None else stored.job.rules.index(rule)
-    rules[index : index + 1] = [document_of(form)]
+    document = document_of(form)
+    rules[index : index + 1] = [document]
     try:
+        refuse(rule_field_errors(document, dependencies.around.checks()))
         patch, seen = JobMergePatch({"rules": rules}), revisions(form)
         await dependencies.jobs.change(visitor.caller, stored.job.id, patch, seen)
     except MENDABLE as error:

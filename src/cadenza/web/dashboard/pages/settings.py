@@ -1,5 +1,6 @@
 """Keys, signing keys, people, limits, and where one is signed in."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -9,10 +10,11 @@ from starlette.responses import Response
 
 from cadenza.application.accounts import NewKey, TenantChange
 from cadenza.application.ports.activity import Activity, ActivityBucket, ActivitySearch
-from cadenza.domain.access import Scope
+from cadenza.domain.access import Scope, User
+from cadenza.domain.definition import check_name
 from cadenza.domain.errors import InvalidInput
 from cadenza.web.api.parsing.bodies import KeyRotationBody, SigningKeyBody, validated
-from cadenza.web.dashboard.forms import MENDABLE, NO_PROBLEMS, Form, Problems, problems_of
+from cadenza.web.dashboard.forms import MENDABLE, NO_PROBLEMS, Form, Problems, problems_of, read_all
 from cadenza.web.dashboard.rendering import done, page
 from cadenza.web.dashboard.visitor import Admin, PageDependencies, Reader, Sent, Visitor
 
@@ -87,9 +89,8 @@ async def create_key(
     request: Request, form: Sent, visitor: Admin, dependencies: PageDependencies
 ) -> Response:
     try:
-        expires_at = _end(form, dependencies.around.clock.now())
-        user_id = await _user(form, visitor, dependencies)
-        wanted = NewKey(form.text("name"), (_scope(form),), user_id, expires_at)
+        users = await dependencies.reads.tenants.list_users(visitor.caller.tenant_id)
+        wanted = _new_key(form, visitor, users, dependencies.around.clock.now())
         key, token = await dependencies.keys.create(visitor.caller, wanted)
     except MENDABLE as error:
         problems = problems_of(error, KEY_FIELDS)
@@ -149,12 +150,23 @@ def _filled(form: Form, name: str) -> dict[str, Any]:
     return {name: form.text(name)} if form.optional(name) else {}
 
 
-async def _user(form: Form, visitor: Visitor, dependencies: PageDependencies) -> UUID:
+def _new_key(form: Form, visitor: Visitor, users: Sequence[User], now: datetime) -> NewKey:
+    wish = read_all(
+        {
+            "name": lambda: check_name("name", form.text("name")),
+            "user": lambda: _user(form, visitor, users),
+            "scope": lambda: _scope(form),
+            "end": lambda: _end(form, now),
+        }
+    )
+    return NewKey(form.text("name"), (wish["scope"],), wish["user"], wish["end"])
+
+
+def _user(form: Form, visitor: Visitor, users: Sequence[User]) -> UUID:
     """Whom a key acts for: yourself unless somebody else is chosen."""
     chosen = form.optional("user")
     if chosen is None:
         return visitor.caller.user_id
-    users = await dependencies.reads.tenants.list_users(visitor.caller.tenant_id)
     for user in users:
         if str(user.id) == chosen:
             return user.id

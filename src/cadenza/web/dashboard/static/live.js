@@ -69,7 +69,15 @@ function isBusy() {
   return isSelecting || document.querySelector("#main :active") !== null;
 }
 
+/** Told aloud is only what changes what one may rely on: no more updates, and updates again. */
+function say(next) {
+  const said = document.getElementById("live-said");
+  if (next === "cut" && state === "live") said.textContent = "Disconnected: this page is no longer updated";
+  else if (next === "live" && said.textContent) said.textContent = "Live again";
+}
+
 function show(next) {
+  say(next);
   state = next;
   const button = document.getElementById("live");
   button.dataset.state = state;

@@ -6,6 +6,7 @@ import { keepZone, startTheme } from "./preferences.js";
 import { startActivity } from "./activity.js";
 import { startChoosing } from "./choosing.js";
 import { startEditors } from "./editor.js";
+import { startForms } from "./forms.js";
 import { startSending } from "./sending.js";
 
 document.documentElement.classList.add("js");
@@ -16,6 +17,7 @@ startMenus();
 startCopying();
 startEditors();
 startSending();
+startForms();
 startChoosing();
 if (document.getElementById("live")) {
   startShortcuts();

@@ -18,10 +18,12 @@ export function changeTheme() {
   document.body.dispatchEvent(new Event("cadenza:theme"));
 }
 
-/** Tell the server where the person is; the page is drawn anew where it did not know yet. */
+/** Tell the server where the person is; where it did not know yet, the page is drawn anew. */
 export function keepZone() {
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const shown = document.getElementById("zone")?.dataset.zone;
+  const shown = document.getElementById("zone")?.textContent;
   keep("cadenza_zone", zone);
-  if (shown && zone && shown !== zone) document.body.dispatchEvent(new Event("cadenza:changed"));
+  if (!shown || !zone || shown === zone) return;
+  for (const name of document.querySelectorAll("[data-zone]")) name.textContent = zone;
+  document.body.dispatchEvent(new Event("cadenza:changed"));
 }
