@@ -58,12 +58,14 @@ async def bare_runs_per_s(stage: Stage, count: int) -> float:
 
 
 async def _claim(pool: "asyncpg.Pool[asyncpg.Record]", room: int) -> list[asyncpg.Record]:
-    rows = await pool.fetch(
-        query("claim_due"),
-        room, LEASE, timedelta(0), "bare", [new_id() for _ in range(room)],
-        [], [], [], [], [], [], [10**6, 10**6],
-        False, UUID(int=0), 1, False, "", [],
-    )  # fmt: skip
+    async with pool.acquire() as connection, connection.transaction():
+        await connection.execute(query("walk_indexes"))
+        rows = await connection.fetch(
+            query("claim_due"),
+            room, LEASE, timedelta(0), "bare", [new_id() for _ in range(room)],
+            [], [], [], [], [], [], [10**6, 10**6],
+            False, UUID(int=0), 1, False, "", [],
+        )  # fmt: skip
     return [row for row in rows if row["run_id"] is not None]
 
 

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from tests.adapters.postgres.support import Cable
 
-COMMIT = b"COMMIT;"
+BEGIN, COMMIT = b"BEGIN;", b"COMMIT;"
 # A claim is prepared once, under a name, and then executed by that name.
 CLAIM = re.compile(rb"(__asyncpg_stmt_[0-9a-f]+__)\0-- name: claim_due")
 
@@ -18,8 +18,9 @@ class Proxy(Cable):
 
     def __init__(self, url: str) -> None:
         super().__init__(url)
-        self._loses: str | None = None  # the answer to the next "commit" or "claim"
+        self._loses: str | None = None  # the answer to the next commit, of a "claim" or another
         self._claims: dict[int, bytes] = {}  # by connection, under which name it claims
+        self._claiming: set[int] = set()  # connections whose transaction is a claim
         self._answerless: set[int] = set()
         self.lost = 0
         self.on_commit: Callable[[], None] | None = None  # once, when the next one has gone out
@@ -84,7 +85,10 @@ class Proxy(Cable):
             self._claims[number] = prepared[1]
             return
         name = self._claims.get(number)
-        is_claim = name is not None and name in data
-        if (self._loses == "commit" and COMMIT in data) or (self._loses == "claim" and is_claim):
+        if BEGIN in data:
+            self._claiming.discard(number)
+        elif name is not None and name in data:
+            self._claiming.add(number)
+        elif COMMIT in data and self._loses == ("claim" if number in self._claiming else "commit"):
             self._loses = None
             self._answerless.add(number)

@@ -44,13 +44,13 @@ def url() -> Iterator[str]:
         runner.run(database.__aexit__(None, None, None))
 
 
-async def _fill(url: str, endpoints: int) -> None:
-    """A hundred tenants; of their endpoints a few are overdue, and the others spread over a day."""
+async def _fill(url: str, endpoints: int, tenants: int = 100) -> None:
+    """Of the tenants' endpoints a few are overdue, and the others spread over a day."""
     database = await open_database(url, connections=1)
     async with database.connection() as connection:
         await connection.execute(
             "INSERT INTO tenants (id, name)"
-            " SELECT gen_random_uuid(), n FROM generate_series(1, 100) AS n;"
+            f" SELECT gen_random_uuid(), n FROM generate_series(1, {tenants}) AS n;"
             "INSERT INTO jobs (id, tenant_id, name)"
             " SELECT gen_random_uuid(), id, 'job' FROM tenants"
         )
@@ -61,7 +61,7 @@ async def _fill(url: str, endpoints: int) -> None:
             " 86400000, now() + ((n - $2) * interval '1.7 s'), 'baseline-interval'"
             " FROM generate_series(1, $3::int) AS n"
             " JOIN (SELECT *, row_number() OVER () AS number FROM jobs) AS jobs"
-            " ON jobs.number = 1 + n % 100"
+            f" ON jobs.number = 1 + n % {tenants}"
             " ORDER BY md5(n::text)",  # they lie in no order, as they do after a while
             target_json(HttpTarget("http://example.invalid/")),
             DUE,
@@ -78,6 +78,7 @@ async def _fill(url: str, endpoints: int) -> None:
 class Statement:
     text: str
     values: tuple[Any, ...]
+    settings: str  # of its transaction
 
 
 @dataclass(slots=True)
@@ -86,6 +87,7 @@ class Watched:
 
     inner: Any
     seen: list[Statement] = field(default_factory=list[Statement])
+    settings: str = ""
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator["Watched"]:
@@ -99,7 +101,9 @@ class Watched:
 
     def __getattr__(self, method: str) -> Callable[..., Awaitable[Any]]:
         async def passed_on(text: str, *values: Any) -> Any:
-            self.seen.append(Statement(text, values))
+            if "SET LOCAL" in text:
+                self.settings = text
+            self.seen.append(Statement(text, values, self.settings))
             return await getattr(self.inner, method)(text, *values)
 
         return passed_on
@@ -156,12 +160,16 @@ Plan = dict[str, Any]
 
 async def plans(connection: Connection, statement: Statement) -> list[Plan]:
     """For these values, and for any."""
-    ours = await connection.fetchval(f"EXPLAIN (FORMAT JSON) {statement.text}", *statement.values)
-    nothing = ", ".join("NULL" for _ in statement.values)
-    await connection.execute("SET plan_cache_mode = force_generic_plan")
-    await connection.execute(f"PREPARE for_any AS {statement.text}")
-    for_any = await connection.fetchval(f"EXPLAIN (FORMAT JSON) EXECUTE for_any ({nothing})")
-    await connection.execute("DEALLOCATE for_any; RESET plan_cache_mode")
+    async with connection.transaction():
+        if statement.settings:
+            await connection.execute(statement.settings)
+        explain = f"EXPLAIN (FORMAT JSON) {statement.text}"
+        ours = await connection.fetchval(explain, *statement.values)
+        nothing = ", ".join("NULL" for _ in statement.values)
+        await connection.execute("SET LOCAL plan_cache_mode = force_generic_plan")
+        await connection.execute(f"PREPARE for_any AS {statement.text}")
+        for_any = await connection.fetchval(f"EXPLAIN (FORMAT JSON) EXECUTE for_any ({nothing})")
+        await connection.execute("DEALLOCATE for_any")
     return [json.loads(text)[0]["Plan"] for text in (ours, for_any)]
 
 
@@ -236,6 +244,24 @@ async def test_with_a_backlog_what_is_due_is_found_by_tenant(queue: Queue) -> No
     await queue.claim()
     assert len(await queue.claim()) == REQUEST.limit
     await queue.check("claim_due", "endpoints_due_by_tenant", source="shares")
+
+
+async def test_with_a_backlog_no_more_is_read_than_there_is_room_for() -> None:
+    """Each claim would read all that waits where a plan fetches it first, and then sorts it."""
+    async with migrated_database_url() as url, queue_of(url) as queue:
+        await _fill(url, FEWER, tenants=10)
+        async with queue.database.connection() as connection:  # as after an hour without a worker
+            await connection.execute("UPDATE endpoints SET next_run_at = now() - interval '1 s'")
+            await connection.execute("VACUUM ANALYZE endpoints")
+        await queue.claim()
+        await queue.claim()
+        async with queue.database.connection() as connection:
+            for plan in await plans(connection, queue.sent("claim_due")):
+                (shares,) = [
+                    node for node in nodes(plan) if node.get("Subplan Name") == "CTE shares"
+                ]
+                assert not nodes(shares, "Sort") + nodes(shares, "Bitmap Heap")
+                assert indexes(shares) == {"endpoints_due_by_tenant"}
 
 
 async def test_the_sweep_finds_lost_runs_among_what_is_due_or_asked_for(queue: Queue) -> None:

@@ -72,10 +72,15 @@ class PostgresClaims:
         values = (*values, *walk, is_sweep, request.runs_on, _owners(request))
         for _ in range(MOVES):
             with suppress(asyncpg.UniqueViolationError):
-                return await self._database.fetch(query("claim_due"), *values)
+                return await self._lease(values)
             # A slot that has a run already, as after a clock that stepped back and forth.
             await self._database.execute(query("move_taken_slots"), request.ahead)
-        return await self._database.fetch(query("claim_due"), *values)
+        return await self._lease(values)
+
+    async def _lease(self, values: Sequence[Any]) -> Sequence[Row]:
+        async with self._database.transaction() as connection:
+            await connection.execute(query("walk_indexes"))
+            return await connection.fetch(query("claim_due"), *values)
 
     async def renew(self, claims: Sequence[Claim], lease: timedelta) -> Renewal:
         rows = await self._database.fetch(query("renew"), *claim_keys(claims), lease)

@@ -1,5 +1,12 @@
 -- Claims and their leases: what a scheduler takes, keeps and gives back.
 
+-- name: walk_indexes
+-- For the transaction of a claim: what is due is read in the order of its index, as far as there is
+-- room. A plan expects few rows and might as well sort them; with a backlog each claim would then
+-- read all of it.
+SET LOCAL enable_seqscan = off;
+SET LOCAL enable_bitmapscan = off
+
 -- name: claim_due
 -- Lease what is to run now and record its runs, in one statement: what is due by its schedule and
 -- what people asked for and lost its worker; or, for the sweep, whatever else lost its worker.
@@ -72,7 +79,7 @@ shares AS MATERIALIZED (
         WHERE e.tenant_id = due_tenants.id
           AND e.next_run_at BETWEEN (SELECT beginning FROM clock) AND (SELECT horizon FROM clock)
           AND claimable_from(e) <= (SELECT now FROM clock)
-          AND e.runs_on = $17
+          AND e.runs_on || '' = $17  -- not by the index of these workers, which holds everybody's
           AND (e.host <> ALL ($11::text[])
                OR (e.tenant_id, e.host) NOT IN (SELECT * FROM full_hosts))
         ORDER BY e.next_run_at
@@ -211,7 +218,10 @@ meta AS MATERIALIZED (
         (SELECT max(id::text)::uuid FROM tenant_walk HAVING count(*) >= $15) AS last_tenant_id
     FROM clock
 )
-SELECT meta.*, leased.*
+SELECT
+    meta.*, run_id, endpoint_id, tenant_id, job_id, endpoint_name, target, secret_headers, host,
+    slot_at, next_source, epoch, first_claimed_at, attempt, is_manual, started_at, is_paused,
+    is_archived
 FROM meta LEFT JOIN leased ON true
 
 -- name: renew
