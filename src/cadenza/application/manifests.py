@@ -4,11 +4,13 @@ transaction.
 The difference is computed once: what is shown to the owner is what is written.
 """
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
+from weakref import WeakValueDictionary
 
 from cadenza.application.endpoints import new_endpoint, redefinition
 from cadenza.application.grants import revoke_grants_of_endpoints
@@ -77,12 +79,19 @@ class Manifests:
     schedules: ScheduleManifests
     graphs: GraphTargets
     new_id: Callable[[], UUID]
+    _turns: WeakValueDictionary[UUID, asyncio.Lock] = field(
+        default_factory=WeakValueDictionary[UUID, asyncio.Lock], init=False, repr=False
+    )
+
+    def _turn(self, tenant_id: UUID) -> asyncio.Lock:
+        """One file of a tenant at a time: those that wait keep no transaction open."""
+        return self._turns.setdefault(tenant_id, asyncio.Lock())
 
     async def export(
         self, caller: Caller
     ) -> tuple[Sequence[JobDefinition], Sequence[DeclaredSchedule]]:
         """Everything that is not archived or deleted, by name. Secrets appear by name only."""
-        async with self.store.transaction() as tx:
+        async with self._turn(caller.tenant_id), self.store.transaction() as tx:
             present = await _read(tx, caller.tenant_id)
             stored = await tx.declared_schedules(caller.tenant_id)
         return await present.definitions(with_secrets=False), [row.declared for row in stored]
@@ -91,7 +100,7 @@ class Manifests:
         """What applying the file would change."""
         schedules = await self.schedules.wanted(caller, wanted.schedules)
         jobs, _ = await self._checked(caller, wanted.jobs)
-        async with self.store.transaction() as tx:
+        async with self._turn(caller.tenant_id), self.store.transaction() as tx:
             present = await _read(tx, caller.tenant_id, wanted.about)
             stored, now = await tx.declared_schedules(caller.tenant_id), await tx.time()
         prune_schedules = prune and wanted.about is None
@@ -112,7 +121,7 @@ class Manifests:
         """Apply all changes or none, one apply at a time per tenant; returns what changed."""
         schedules = await self.schedules.wanted(caller, wanted.schedules)
         jobs, accounts = await self._checked(caller, wanted.jobs)
-        async with self.store.transaction() as tx:
+        async with self._turn(caller.tenant_id), self.store.transaction() as tx:
             _, now = await tx.lock_tenant(caller.tenant_id)
             await tx.lock_jobs(caller.tenant_id)
             present = await _read(tx, caller.tenant_id, wanted.about)

@@ -162,7 +162,8 @@ class Database:
             async with asyncio.timeout(RELEASE_SECONDS):
                 await transaction.rollback()
         except (TimeoutError, *PASSING):
-            connection.terminate()
+            if _is_open(connection):  # else the server has ended it, and said why
+                connection.terminate()
 
     async def fetch(self, statement: str, *values: Any) -> list[asyncpg.Record]:
         async with self.connection() as connection:
