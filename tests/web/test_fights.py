@@ -2,7 +2,11 @@
 
 import asyncio
 from typing import Any
+from uuid import UUID
 
+import asyncpg
+
+from tests.postgres import SHARED, url_of
 from tests.web.support import Site
 
 ROUNDS = 40
@@ -59,3 +63,30 @@ async def test_a_pause_during_an_apply_is_not_taken_back_by_it(postgres_site: Si
         stored = (await ours.ask("GET", f"/jobs/{job['id']}")).json()
         assert stored["paused"]
         await ours.ask("POST", f"/jobs/{job['id']}/resume", json={})
+
+
+async def test_requests_that_wait_for_a_lock_of_their_tenant_leave_connections_to_others(
+    postgres_site: Site,
+) -> None:
+    """A large file that is being applied holds its jobs for seconds."""
+    ours, theirs = postgres_site.ours, postgres_site.theirs
+    job = await ours.job()
+    await theirs.job()
+    waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+    lock = "SELECT FROM jobs WHERE id = $1 FOR UPDATE"
+    applying = await asyncpg.connect(url_of(SHARED))
+    async with asyncio.TaskGroup() as group:
+        try:
+            async with applying.transaction():
+                await applying.execute(lock, UUID(job["id"]))
+                changes = [
+                    group.create_task(ours.ask("PATCH", f"/jobs/{job['id']}", json={"name": name}))
+                    for name in map(str, range(20))
+                ]
+                while await applying.fetchval(waiting) < 2:  # noqa: ASYNC110 - PostgreSQL has no event
+                    await asyncio.sleep(0.01)
+                answers = [await theirs.ask("GET", "/jobs") for _ in range(5)]
+        finally:
+            await applying.close()
+    assert [answer.status_code for answer in answers] == [200] * 5
+    assert {change.result().status_code for change in changes} == {200}

@@ -1,7 +1,7 @@
 """Bodies that cost more to read than to send: nobody else waits for them."""
 
 import asyncio
-from time import process_time
+from time import process_time, thread_time
 from typing import Any
 
 import pytest
@@ -45,6 +45,28 @@ async def test_while_a_large_body_is_read_others_are_served(site: Site) -> None:
         served += 1
     assert (await reading).status_code == 422
     assert served >= 3
+
+
+def large_file(every: str) -> dict[str, Any]:
+    endpoints = [
+        {"name": f"e{number}", "every": every, "url": f"https://shop.example/{number}"}
+        for number in range(1000)
+    ]
+    return {"jobs": [{"name": f"job {number}", "endpoints": endpoints} for number in range(3)]}
+
+
+async def test_while_a_large_file_is_applied_others_are_served(postgres_site: Site) -> None:
+    ours = postgres_site.ours
+    await ours.done("PUT", "/manifest", large_file("1h"))
+    turns: list[float] = []  # the work that was done while somebody else waited for the loop
+    with at_most(60):  # and without collections, which are none of ours
+        applying = asyncio.create_task(ours.done("PUT", "/manifest", large_file("2h")))
+        while not applying.done():
+            before = thread_time()
+            await asyncio.sleep(0)
+            turns.append(thread_time() - before)
+    assert (await applying)["counts"]["update"] == 3000
+    assert max(turns) < sum(turns) / 10
 
 
 async def test_a_file_that_is_wrong_in_every_line_is_refused_with_the_first_hundred(

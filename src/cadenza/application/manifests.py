@@ -4,15 +4,18 @@ transaction.
 The difference is computed once: what is shown to the owner is what is written.
 """
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
+from weakref import WeakValueDictionary
 
 from cadenza.application.endpoints import new_endpoint, redefinition
 from cadenza.application.grants import revoke_grants_of_endpoints
 from cadenza.application.graph_targets import GraphTargets
+from cadenza.application.in_turns import in_turns
 from cadenza.application.jobs import account_names
 from cadenza.application.ports.catalogue import StoredEndpoint, StoredJob
 from cadenza.application.ports.store import Channel, EndpointChange, Store, Transaction
@@ -24,7 +27,7 @@ from cadenza.domain.analysis import changes_its_state
 from cadenza.domain.billing import Account
 from cadenza.domain.cron import Cron
 from cadenza.domain.definition import EndpointDefinition, JobDefinition, declared, with_declared
-from cadenza.domain.difference import Change, ChangeKind, Definition, difference
+from cadenza.domain.difference import Change, ChangeKind, Definition, differences
 from cadenza.domain.endpoint import Endpoint, Job
 from cadenza.domain.errors import InvalidFields, InvalidInput
 from cadenza.domain.graph_target import GraphTarget
@@ -53,11 +56,16 @@ class Declared:
     jobs: dict[str, StoredJob]
     endpoints: dict[tuple[str, str], StoredEndpoint]
 
-    def definitions(self, *, with_secrets: bool) -> list[JobDefinition]:
+    async def definitions(self, *, with_secrets: bool) -> list[JobDefinition]:
+        definitions = await in_turns(
+            replace(
+                stored.definition, target=stored.opened_target if with_secrets else stored.target
+            )
+            for stored in self.endpoints.values()
+        )
         by_job: dict[str, list[EndpointDefinition]] = defaultdict(list)
-        for (job_name, _), stored in self.endpoints.items():
-            target = stored.opened_target if with_secrets else stored.target
-            by_job[job_name].append(replace(stored.definition, target=target))
+        for (job_name, _), definition in zip(self.endpoints, definitions, strict=True):
+            by_job[job_name].append(definition)
         return [
             replace(declared(stored.job), endpoints=tuple(by_job[name]))
             for name, stored in self.jobs.items()
@@ -71,26 +79,34 @@ class Manifests:
     schedules: ScheduleManifests
     graphs: GraphTargets
     new_id: Callable[[], UUID]
+    _turns: WeakValueDictionary[UUID, asyncio.Lock] = field(
+        default_factory=WeakValueDictionary[UUID, asyncio.Lock], init=False, repr=False
+    )
+
+    def _turn(self, tenant_id: UUID) -> asyncio.Lock:
+        """One file of a tenant at a time: those that wait keep no transaction open."""
+        return self._turns.setdefault(tenant_id, asyncio.Lock())
 
     async def export(
         self, caller: Caller
     ) -> tuple[Sequence[JobDefinition], Sequence[DeclaredSchedule]]:
         """Everything that is not archived or deleted, by name. Secrets appear by name only."""
-        async with self.store.transaction() as tx:
+        async with self._turn(caller.tenant_id), self.store.transaction() as tx:
             present = await _read(tx, caller.tenant_id)
             stored = await tx.declared_schedules(caller.tenant_id)
-        return present.definitions(with_secrets=False), [row.declared for row in stored]
+        return await present.definitions(with_secrets=False), [row.declared for row in stored]
 
     async def compare(self, caller: Caller, wanted: Wanted, *, prune: bool) -> Sequence[AnyChange]:
         """What applying the file would change."""
         schedules = await self.schedules.wanted(caller, wanted.schedules)
         jobs, _ = await self._checked(caller, wanted.jobs)
-        async with self.store.transaction() as tx:
+        async with self._turn(caller.tenant_id), self.store.transaction() as tx:
             present = await _read(tx, caller.tenant_id, wanted.about)
             stored, now = await tx.declared_schedules(caller.tenant_id), await tx.time()
         prune_schedules = prune and wanted.about is None
+        before = await present.definitions(with_secrets=True)
         return (
-            *difference(present.definitions(with_secrets=True), jobs, prune=prune),
+            *await in_turns(differences(before, jobs, prune=prune)),
             *self.schedules.difference(stored, schedules, now, prune=prune_schedules),
         )
 
@@ -105,15 +121,15 @@ class Manifests:
         """Apply all changes or none, one apply at a time per tenant; returns what changed."""
         schedules = await self.schedules.wanted(caller, wanted.schedules)
         jobs, accounts = await self._checked(caller, wanted.jobs)
-        async with self.store.transaction() as tx:
+        async with self._turn(caller.tenant_id), self.store.transaction() as tx:
             _, now = await tx.lock_tenant(caller.tenant_id)
             await tx.lock_jobs(caller.tenant_id)
             present = await _read(tx, caller.tenant_id, wanted.about)
             stored = await tx.declared_schedules(caller.tenant_id)
-            before = present.definitions(with_secrets=True)
+            before = await present.definitions(with_secrets=True)
             by_name = {job.name: job for job in before}
             jobs = [completed(job, by_name.get(job.name)) for job in jobs]
-            changes = difference(before, jobs, prune=prune)
+            changes = await in_turns(differences(before, jobs, prune=prune))
             prune_schedules = prune and wanted.about is None
             others = self.schedules.difference(stored, schedules, now, prune=prune_schedules)
             await self._write(tx, caller, changes, present, accounts, now)
@@ -163,10 +179,11 @@ class Manifests:
         }
         new = [job for name, job in jobs.items() if name not in present.jobs]
         saved = [job for name, job in jobs.items() if present.jobs.get(name, job) is not job]
+        created = [change for change in of_endpoints if change.kind is ChangeKind.CREATE]
+        begun = await in_turns(self._begun(jobs[change.job], change.after) for change in created)
         added = [
-            await self._added(tx, caller, jobs[change.job], change.after, accounts)
-            for change in of_endpoints
-            if change.kind is ChangeKind.CREATE
+            (endpoint, await self.graphs.authorised(tx, caller, endpoint.id, target, accounts))
+            for endpoint, target in begun
         ]
         if saved:
             await tx.save_jobs(saved)
@@ -191,19 +208,10 @@ class Manifests:
         assert isinstance(change.after, JobDefinition)
         return replace(stored, job=with_declared(stored.job, change.after, self.new_id))
 
-    async def _added(
-        self,
-        tx: Transaction,
-        caller: Caller,
-        job: StoredJob,
-        definition: Definition | None,
-        accounts: Sequence[Account],
-    ) -> tuple[Endpoint, Target]:
+    def _begun(self, job: StoredJob, definition: Definition | None) -> tuple[Endpoint, Target]:
         assert isinstance(definition, EndpointDefinition)
         endpoint = new_endpoint(self.new_id(), job, definition)
-        wanted = definition.target
-        target = await self.graphs.authorised(tx, caller, endpoint.id, wanted, accounts)
-        return steering.begin(endpoint, job.read_at, self.cron), target
+        return steering.begin(endpoint, job.read_at, self.cron), definition.target
 
     async def _changed(
         self,
@@ -229,7 +237,7 @@ class Manifests:
         archived = [endpoint_id for endpoint_id, wish in wanted.items() if wish is None]
         if archived:
             await revoke_grants_of_endpoints(tx, caller, archived)
-        return [self._change(stored, wanted[stored.endpoint.id]) for stored in locked]
+        return await in_turns(self._change(stored, wanted[stored.endpoint.id]) for stored in locked)
 
     def _change(self, stored: StoredEndpoint, wanted: Definition | None) -> EndpointChange:
         if isinstance(wanted, EndpointDefinition):

@@ -1,4 +1,4 @@
-"""What the present task works on, for log lines."""
+"""What the present task works on: for log lines, and so that tenants share what is scarce."""
 
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -18,3 +18,16 @@ class PresentRequest:
 
 
 present_request: ContextVar[PresentRequest | None] = ContextVar("cadenza_request", default=None)
+
+
+def present_tenant() -> UUID | None:
+    """Whose request to the API this is; None outside of one, and before it is authenticated."""
+    request = present_request.get()
+    return None if request is None else request.tenant_id
+
+
+def note_tenant(tenant_id: UUID) -> None:
+    """It is known now whose request this is."""
+    request = present_request.get()
+    if request is not None:
+        request.tenant_id = tenant_id

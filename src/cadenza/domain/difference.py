@@ -42,15 +42,20 @@ def difference(
     Stored secrets are open, or `Secret(KEPT)` where they do not open. InvalidFields with every
     secret that should be kept and is not stored.
     """
+    return tuple(differences(stored, wanted, prune=prune))
+
+
+def differences(
+    stored: Sequence[JobDefinition], wanted: Sequence[JobDefinition], *, prune: bool
+) -> Iterator[Change]:
+    """The same, one after the other."""
     if missing := list(_secrets_missing(stored, wanted)):
         raise InvalidFields(missing)
     present = {job.name: job for job in stored}
-    changes: list[Change] = []
     for job in wanted:
-        changes += _job_changes(present.pop(job.name, None), job, prune=prune)
+        yield from _job_changes(present.pop(job.name, None), job, prune=prune)
     for job in present.values() if prune else ():
-        changes += _job_changes(job, None, prune=True)
-    return tuple(changes)
+        yield from _job_changes(job, None, prune=True)
 
 
 def _secrets_missing(

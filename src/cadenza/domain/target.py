@@ -171,8 +171,10 @@ def keeping_secrets(wanted: Target, stored: Target | None, path: str = "secret_h
 
 def secrets_missing(wanted: Target, stored: Target | None, path: str) -> Iterator[InvalidInput]:
     """Every secret that should be kept and cannot be."""
+    if not (secrets := secrets_of(wanted)):
+        return
     present, is_moved = secrets_of(stored), not have_same_origin(wanted, stored)
-    for name, secret in secrets_of(wanted).items():
+    for name, secret in secrets.items():
         other = _in_another_case(name, present)
         if secret.value != KEPT or (name in present and not is_moved):
             continue

@@ -391,3 +391,17 @@ async def test_a_connection_that_the_server_ended_is_replaced() -> None:
         await asyncio.sleep(0.1)
         used = [await _backend(database) for _ in range(4)]
         assert ended not in used
+
+
+async def test_a_session_that_the_server_ended_is_told_in_the_servers_words() -> None:
+    """As it does with one that has asked nothing in a transaction for too long."""
+    async with opened(server_url()) as database, opened(server_url()) as other:
+        with pytest.raises(StoreUnavailable) as ended:
+            async with database.transaction() as connection:
+                await connection.execute("SET LOCAL idle_in_transaction_session_timeout = '50ms'")
+                pid = await connection.fetchval("SELECT pg_backend_pid()")
+                alive = "SELECT count(*) FROM pg_stat_activity WHERE pid = $1"
+                while await other.fetchval(alive, pid):  # noqa: ASYNC110 - the server ends it
+                    await asyncio.sleep(0.01)
+                await connection.fetchval("SELECT 1")
+    assert "terminate()" not in str(ended.value)

@@ -14,7 +14,9 @@ from asyncpg.pool import PoolConnectionProxy
 from asyncpg.transaction import Transaction
 
 from cadenza.adapters.postgres.hosts import CONNECT_SECONDS, Hosts
+from cadenza.adapters.postgres.room import Room
 from cadenza.adapters.postgres.sockets import Base, WatchedConnection
+from cadenza.application.present import present_tenant
 from cadenza.domain.errors import InstallationError, StoreUnavailable
 
 T = TypeVar("T")
@@ -78,8 +80,7 @@ class Database:
         self._where = shown_url(url)
         self.pooler = pooler
         self._limit = connections
-        self._room = asyncio.Semaphore(connections)
-        self._waiting = [0]  # shared with those that are in a hurry
+        self._room = Room(connections)  # shared with those that are in a hurry
         self._idle: list[tuple[Connection, float]] = []  # and since when
         self._within: float | None = None
 
@@ -92,13 +93,14 @@ class Database:
     @property
     def use(self) -> "PoolUse":
         idle = len(self._idle)
-        return PoolUse(self._limit, self._pool.get_size() - idle, idle, self._waiting[0])
+        return PoolUse(self._limit, self._pool.get_size() - idle, idle, self._room.waiting)
 
     @asynccontextmanager
     async def connection(self) -> AsyncGenerator[Connection]:
         try:
             async with asyncio.timeout(self._within):
-                await self._enter()
+                tenant_id = present_tenant()
+                await self._room.enter(tenant_id, CONNECT_SECONDS)
                 try:
                     connection = await self._take()
                     try:
@@ -110,7 +112,7 @@ class Database:
                         raise
                     self._idle.append((connection, monotonic()))
                 finally:
-                    self._room.release()
+                    self._room.leave(tenant_id)
         except TimeoutError as error:
             await self._drop_idle()
             raise _away(self._where, error) from error
@@ -127,17 +129,6 @@ class Database:
             if _is_open(connection):
                 connection.terminate()
             await self._give_up(connection)
-
-    async def _enter(self) -> None:
-        if self._room.locked():
-            self._waiting[0] += 1
-            try:
-                async with asyncio.timeout(CONNECT_SECONDS):
-                    await self._room.acquire()
-            finally:
-                self._waiting[0] -= 1
-        else:
-            await self._room.acquire()
 
     async def _take(self) -> Connection:
         while self._idle:
@@ -171,7 +162,8 @@ class Database:
             async with asyncio.timeout(RELEASE_SECONDS):
                 await transaction.rollback()
         except (TimeoutError, *PASSING):
-            connection.terminate()
+            if _is_open(connection):  # else the server has ended it, and said why
+                connection.terminate()
 
     async def fetch(self, statement: str, *values: Any) -> list[asyncpg.Record]:
         async with self.connection() as connection:

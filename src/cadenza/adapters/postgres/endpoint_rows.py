@@ -14,6 +14,7 @@ from cadenza.adapters.postgres.targets import (
     stored_endpoint,
     target_values,
 )
+from cadenza.application.in_turns import A_TURN, in_turns
 from cadenza.application.ports.catalogue import StoredEndpoint
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.application.ports.store import EndpointChange
@@ -27,7 +28,7 @@ class PostgresEndpointRows:
     spread: timedelta
 
     async def insert_endpoints(self, endpoints: Sequence[tuple[Endpoint, Target]]) -> None:
-        values = [
+        values = await in_turns(
             (
                 *endpoint_values(endpoint),
                 endpoint.tenant_id,
@@ -36,7 +37,7 @@ class PostgresEndpointRows:
                 *self._target_values(endpoint, target)[:4],
             )
             for endpoint, target in endpoints
-        ]
+        )
         async with translated_unique_violations(*(endpoint.name for endpoint, _ in endpoints)):
             await self.connection.executemany(query("insert_endpoint"), values)
 
@@ -53,7 +54,7 @@ class PostgresEndpointRows:
 
     async def lock_endpoints(self, endpoint_ids: Sequence[UUID]) -> Sequence[StoredEndpoint]:
         rows = await self.connection.fetch(query("lock_endpoints"), list(endpoint_ids))
-        return [stored_endpoint(row, self.spread) for row in rows]
+        return await in_turns(stored_endpoint(row, self.spread) for row in rows)
 
     async def lock_own_endpoints(
         self, tenant_id: UUID, endpoint_ids: Sequence[UUID]
@@ -76,25 +77,27 @@ class PostgresEndpointRows:
         return [stored_endpoint(row, self.spread) for row in rows]
 
     async def declared_endpoints(self, tenant_id: UUID) -> Sequence[StoredEndpoint]:
-        rows = await self.connection.fetch(query("declared_endpoints"), tenant_id)
-        return [stored_endpoint(row, self.spread, headers_that_open(self.box, row)) for row in rows]
+        # By a cursor: the server ends a transaction in which nothing is asked for seconds.
+        rows = self.connection.cursor(query("declared_endpoints"), tenant_id, prefetch=A_TURN)
+        return [
+            stored_endpoint(row, self.spread, headers_that_open(self.box, row))
+            async for row in rows
+        ]
 
     async def save_endpoints(self, changes: Sequence[EndpointChange]) -> None:
-        targets = [
+        targets = await in_turns(
             (change.endpoint.id, *self._target_values(change.endpoint, change.target))
             for change in changes
             if change.target is not None
-        ]
+        )
         if targets:
             await self.connection.executemany(query("set_target"), targets)
+        values = await in_turns(
+            (*endpoint_values(change.endpoint), change.is_news, change.raises_revision)
+            for change in changes
+        )
         async with translated_unique_violations(*(change.endpoint.name for change in changes)):
-            await self.connection.executemany(
-                query("save_endpoint"),
-                [
-                    (*endpoint_values(change.endpoint), change.is_news, change.raises_revision)
-                    for change in changes
-                ],
-            )
+            await self.connection.executemany(query("save_endpoint"), values)
 
     async def sibling_ids(self, endpoint: Endpoint) -> Mapping[str, UUID]:
         rows = await self.connection.fetch(query("sibling_ids"), endpoint.job_id, endpoint.id)

@@ -6,7 +6,7 @@ from typing import Annotated
 from fastapi import Depends, Request, Response, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
-from cadenza.application.present import present_request
+from cadenza.application.present import note_tenant
 from cadenza.domain.access import Caller, Scope
 from cadenza.domain.errors import NotAllowed
 from cadenza.web.api.dependencies import (
@@ -53,8 +53,7 @@ def _caller(scope: Scope) -> Callable[..., Awaitable[Caller]]:
             )
         response.headers.update(allowance.headers)
         request.state.caller = known
-        if (present := present_request.get()) is not None:
-            present.tenant_id = known.tenant_id
+        note_tenant(known.tenant_id)
         if not known.may(scope):
             raise NotAllowed(f"this needs a key with the scope {scope}, {OF_A_ROLE[scope]}")
         return known

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from fastapi import Body
 from pydantic import PlainValidator
+from starlette.responses import Response
 
 from cadenza.application.manifests import Wanted
 from cadenza.domain.definition import JobDefinition
@@ -55,11 +56,16 @@ async def apply_manifest(
     return await off_the_loop(applied_manifest_response, changes, warnings, dry_run=dry_run)
 
 
-@routes.get("", response_model_exclude_unset=True)
-async def export_manifest(caller: Reader, dependencies: ApiDependencies) -> ManifestDocument:
+@routes.get("", response_model=ManifestDocument)
+async def export_manifest(caller: Reader, dependencies: ApiDependencies) -> Response:
     """Everything that has not ended, as a file that changes nothing when it is applied."""
     jobs, schedules = await dependencies.manifests.export(caller)
-    return await off_the_loop(_document, jobs, schedules)  # thousands take a while
+    content = await off_the_loop(_exported, jobs, schedules)  # thousands take a while
+    return Response(content, media_type="application/json")
+
+
+def _exported(jobs: Sequence[JobDefinition], schedules: Sequence[DeclaredSchedule]) -> str:
+    return _document(jobs, schedules).model_dump_json(by_alias=True, exclude_unset=True)
 
 
 def _document(

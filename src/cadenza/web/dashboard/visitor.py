@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from fastapi import Depends, Request
 from starlette.responses import Response
 
+from cadenza.application.present import note_tenant
 from cadenza.domain.access import Caller, Scope
 from cadenza.domain.errors import CadenzaError, NotAllowed
 from cadenza.domain.sign_in import LASTS, form_token_of, is_form_token
@@ -74,6 +75,8 @@ async def visitor_of(request: Request) -> Visitor | None:
         token = request.cookies.get(SIGN_IN_COOKIE)
         dependencies: Dependencies = request.app.state.dependencies
         caller = await dependencies.sign_ins.caller_of(token) if token else None
+        if caller is not None:
+            note_tenant(caller.tenant_id)
         request.state.visitor = Visitor(caller, token) if caller and token else None
     return request.state.visitor
 
