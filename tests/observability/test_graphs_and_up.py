@@ -92,5 +92,4 @@ def _child(parent: int, name: str) -> int:
         capture_output=True, text=True, check=True,
     ).stdout  # fmt: skip
     (line,) = [line for line in listed.splitlines() if line.rstrip().endswith(f" {name}")]
-    assert sys.executable.rsplit("/", 1)[0] in line
     return int(line.split()[0])
