@@ -7,6 +7,7 @@ the database, and begins when it is sent its environment; where `up` ends before
 
 import asyncio
 import ctypes
+import gc
 import json
 import os
 import signal
@@ -83,6 +84,7 @@ def forked(programs: Iterable[Program], load: Load, run: Run) -> dict[str, Forke
     """By name. `load` and `run` are called there."""
     made: dict[str, Forked] = {}
     ours: list[int] = []
+    gc.freeze()  # so that a collection in a process does not copy every page
     for program in programs:
         readable, writable = os.pipe()
         ours.append(writable)
