@@ -39,6 +39,13 @@ $(READY): pyproject.toml constraints.txt
 .PHONY: install
 install: $(READY) ## Make .venv and install Cadenza with its development tools
 
+# Compiled once, and not by five programs at their first start; nor at every start, where
+# PYTHONDONTWRITEBYTECODE is set.
+COMPILED := .venv/.compiled
+$(COMPILED): $(RUNNING) $(shell find src -name '*.py')
+	@$(BIN)/python -m compileall -q src
+	@touch $@
+
 # The graphs of examples/graphs, where no others are named, and the price of the model they use.
 EXAMPLE_GRAPHS = CADENZA_GRAPH_FILES="$${CADENZA_GRAPH_FILES:-examples/graphs/langgraph.json}" \
 	CADENZA_GRAPH_FUNCTIONS="$${CADENZA_GRAPH_FUNCTIONS:-digest:digest}" \
@@ -49,11 +56,11 @@ EXAMPLE_GRAPHS = CADENZA_GRAPH_FILES="$${CADENZA_GRAPH_FILES:-examples/graphs/la
 UP ?=
 
 .PHONY: up
-up: $(RUNNING) ## Run Cadenza on this machine: database, API, workers and a sample service
+up: $(COMPILED) ## Run Cadenza on this machine: database, API, workers and a sample service
 	@$(EXAMPLE_GRAPHS) $(BIN)/cadenza up $(UP)
 
 .PHONY: sim
-sim: $(RUNNING) ## Live through a flash sale in simulated time
+sim: $(COMPILED) ## Live through a flash sale in simulated time
 	@$(BIN)/cadenza sim flash-sale
 
 # What the tests drive of the system, as command:package. Playwright's own browser is never downloaded.

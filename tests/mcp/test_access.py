@@ -1,6 +1,8 @@
 """/mcp is under the API's keys, scopes and limits; what tools do is in the audit log."""
 
 import asyncio
+import subprocess
+import sys
 from typing import Any
 
 import httpx2 as httpx
@@ -26,6 +28,25 @@ async def test_without_a_key_nothing_is_said(site: Site) -> None:
         assert answer.headers["content-type"] == "application/problem+json"
         assert answer.headers["www-authenticate"].startswith("Bearer")
         assert "tools" not in answer.text
+
+
+async def test_a_library_that_does_not_fit_is_as_one_that_is_missing(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "cadenza.mcp.http", None)
+    for _ in range(2):
+        answer = await _post(site, **bearer(site.ours.keys[READ]))
+        assert (answer.status_code, answer.json()["detail"]) == (404, NOT_INSTALLED)
+
+
+def test_the_api_starts_without_loading_what_only_assistants_need() -> None:
+    code = (
+        "import sys; from cadenza.roots.api import add_mcp, create_app;"
+        "from cadenza.web.api.app import storeless_app; add_mcp(storeless_app());"
+        "print(*sys.modules)"
+    )
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout
+    assert not {b"mcp", b"mcp_types", b"prompt_toolkit", b"pydantic_ai"} & set(loaded.split())
 
 
 async def test_a_key_that_expired_opens_nothing(site: Site) -> None:

@@ -60,7 +60,7 @@ class Program:
             ["ps", "-o", "pid=,args=", "--ppid", str(self.process.pid)],
             capture_output=True, text=True, check=False,
         ).stdout  # fmt: skip
-        named = re.findall(r"(\d+) .*cadenza\.roots\.main (\w+)", listed)
+        named = re.findall(r"(\d+) .*cadenza(?:\.roots\.main)? (\w+)", listed)
         return {name: int(pid) for pid, name in named}
 
 

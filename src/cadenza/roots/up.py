@@ -4,7 +4,10 @@ import asyncio
 import os
 import secrets
 import sys
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
@@ -25,18 +28,21 @@ from cadenza.adapters.system.worker_program import stop_on_signals
 from cadenza.adapters.telemetry.catalogue import Part
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.demo.model_provider import ModelProvider
+from cadenza.roots.commands import COMMANDS
 from cadenza.roots.first_start import key_at_hand
 from cadenza.roots.observability import shown_programs, watched
 from cadenza.roots.probing import probe_port_of, probed
 from cadenza.roots.program import opened_database, run_program, set_up_logs
 from cadenza.roots.secret_box import secret_box
 from cadenza.roots.settings import Settings, read_settings
+from cadenza.up.forked import Forked, can_fork, forked
 from cadenza.up.sample_service import SamplePort, sample_service
 from cadenza.up.supervisor import Program, Supervisor
-from cadenza.up.welcome import Welcome, path_line
+from cadenza.up.welcome import MAY_FOLLOW, Welcome, path_line
 
 WORKERS = ("scheduler", "planner", "graph-worker", "notifier")
-CADENZA = (sys.executable, "-m", "cadenza.roots.main")
+MAIN = "cadenza.roots.main"
+CADENZA = (sys.executable, "-m", MAIN)
 log = structlog.get_logger()
 cli = typer.Typer()
 
@@ -68,29 +74,59 @@ def up(
     box = secret_box(settings, warn=log.warning)
     ports = SamplePort(settings.data_folder)
     sample_at = ports.chosen(sample_port) if sample else None
-    run_program(settings, lambda url: _up(settings, box, url, host, port, sample_at))
+    programs = _programs(settings, host, port)
+    waiting = _forked(programs) if can_fork() else None
+    supervised = partial(Supervisor, programs, CADENZA, waiting=waiting)
+    address = address_of(host, port)
+    run_program(settings, lambda url: _up(settings, box, url, address, sample_at, supervised))
+
+
+def _programs(settings: Settings, host: str, port: int) -> Sequence[Program]:
+    api = Program("api", ["api", "--host", host, "--port", str(port)])
+    workers = [
+        Program(name, [name], probe_port_of(settings, number), follows=name in MAY_FOLLOW)
+        for number, name in enumerate(WORKERS, start=1)
+    ]
+    return [api, *workers]
+
+
+def _forked(programs: Sequence[Program]) -> Mapping[str, Forked]:
+    for name in WORKERS:
+        _load(name)
+    return forked(programs, _load, _become)
+
+
+def _load(name: str) -> None:
+    import_module(COMMANDS[name].module)
+
+
+def _become(arguments: Sequence[str], environment: Mapping[str, str]) -> None:
+    """The command, as if it had been called."""
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.argv = ["cadenza", *arguments]
+    import_module(MAIN).main()
 
 
 async def _up(
-    settings: Settings, box: SecretBox, url: str, host: str, port: int, sample_port: int | None
+    settings: Settings,
+    box: SecretBox,
+    url: str,
+    address: str,
+    sample_port: int | None,
+    supervised: Callable[..., Supervisor],
 ) -> None:
-    address = address_of(host, port)
     async with opened_database(settings, url) as database:
         await migrate(database)
         await Maintenance(database, timedelta(days=settings.retention_days)).run_once()
         new_key = await key_at_hand(database, box, settings.data_folder, address)
-    api = Program("api", [*CADENZA, "api", "--host", host, "--port", str(port)])
-    workers = [
-        Program(name, [*CADENZA, name], probe_port_of(settings, number))
-        for number, name in enumerate(WORKERS, start=1)
-    ]
     async with (
         watched(settings, "up", (Part.SUPERVISOR,), traced=False) as here,
         probed(settings, here, None),
         sample_service(sample_port, ModelProvider().app()) as sample,
     ):
-        on_change = shown_programs(here.metrics, [api.name, *WORKERS])
-        supervisor = Supervisor([api, *workers], _environment(settings, url), on_change)
+        on_change = shown_programs(here.metrics, ["api", *WORKERS])
+        supervisor = supervised(environment=_environment(settings, url), on_change=on_change)
         stop_on_signals(supervisor)
         welcome = Welcome(
             path_line(Path(sys.argv[0]), os.environ.get("PATH", "")),
@@ -102,6 +138,7 @@ async def _up(
             _key_of_client(settings),
         )
         showing = asyncio.create_task(welcome.show_when_ready(lambda: supervisor.stopping))
+        showing.add_done_callback(lambda _: supervisor.let_follow())
         try:
             await supervisor.run()
         finally:

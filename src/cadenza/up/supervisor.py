@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from threading import Thread
+from typing import Protocol
 
 import structlog
 
@@ -24,22 +25,43 @@ STDIN = 0  # read past Python's own buffer, which would hold a lock at the end
 @dataclass(frozen=True, slots=True)
 class Program:
     name: str
-    command: Sequence[str]
+    arguments: Sequence[str]  # of the `cadenza` command
     environment: Mapping[str, str] = field(default_factory=dict[str, str])  # of it alone
+    follows: bool = False  # it starts once the others are ready
+
+
+class Process(Protocol):
+    async def wait(self) -> int: ...
+
+    def terminate(self) -> None: ...
+
+    def kill(self) -> None: ...
+
+
+class WaitingProcess(Process, Protocol):
+    def begin(self, environment: Mapping[str, str]) -> None: ...
+
+    def close(self) -> None: ...
 
 
 class Supervisor:
     def __init__(
         self,
         programs: Sequence[Program],
+        command: Sequence[str],
         environment: Mapping[str, str],
         on_change: Callable[[str, bool], None] = lambda _name, _runs: None,
+        waiting: Mapping[str, WaitingProcess] | None = None,
     ) -> None:
-        """`on_change` hears which program was started, or has ended."""
+        """`on_change` hears which program was started, or has ended. Programs begin in the process
+        that waits for them, where there is one; after that `command` starts them."""
         self._programs = programs
+        self._command = command
         self._on_change = on_change
         self._environment = {**environment, SUPERVISED: "1"}
-        self._running: dict[str, asyncio.subprocess.Process] = {}
+        self._waiting = dict(waiting or {})
+        self._running: dict[str, Process] = {}
+        self._following = asyncio.Event()
         self._stopping = asyncio.Event()
 
     async def run(self) -> None:
@@ -51,11 +73,16 @@ class Supervisor:
             self._kill_all()
             await asyncio.gather(*(process.wait() for process in self._running.values()))
 
+    def let_follow(self) -> None:
+        """The others are ready, or are not waited for any more."""
+        self._following.set()
+
     def stop(self) -> None:
         """Let every program end gently; a second call kills them."""
         if self.stopping:
             self._kill_all()
         self._stopping.set()
+        self._following.set()
         for process in self._running.values():
             _signal(process.terminate)
 
@@ -71,6 +98,8 @@ class Supervisor:
     async def _keep(self, program: Program) -> None:
         loop = asyncio.get_running_loop()
         pause = FIRST_PAUSE
+        if program.follows:
+            await self._following.wait()
         while not self._stopping.is_set():
             began = loop.time()
             code = await self._run_once(program)
@@ -82,12 +111,13 @@ class Supervisor:
             pause = min(2 * pause, LONGEST_PAUSE)
 
     async def _run_once(self, program: Program) -> int:
-        process = await asyncio.create_subprocess_exec(
-            *program.command,
-            stdin=asyncio.subprocess.PIPE,  # held open by us: it ends when we do
-            env={**self._environment, **program.environment},
-            start_new_session=True,  # a Ctrl-C is ours to pass on
-        )
+        environment = {**self._environment, **program.environment}
+        waiting = self._waiting.pop(program.name, None)
+        if waiting is None:
+            process = await self._started(program, environment)
+        else:
+            waiting.begin(environment)
+            process = waiting
         self._running[program.name] = process
         self._on_change(program.name, True)
         if self._stopping.is_set():
@@ -95,10 +125,20 @@ class Supervisor:
         try:
             return await self._ended(process)
         finally:
+            if waiting is not None:
+                waiting.close()
             del self._running[program.name]
             self._on_change(program.name, False)
 
-    async def _ended(self, process: asyncio.subprocess.Process) -> int:
+    async def _started(self, program: Program, environment: Mapping[str, str]) -> Process:
+        return await asyncio.create_subprocess_exec(
+            *(*self._command, *program.arguments),
+            stdin=asyncio.subprocess.PIPE,  # held open by us: it ends when we do
+            env=environment,
+            start_new_session=True,  # a Ctrl-C is ours to pass on
+        )
+
+    async def _ended(self, process: Process) -> int:
         ended = asyncio.create_task(process.wait())
         stopping = asyncio.create_task(self._stopping.wait())
         await asyncio.wait({ended, stopping}, return_when=asyncio.FIRST_COMPLETED)

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-import cel
-
 from cadenza.adapters.expressions.fields import fields_in, only
+from cadenza.adapters.expressions.library import cel
 from cadenza.adapters.expressions.patterns import STAND_IN, compiled, matches, with_our_matches
 from cadenza.adapters.expressions.shape import (
     TYPES,
