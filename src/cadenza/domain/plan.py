@@ -37,7 +37,7 @@ class Candidate:
     excluded: str | None = None
 
     def record(self, instant: Callable[[datetime], object] = iso) -> dict[str, Any]:
-        record: dict[str, Any] = {"source": self.source, "at": instant(self.at)}
+        record: dict[str, Any] = {"source": str(self.source), "at": instant(self.at)}
         return record if self.excluded is None else {**record, "excluded": self.excluded}
 
     @classmethod
@@ -102,9 +102,10 @@ class Plan:
         """The plan as JSON, stored with the endpoint and with the run that it led to.
 
         A missing field means none: no clamps, no jitter, no exclusion. A writer that can write
-        instants itself passes its own `instant`.
+        instants itself passes its own `instant`. Sources are plain text, for what writes JSON asks
+        an enum for its value, and takes longer over that than over all else.
         """
-        record: dict[str, Any] = {"source": self.source, "winner": self.winner}
+        record: dict[str, Any] = {"source": _text(self.source), "winner": _text(self.winner)}
         record["inputs"] = self.inputs.record(instant)
         if self.next_run_at is not None:
             record["next_run_at"] = instant(self.next_run_at)
@@ -113,7 +114,7 @@ class Plan:
         if self.candidates:
             record["candidates"] = [candidate.record(instant) for candidate in self.candidates]
         if self.clamps:
-            record["clamps"] = list(self.clamps)
+            record["clamps"] = list(map(str, self.clamps))
         if self.note is not None:
             record["note"] = self.note
         if self.session_id is not None:
@@ -141,3 +142,7 @@ def _instant(text: str | None) -> datetime | None:
 
 def _source(text: str | None) -> Source | None:
     return None if text is None else SOURCES[text]
+
+
+def _text(source: Source | None) -> str | None:
+    return None if source is None else str(source)

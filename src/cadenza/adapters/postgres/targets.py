@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from cadenza.adapters.postgres.rows import MILLISECOND, Row, endpoint_of
-from cadenza.adapters.postgres.storable import to_json
+from cadenza.adapters.postgres.storable import from_json, to_json
 from cadenza.application.ports.catalogue import StoredEndpoint
 from cadenza.application.ports.secret_box import SecretBox
 from cadenza.domain.errors import SecretUnreadable
@@ -69,7 +69,7 @@ def target_json(target: Target) -> str:
 @lru_cache(maxsize=10_000)
 def target_of(text: str, sealed: str | None = None) -> Target:
     """Its secrets are there by name."""
-    stored = json.loads(text)
+    stored = from_json(text)
     if stored["kind"] == "graph":
         return _graph_of(stored)
     timeout = stored["timeout_ms"] * MILLISECOND
