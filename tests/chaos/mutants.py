@@ -80,8 +80,8 @@ def _no_renewal(patch: Patch) -> None:
 
 
 def _no_timer(patch: Patch) -> None:
-    async def at_once(_worker: Any, _claim: Any) -> bool:
-        return True
+    async def at_once(executions: Any, _claim: Any) -> Any:
+        return executions._clock.now()
 
     patch.put(Executions, "_wait_for_slot", at_once)
 
@@ -143,7 +143,7 @@ def _no_lease(patch: Patch) -> None:
 
 
 def _no_deadline(patch: Patch) -> None:
-    patch.put(Execution, "guard", lambda _: None)
+    patch.put(Execution, "lose", lambda _: None)
 
 
 def _hints_for_ever(patch: Patch) -> None:

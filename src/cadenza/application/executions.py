@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Container
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from math import inf
 from typing import Generic, Protocol, TypeVar
 from uuid import UUID
 
@@ -53,28 +54,16 @@ class Work(Protocol[C_contra, F]):
 class Execution(Generic[C]):
     claim: C
     lease_ends: float  # by the loop's monotonic clock, a little before the store's
-    lease_timer: asyncio.TimerHandle | None = None  # set while its request is under way
     task: asyncio.Task[None] | None = None
     started_at: datetime | None = None  # None while nothing has been sent
     lost: bool = False
 
-    def hold_until(self, lease_ends: float) -> None:
-        """The lease now ends then, and with it the request."""
-        self.lease_ends = lease_ends
-        if self.lease_timer is not None:
-            self.release()
-            self.guard()
+    @property
+    def is_over(self) -> bool:
+        """It has ended, and perhaps its result waits to be stored."""
+        return self.task is None or self.task.done()
 
-    def guard(self) -> None:
-        loop = asyncio.get_running_loop()
-        self.lease_timer = loop.call_at(self.lease_ends, self._lose)
-
-    def release(self) -> None:
-        if self.lease_timer is not None:
-            self.lease_timer.cancel()
-            self.lease_timer = None
-
-    def _lose(self) -> None:
+    def lose(self) -> None:
         self.lost = True
         if self.task is not None:
             self.task.cancel(OVER)
@@ -139,6 +128,8 @@ class Executions(Generic[C, F]):
         self._give_back = give_back
         self._emit = emit
         self._by_run: dict[UUID, Execution[C]] = {}
+        self._lease_timer: asyncio.TimerHandle | None = None
+        self._looks_at = inf  # when the timer ends
 
     def all_but(self, run_ids: Container[UUID]) -> list[Execution[C]]:
         return [one for one in self._by_run.values() if one.claim.run_id not in run_ids]
@@ -159,12 +150,14 @@ class Executions(Generic[C, F]):
             return
         self._load.add(claim, 1)
         execution.task = asyncio.create_task(self._execute(execution))
+        self._look_at_leases(lease_ends)
 
     async def _execute(self, execution: Execution[C]) -> None:
         claim = execution.claim
         present_claim.set(claim)  # in this task alone
         try:
-            if not await self._wait_for_slot(claim):
+            started_at = await self._wait_for_slot(claim)
+            if started_at is None:
                 await self._give_back([claim])
                 return
             if self._stop.asked.is_set():
@@ -172,10 +165,9 @@ class Executions(Generic[C, F]):
             if asyncio.get_running_loop().time() >= execution.lease_ends:
                 self.drop(claim, "run.lease_lost")
                 return
-            execution.started_at = self._clock.now()
+            execution.started_at = started_at
             self._emit("run.started", claim, slot_at=claim.slot_at, attempt=claim.attempt)
-            execution.guard()
-            self._on_finished(await self._perform(claim, execution.started_at))
+            self._on_finished(await self._perform(claim, started_at))
         except asyncio.CancelledError:
             if execution.lost:
                 self.drop(claim, "run.lease_lost")
@@ -184,17 +176,17 @@ class Executions(Generic[C, F]):
             else:
                 raise
         finally:
-            execution.release()
             self._load.remove(claim)
 
-    async def _wait_for_slot(self, claim: Leased) -> bool:
-        """Whether to start it now. It never starts early: the clock is read again after every
-        sleep. After the clock stepped back, only a retry starts, whose slot had come before."""
-        while (left := claim.slot_at - self._clock.now()) > timedelta(0):
+    async def _wait_for_slot(self, claim: Leased) -> datetime | None:
+        """When it starts; None where it may not. It never starts early: the clock is read again
+        after every sleep. After the clock stepped back, only a retry starts, whose slot had come
+        before."""
+        while (left := claim.slot_at - (now := self._clock.now())) > timedelta(0):
             if left > CLOCK_STEP:
-                return claim.attempt > 1
+                return now if claim.attempt > 1 else None
             await self._clock.sleep(left)
-        return True
+        return now
 
     async def _perform(self, claim: C, started_at: datetime) -> F:
         try:
@@ -213,6 +205,32 @@ class Executions(Generic[C, F]):
         execution = self._by_run.get(claim.run_id)
         if execution is not None and execution.claim.epoch == claim.epoch:  # none that came after
             del self._by_run[claim.run_id]
+
+    # --- Leases ---------------------------------------------------------------------------
+
+    def hold(self, execution: Execution[C], lease_ends: float) -> None:
+        """Its lease now ends then, and with it the request."""
+        execution.lease_ends = lease_ends
+        self._look_at_leases(lease_ends)
+
+    def _look_at_leases(self, at: float) -> None:
+        """At the latest then. One timer serves all: one for each would cost each run some time."""
+        if at < self._looks_at:
+            if self._lease_timer is not None:
+                self._lease_timer.cancel()
+            self._looks_at = at
+            self._lease_timer = asyncio.get_running_loop().call_at(
+                at, self._end_what_lost_its_lease
+            )
+
+    def _end_what_lost_its_lease(self) -> None:
+        now, self._looks_at = asyncio.get_running_loop().time(), inf
+        present = [execution for execution in self._by_run.values() if not execution.is_over]
+        for execution in present:
+            if execution.lease_ends > now:
+                self._look_at_leases(execution.lease_ends)
+            elif execution.started_at is not None:  # else it looks itself, before it starts
+                execution.lose()
 
     # --- Stop -----------------------------------------------------------------------------
 

@@ -226,9 +226,9 @@ class Worker(Generic[C, F]):
         renewal = await self._queue.renew(claims, self._options.lease)
         for execution in executions:
             if execution.claim.run_id in renewal.renewed:
-                execution.hold_until(self._lease_end(asked))
+                self._executions.hold(execution, self._lease_end(asked))
             elif execution.claim.run_id not in renewal.locked:
-                execution.hold_until(asked)
+                self._executions.hold(execution, asked)
         if renewal.locked:
             loop = asyncio.get_running_loop()
             loop.call_later(self._options.retry_store_after.total_seconds(), self.renew_soon)
