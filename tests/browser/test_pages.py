@@ -133,6 +133,15 @@ def test_times_are_by_the_clock_of_the_browser(world: World, person: Person) -> 
     expect(person.page.locator("td .abs").first).to_contain_text("CE")  # CET or CEST
 
 
+def test_the_first_page_ever_says_the_zone_that_it_shows(world: World, person: Person) -> None:
+    endpoint = world.endpoint()
+    person.context.clear_cookies(name="cadenza_zone")
+    page = person.go(f"/jobs/{endpoint['job_id']}")
+    expect(page.locator("#zone")).to_have_text("Europe/Berlin")
+    expect(page.locator(".zone")).to_have_text("Times in Europe/Berlin")
+    expect(page.locator("td .abs").first).to_contain_text("CE")  # CET or CEST
+
+
 def test_a_keyboard_is_enough(world: World, person: Person) -> None:
     world.endpoint("needle")
     page = person.go("/")

@@ -220,6 +220,8 @@ def test_a_rule_is_written_and_tried_while_one_types(world: World, person: Perso
 def test_the_planner_is_stopped_and_started_again(world: World, person: Person) -> None:
     page = person.go("/planner")
     page.get_by_role("button", name="Stop the planner everywhere").click()
-    page.get_by_role("button", name="Restart the planner").click()
+    page.get_by_text("Planner stopped.").wait_for()
+    person.go("/").get_by_text("no rule, detector or model acts").wait_for()
+    person.go("/planner").get_by_role("button", name="Restart the planner").click()
     page.get_by_role("button", name="Stop the planner everywhere").wait_for()
     assert world.done("GET", "/tenant")["rules_mode"] == "act"

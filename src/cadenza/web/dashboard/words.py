@@ -86,6 +86,12 @@ STATES = {
     "hinted": "Off the baseline",
     "archived": "Archived",
 }
+# What happens when a slot of a graph is due while a run of it goes on.
+CONCURRENCY = {
+    "forbid": "a run waits for the previous one, and is skipped when the next is due",
+    "allow": "runs may overlap",
+    "replace": "a run that is still going on is cancelled by the next",
+}
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)")
 
@@ -395,6 +401,7 @@ FILTERS: dict[str, Any] = {
     "call": call_words,
     "action_counts": action_counts,
     "brain": brain_words,
+    "concurrency": CONCURRENCY.get,
     "ending": ending_words,
     "month": month_words,
     "endpoint_states": endpoint_states,

@@ -77,6 +77,7 @@ async def show_overview(
         month=month,
         allowance=allowance,
         tenant=await reads.tenants.get_tenant(tenant_id),
+        stop=await reads.planner_stops.planner_stop(tenant_id),
     )
 
 
