@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cadenza.cli.graphs import workers_here
 from cadenza.cli.runs import run_columns
 from cadenza.cli.tables import GAP, LEAST_ENDPOINT, Column, fitted, short_ids, shorter_endpoint
 
@@ -21,6 +22,10 @@ def test_a_run_tells_why_beside_a_long_id() -> None:
     # Two that were due in the same millisecond, at 80 columns.
     fit = fitted(columns, [8, 10, 7, 7, 6, 26, 18], 80)
     assert fit.dropped == ["took"]
+
+
+def test_a_worker_that_is_away_is_not_counted_with_a_graph() -> None:
+    assert workers_here({"workers": [{"state": "away"}, {"state": "ready"}]}) == 1
 
 
 def test_where_there_is_room_nothing_is_left_out_or_cut() -> None:
