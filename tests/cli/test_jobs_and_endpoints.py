@@ -222,6 +222,14 @@ def test_an_unknown_name_is_told_with_those_nearest_to_it(person: Person) -> Non
     assert person.cadenza("endpoints", "show", "n" * 500).code == 3
 
 
+def test_what_is_deleted_under_a_wrong_name_is_told_with_the_nearest(person: Person) -> None:
+    person.queue("shop/queue")
+    for words in (("endpoints", "shop/quee"), ("jobs", "shopp")):
+        done = person.cadenza(words[0], "delete", words[1], "--yes")
+        assert done.code == 3
+        assert "Did you mean shop" in done.err
+
+
 def test_an_endpoint_of_a_job_that_is_not_there_says_how_to_make_it(person: Person) -> None:
     done = person.cadenza(
         "endpoints", "create", "my shop/x", "--url", "https://a/", "--every", "5m"

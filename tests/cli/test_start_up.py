@@ -99,6 +99,22 @@ def test_every_command_has_help_with_an_example() -> None:
     assert missing == []
 
 
+def test_every_group_shows_an_example() -> None:
+    missing: list[str] = []
+    for name, later in COMMANDS.items():
+        group = loaded(name, later)
+        groups = {name: group} | {
+            f"{name} {own}": inner for own, inner in getattr(group, "commands", {}).items()
+        }
+        missing += [
+            name
+            for name, one in groups.items()
+            if getattr(one, "commands", None)
+            and f"cadenza {name}" not in (one.help or "") + (one.epilog or "")
+        ]
+    assert missing == []
+
+
 def test_help_breaks_where_the_terminal_does_not_where_the_source_does() -> None:
     broken = [name for name, command in _commands() if re.search(r"\S\n\S", command.help or "")]
     assert broken == []

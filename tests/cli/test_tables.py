@@ -1,9 +1,13 @@
 """Tables fit: columns go by their rank, texts are cut before names, and ids stay as they are."""
 
+from typing import Any, cast
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cadenza.cli.graphs import workers_here
+from cadenza.cli.runs import run_columns
 from cadenza.cli.tables import GAP, LEAST_ENDPOINT, Column, fitted, short_ids, shorter_endpoint
 
 NAME = Column("name", str)
@@ -11,6 +15,17 @@ TEXT = Column("why", str, is_text=True)
 ID = Column("id", str, is_id=True)
 FIRST, SECOND = Column("a", str, rank=1), Column("b", str, rank=2)
 COLUMNS = [NAME, FIRST, SECOND, TEXT, ID]
+
+
+def test_a_run_tells_why_beside_a_long_id() -> None:
+    columns = run_columns(cast("Any", None), cast("Any", None), cast("Any", None))
+    # Two that were due in the same millisecond, at 80 columns.
+    fit = fitted(columns, [8, 10, 7, 7, 6, 26, 18], 80)
+    assert fit.dropped == ["took"]
+
+
+def test_a_worker_that_is_away_is_not_counted_with_a_graph() -> None:
+    assert workers_here({"workers": [{"state": "away"}, {"state": "ready"}]}) == 1
 
 
 def test_where_there_is_room_nothing_is_left_out_or_cut() -> None:

@@ -129,8 +129,10 @@ def test_every_json_document_is_read_as_json_has_it(value: Any, indent: Any, asc
     [
         (['cron: "61 * * * *"'], "cadenza.yaml:5:16: jobs[0].endpoints[0].every: every and cron"),
         (["zzz: 1"], "cadenza.yaml:7:9: jobs[0].endpoints[0].zzz: 1 is not valid: there is no"),
-        (["timeout: 2h"], "cadenza.yaml:7:18: jobs[0].endpoints[0].timeout: '2:00:00'"),
-        (["timeout_ms: 7200000"], "cadenza.yaml:7:21: jobs[0].endpoints[0].timeout: '2:00:00'"),
+        (["tiemout: 1s"], "cadenza.yaml:7:9: jobs[0].endpoints[0].tiemout: '1s' is not valid: "
+         "there is no such field; did you mean timeout?"),
+        (["timeout: 2h"], "cadenza.yaml:7:18: jobs[0].endpoints[0].timeout: '2 h'"),
+        (["timeout_ms: 7200000"], "cadenza.yaml:7:21: jobs[0].endpoints[0].timeout: '2 h'"),
         (["headers:", '  "": x'], "cadenza.yaml:8:11: jobs[0].endpoints[0].headers: ''"),
         (["headers: {A: 1}"], "cadenza.yaml:7:22: jobs[0].endpoints[0].headers.A: 1 is not valid"),
         (["headers: {Host: x}"], "cadenza.yaml:7:18: jobs[0].endpoints[0].headers: 'Host'"),

@@ -101,7 +101,7 @@ def delete_endpoint(
     except CommandError as error:
         if error.exit_code is not ExitCode.NOT_FOUND:
             raise
-        endpoint = _archived_endpoint(api, name)
+        endpoint = _archived_endpoint(api, name, error)
     _delete(api, out, f"/endpoints/{endpoint['id']}", endpoint, full_name(endpoint), yes, dry_run)
 
 
@@ -118,7 +118,7 @@ def delete_job(
     except CommandError as error:
         if error.exit_code is not ExitCode.NOT_FOUND:
             raise
-        job = _archived_job(api, name)
+        job = _archived_job(api, name, error)
     _delete(api, out, f"/jobs/{job['id']}", job, f"the job {job['name']}", yes, dry_run)
 
 
@@ -159,18 +159,18 @@ def _count(number: int, what: str) -> str:
 # --- By the names that archived ones had ------------------------------------------------------
 
 
-def _archived_job(api: Api, name: str) -> Item:
+def _archived_job(api: Api, name: str, or_else: CommandError | None = None) -> Item:
     job = by_id(api, "/jobs", name)
     if job is None:
         named = list(api.pages("/jobs", 20, {"name": name, "archived": True}))
         job = _only("job", name, named, itemgetter("name"))
         job = job or by_beginning(api, "job", "/jobs", name)
     if job is None:
-        raise unknown("archived job", name, (), "cadenza jobs list --archived")
+        raise or_else or unknown("archived job", name, (), "cadenza jobs list --archived")
     return job
 
 
-def _archived_endpoint(api: Api, name: str) -> Item:
+def _archived_endpoint(api: Api, name: str, or_else: CommandError | None = None) -> Item:
     job, slash, own = name.partition("/")
     endpoint = None if slash else by_id(api, "/endpoints", name)
     if endpoint is None:
@@ -181,7 +181,8 @@ def _archived_endpoint(api: Api, name: str) -> Item:
         if endpoint is None and not slash:
             endpoint = by_beginning(api, "endpoint", "/endpoints", name)
     if endpoint is None:
-        raise unknown("archived endpoint", name, (), "cadenza endpoints list --state archived")
+        listed = "cadenza endpoints list --state archived"
+        raise or_else or unknown("archived endpoint", name, (), listed)
     return endpoint
 
 

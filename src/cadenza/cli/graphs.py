@@ -29,7 +29,7 @@ def list_graphs(api: Api, out: Output, limit: Limit = 200) -> None:
     columns = [
         Column("graph", lambda graph: graph["graph_id"]),
         Column("state", lambda graph: graph["state"]),
-        Column("workers", lambda graph: len(graph["workers"]), rank=2),
+        Column("workers", workers_here, rank=2),
         Column("labels", lambda graph: ", ".join(_labels(graph)), rank=3, is_text=True),
         Column("seen", lambda graph: out.times.relative(graph["seen_at"]), rank=1),
         Column("problem", lambda graph: graph["problem"] or "", is_text=True),
@@ -64,6 +64,11 @@ def _find(api: Api, graph_id: str) -> Item:
             return graph
     names = (graph["graph_id"] for graph in api.pages("/graphs", MOST_LOOKED_AT))
     raise unknown("graph", graph_id, names, "cadenza graphs list")
+
+
+def workers_here(graph: Item) -> int:
+    """One that was killed is kept for a while, as away."""
+    return sum(worker["state"] != "away" for worker in graph["workers"])
 
 
 def _labels(graph: Item) -> list[str]:

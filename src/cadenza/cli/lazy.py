@@ -81,8 +81,17 @@ def _prepare_help(command: Any) -> None:
         return _with_plain_types(listed(ctx))
 
     command.get_params = get_params
-    for inner in getattr(command, "commands", {}).values():
-        _prepare_help(inner)
+    inner = getattr(command, "commands", {})
+    for one in inner.values():
+        _prepare_help(one)
+    if inner and "Example: " not in (command.help or "") + (command.epilog or ""):
+        command.epilog = next((text for one in inner.values() for text in _examples(one)), None)
+
+
+def _examples(command: Any) -> list[str]:
+    """A group shows that of its first command."""
+    paragraphs = f"{command.help or ''}\n\n{command.epilog or ''}".split("\n\n")
+    return [text for text in paragraphs if text.startswith("Example: ")]
 
 
 def _with_plain_types(parameters: list[Any]) -> list[Any]:

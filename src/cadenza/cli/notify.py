@@ -12,6 +12,7 @@ from cadenza.cli.deliveries import wait_for
 from cadenza.cli.errors import usage
 from cadenza.cli.lookup import find_job, one_of, whole_id
 from cadenza.cli.output import Column, Output
+from cadenza.cli.terminal_text import plain
 from cadenza.cli.times import duration_text
 from cadenza.domain.incident import IncidentKind, Severity
 
@@ -61,7 +62,10 @@ def create_channel(
     """
     url = url or typer.prompt("URL", hide_input=True)
     made = api.create("/notifications/channels", {"name": name, "url": url})
-    out.done(made, f"{made['id']}\n{made['service']}: try it: cadenza notify test '{name}'")
+    out.done(
+        made,
+        f"Created {plain(name)} ({made['service']}). Next: cadenza notify test '{plain(name)}'",
+    )
 
 
 @command(channels, "edit")
@@ -188,7 +192,9 @@ def create_route(
         "tells_recovery": recovery,
     }
     made = api.create("/notifications/routes", body)
-    out.done(made, f"{made['id']}\n{channel} is told from {made['min_severity']} on.")
+    out.done(
+        made, f"Created. {plain(channel)} is notified of incidents from {made['min_severity']} on."
+    )
 
 
 @command(routes, "delete")

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,6 +17,7 @@ from cadenza.cli.errors import CommandError, usage
 from cadenza.cli.output import Column, Output
 from cadenza.cli.recorded_answers import read_answers, stored_answers
 from cadenza.cli.terminal_text import plain
+from cadenza.cli.times import Times
 from cadenza.domain.definition import JobDefinition
 from cadenza.domain.instants import iso
 from cadenza.manifest.files import read_manifest
@@ -66,7 +67,7 @@ def run_rules(
                     stored_answers(api, job, names, out.times.ago("--since", since), limit)
                 )
         records += _records(job, answers, expressions)
-    out.rows(records, COLUMNS, NO_RULES)
+    out.rows(records, _columns(out), NO_RULES)
 
 
 def _jobs(
@@ -109,12 +110,11 @@ def _counted(reasons: Counter[str]) -> list[dict[str, Any]]:
     return [{"reason": reason, "answers": count} for reason, count in reasons.most_common(5)]
 
 
-def _fired(record: dict[str, Any]) -> str:
-    if not record["fired"]:
-        return "never"
-    first, last = record["fired"][0]["at"], record["fired"][-1]["at"]
-    times = len(record["fired"])
-    return f"once, {first}" if times == 1 else f"{times} times, {first} to {last}"
+def _fired(record: dict[str, Any], times: Times) -> str:
+    fired = [times.clock(fire["at"]) for fire in record["fired"]]
+    if len(fired) < 2:
+        return f"once, {fired[0]}" if fired else "never"
+    return f"{len(fired)} times, {fired[0]} to {fired[-1]}"
 
 
 def _why(record: dict[str, Any]) -> str:
@@ -123,10 +123,11 @@ def _why(record: dict[str, Any]) -> str:
     return "; ".join(f"{reason['reason']} ({reason['answers']}×)" for reason in reasons[:2])
 
 
-COLUMNS = (
-    Column("rule", lambda record: f"{record['job']}/{record['rule']}"),
-    Column("answers", lambda record: record["answers"]),
-    Column("held", lambda record: record["held"]),
-    Column("would have fired", _fired, is_text=True),
-    Column("why not", _why, is_text=True),
-)
+def _columns(out: Output) -> Sequence[Column]:
+    return (
+        Column("rule", lambda record: f"{record['job']}/{record['rule']}"),
+        Column("answers", lambda record: record["answers"]),
+        Column("held", lambda record: record["held"]),
+        Column("would have fired", lambda record: _fired(record, out.times), is_text=True),
+        Column("why not", _why, is_text=True),
+    )

@@ -78,7 +78,7 @@ def run_columns(out: Output, names: EndpointNames, me: Myself) -> list[Column]:
         Column("status", lambda run: run["status"]),
         Column("result", run_result, is_text=True),
         Column("took", lambda run: duration_text(run.get("duration_ms")), rank=2),
-        Column("why", lambda run: asked_by(run, me.id_for(run)), rank=1),
+        Column("why", lambda run: asked_by(run, me.id_for(run)), rank=1, is_text=True),
         Column("id", lambda run: run["id"], is_id=True),
     ]
 

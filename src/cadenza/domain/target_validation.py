@@ -226,7 +226,7 @@ def check_storable(field: str, text: str) -> None:
 
 def check_timeout(timeout: timedelta, most: timedelta = MAX_TIMEOUT) -> None:
     if not timedelta(milliseconds=1) <= timeout <= most:
-        raise InvalidInput("timeout", str(timeout), f"from 1 ms to {humanize(most)}")
+        raise InvalidInput("timeout", humanize(timeout), f"from 1 ms to {humanize(most)}")
 
 
 def _check_redirects(redirects: int) -> None:

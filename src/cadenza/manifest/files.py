@@ -100,7 +100,7 @@ def _add(
 def _located(tree: Tree, errors: list[InvalidInput]) -> list[Problem]:
     """In the order of the file; what follows from a problem of the YAML itself is left out."""
     problems = [
-        Problem.of(tree.location_of(error.field, of_key=error.fix == NO_SUCH_FIELD), error)
+        Problem.of(tree.location_of(error.field, of_key=error.fix.startswith(NO_SUCH_FIELD)), error)
         for error in errors
         if not tree.is_broken(error.field)
     ]

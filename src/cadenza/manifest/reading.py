@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
+from difflib import get_close_matches
 from functools import partial
 from typing import Any, cast
 
@@ -17,8 +18,18 @@ from cadenza.domain.queue_target import QueueTarget
 from cadenza.domain.secret import is_secret_field
 from cadenza.domain.target import DEFAULT_TIMEOUT, HttpTarget, Secret, ShellTarget, Target
 from cadenza.manifest.durations import parse_duration
+from cadenza.manifest.field_types import Document
 from cadenza.manifest.limits import read_limits
-from cadenza.manifest.models import EndpointDocument, JobFields
+from cadenza.manifest.models import (
+    EndpointDocument,
+    JobDocument,
+    JobFields,
+    LimitsDocument,
+    PlannerDocument,
+    RuleDocument,
+    ScheduleDocument,
+    ThenDocument,
+)
 from cadenza.manifest.planner import read_planner
 from cadenza.manifest.rules import read_rules
 
@@ -45,6 +56,15 @@ _HEADERS = ("headers", "secret_headers")
 _MERGED = (*_HEADERS, "limits")  # field by field
 Location = tuple[int | str, ...]  # as pydantic has it: ("jobs", 0, "endpoints", 2)
 NO_SUCH_FIELD = "there is no such field"
+_DOCUMENTS: Mapping[str, type[Document]] = {  # by the field that holds them
+    "jobs": JobDocument,
+    "endpoints": EndpointDocument,
+    "rules": RuleDocument,
+    "then": ThenDocument,
+    "planner": PlannerDocument,
+    "limits": LimitsDocument,
+    "schedules": ScheduleDocument,
+}
 _FIXES = {
     "missing": "it is required",
     "extra_forbidden": NO_SUCH_FIELD,
@@ -325,8 +345,19 @@ def _fix(field: str, error: Any) -> str:
         return "it must be text, a list or an object"
     message: str = error["msg"]
     fix, context = _FIXES.get(error["type"]), error.get("ctx", {})
+    if error["type"] == "extra_forbidden":
+        return NO_SUCH_FIELD + _nearest(error["loc"])
     if error["type"] in ("too_short", "too_long") and isinstance(error.get("input"), str):
         fix = _FIXES[f"string_{error['type']}"]  # a text that had more than one way to be read
     if context.get("min_length") == 1 and isinstance(error.get("input"), str):
         return "must not be empty"
     return fix.format(**context) if fix else message.removeprefix("Value error, ")
+
+
+def _nearest(location: Location) -> str:
+    """The field of that document which was probably meant."""
+    names = [part for part in location[:-1] if isinstance(part, str)]
+    document = _DOCUMENTS.get(names[-1]) if names else None
+    known = sorted(document.field_names()) if document is not None else []
+    near = get_close_matches(str(location[-1])[:64], known, n=1)
+    return f"; did you mean {near[0]}?" if near else ""

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
+from uuid import UUID
 
 from cadenza.application.ports.brain import Brain
 from cadenza.domain.definition import JobDefinition
@@ -25,6 +26,7 @@ class Life:
     is_cut: bool  # it ended before the history did: nothing was left to spend
     probes: dict[str, list[datetime]] = field(default_factory=dict[str, list[datetime]])
     sessions: list[Session] = field(default_factory=list[Session])
+    names: Mapping[UUID, str] = field(default_factory=dict[UUID, str])  # of its endpoints
 
     @property
     def failed(self) -> int:
@@ -77,6 +79,6 @@ def _failures(before: int, sessions: Sequence[Session]) -> int:
 
 
 def _life(stage: Stage, end: datetime, *, is_cut: bool) -> Life:
-    names = [row.endpoint.name for row in stage.tables.endpoints.values()]
-    probes = {name: stage.probes(name) for name in names}
-    return Life(end, is_cut, probes, list(stage.tables.sessions.values()))
+    names = {row.endpoint.id: row.endpoint.name for row in stage.tables.endpoints.values()}
+    probes = {name: stage.probes(name) for name in names.values()}
+    return Life(end, is_cut, probes, list(stage.tables.sessions.values()), names)

@@ -37,7 +37,12 @@ def show(comparisons: list[Comparison], life: Life, purse: Purse, out: Output) -
     for comparison in comparisons:
         console().print(table(comparison))
         console().print(timelines(comparison))
-    reasons = dict.fromkeys(session.reasoning for session in life.sessions if session.reasoning)
+    # Of siblings as well: what they do is a part of what happens here.
+    reasons = dict.fromkeys(
+        f"{life.names[session.endpoint_id]}: {session.reasoning}"
+        for session in life.sessions
+        if session.reasoning
+    )
     for reason in list(reasons)[:8]:
         typer.echo(f"  {plain(reason)}")
     if purse.sessions:

@@ -98,6 +98,28 @@ def test_settings_hold_for_the_lines_below_them() -> None:
     assert "line 1: MAILTO: output is not mailed" in notes("MAILTO=me\n@daily a")[0]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# m h dom mon dow user\tcommand\n0 3 * * * deploy ls",
+        "# *  *  *  *  * user-name  command to be executed\n0 3 * * * deploy ls",
+        "0 3 * * * deploy ls\n0 4 * * *\troot\tls",
+    ],
+)
+def test_a_system_crontab_that_is_read_as_a_users_own_is_noticed(text: str) -> None:
+    assert any("add --system" in note for note in notes(text))
+    assert not any("add --system" in note for note in notes(text, system=True))
+
+
+def test_what_a_user_runs_is_not_taken_for_a_user() -> None:
+    assert notes("# m h dom mon dow command\n0 3 * * * rooted /root\n@daily ls") == []
+
+
+def test_a_line_that_is_not_logged_runs_at_its_times() -> None:
+    assert only("-*/15 * * * * ls")["cron"] == "*/15 * * * *"
+    assert only("-0 3 * * * ls")["cron"] == "0 3 * * *"
+
+
 def test_a_system_crontab_names_users() -> None:
     endpoint = only("0 3 * * *  root  ls -l", system=True)
     assert endpoint["command"] == ["ls", "-l"]

@@ -18,7 +18,10 @@ Override = Mapping[str, object]  # {"input", "output", "cache_read"?, "cache_wri
 _PER = Decimal(1_000_000)  # tokens
 _REQUIRED = ("input", "output")
 _FIELDS = (*_REQUIRED, "cache_read", "cache_write")
-_FIX = "a model whose price is known; set one for it in the settings: dollars per million tokens"
+_FIX = (
+    "a model whose price is known; set one, in dollars per million tokens: "
+    'CADENZA_PRICES={"MODEL": {"input": 1, "output": 2}}'
+)
 
 
 class GenaiPrices:

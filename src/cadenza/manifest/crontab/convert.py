@@ -1,6 +1,7 @@
 """From the lines of a crontab to a file for `apply`, with notes on what could not be taken over."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +19,11 @@ _NO_MAIL = "output is not mailed; it is kept with each run"
 _COMMANDS = (
     "commands need CADENZA_SHELL_ALLOWED=true, start in the first of CADENZA_SHELL_FOLDERS and "
     f"not in the user's home, never overlap, and end after {LONGEST} at the latest"
+)
+_USER_HEADING = re.compile(r"^\s*#.*\buser(?:-?name)?\s+command", re.MULTILINE | re.IGNORECASE)
+_USERS = (
+    "the commands seem to begin with a user, as in /etc/crontab: add --system, else the user's "
+    "name is run as a command"
 )
 _SETTING_NOTES = {
     "MAILTO": _NO_MAIL,
@@ -63,11 +69,19 @@ def convert(
             converted.note(line.line, f"{line.name}: {_SETTING_NOTES[line.name]}")
     if timezone is None and any("CRON_TZ" not in entry.settings for entry in entries):
         converted.note(0, "times are taken as UTC: give --timezone where the machine's differs")
+    if not system and entries and _seems_to_name_users(text, entries):
+        converted.note(0, _USERS)
     if any("command" in job["endpoints"][0] for job in converted.documents):
         converted.note(0, _COMMANDS)
     if job is not None and converted.documents:
         converted.documents = [_joined(converted.documents, job)]
     return converted
+
+
+def _seems_to_name_users(text: str, entries: Sequence[Entry]) -> bool:
+    return bool(_USER_HEADING.search(text)) or any(
+        entry.command.startswith(("root ", "root\t")) for entry in entries
+    )
 
 
 def _joined(documents: list[dict[str, Any]], name: str) -> dict[str, Any]:

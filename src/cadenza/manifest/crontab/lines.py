@@ -8,6 +8,7 @@ _SETTING = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([A-Za-z_][A-Za-z0-9_]*))\s*
 _IN_QUOTES = re.compile(r"""^(["'])(.*)\1$""")
 _NICKNAME = re.compile(r"(@\S+)[ \t]+(.*)")
 _FIELDS = re.compile(r"((?:\S+[ \t]+){4}\S+)[ \t]+(.*)")
+_UNLOGGED = re.compile(r"^-(?=[\d*])")  # some crons then write nothing to the system's log
 _USER = re.compile(r"(\S+)[ \t]+(.*)")
 _LIKE_A_SCHEDULE = re.compile(r"(?:@\w+|(?:[\d*][\d*/,\-]*[ \t]+){4}\S+)[ \t]+\S")
 _HEADING = re.compile(r"m(?:in)?\s+h(?:our)?\s+(?:dom|day)", re.IGNORECASE)
@@ -65,6 +66,7 @@ def _line(
     if entry is None:
         return Unread(number, line)
     schedule, command, user = " ".join(entry[1].split()), entry[2], None
+    schedule = _UNLOGGED.sub("", schedule)
     if system and (owned := _USER.fullmatch(command)) is not None:
         user, command = owned[1], owned[2]
     if not command.strip() or (system and user is None):
