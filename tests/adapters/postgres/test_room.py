@@ -43,6 +43,15 @@ async def test_a_tenant_takes_no_more_than_it_leaves() -> None:
     await fifth
 
 
+async def test_one_who_leaves_may_let_two_in() -> None:
+    room = Room(9)
+    await entered(room, OURS, 3)
+    await entered(room, THEIRS, 3)
+    waiting = [await waits(room, THEIRS), await waits(room, OURS)]
+    room.leave(OURS)
+    await asyncio.gather(*waiting)
+
+
 @pytest.mark.parametrize("size", [1, 2, 3])
 async def test_everybody_gets_in_however_little_room_there_is(size: int) -> None:
     room = Room(size)

@@ -44,13 +44,18 @@ class Room:
         self._held[whose] -= 1
         if not self._held[whose]:
             del self._held[whose]
-        for other, turns in self._waiting.items():
+        while (ready := self._first_with_room()) is not None:
+            other, turn = ready
+            self._take(other)
+            self._forget(other, turn)
+            turn.set_result(None)
+
+    def _first_with_room(self) -> tuple[UUID | None, Turn] | None:
+        for whose, turns in self._waiting.items():
             turn = next((turn for turn in turns if not turn.done()), None)
-            if turn is not None and self._has_room_for(other):
-                self._take(other)
-                self._forget(other, turn)
-                turn.set_result(None)
-                return
+            if turn is not None and self._has_room_for(whose):
+                return whose, turn
+        return None
 
     def _has_room_for(self, whose: UUID | None) -> bool:
         return self._free > (0 if whose is None else self._held[whose])
