@@ -3,13 +3,12 @@
 import asyncio
 import signal
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
 from time import time_ns
-from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -147,16 +146,12 @@ class AnswersLost:
         self._lost = False
 
     @asynccontextmanager
-    async def connection(self) -> AsyncIterator[Connection]:
-        async with self._database.connection() as connection:
+    async def transaction(self) -> AsyncIterator[Connection]:
+        async with self._database.transaction() as connection:
             yield connection
-            if not self._lost:
-                self._lost = True
-                raise StoreUnavailable("the line broke")
-
-    async def fetch(self, statement: str, *values: Any) -> Sequence[Any]:
-        async with self.connection() as connection:
-            return await connection.fetch(statement, *values)
+        if not self._lost:
+            self._lost = True
+            raise StoreUnavailable("the line broke")
 
 
 async def test_an_id_that_a_lost_answer_may_have_used_is_not_given_again(world: World) -> None:
