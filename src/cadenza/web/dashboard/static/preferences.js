@@ -25,5 +25,6 @@ export function keepZone() {
   keep("cadenza_zone", zone);
   if (!shown || !zone || shown === zone) return;
   for (const name of document.querySelectorAll("[data-zone]")) name.textContent = zone;
-  document.body.dispatchEvent(new Event("cadenza:changed"));
+  // Not before everything is loaded: htmx would not hear it.
+  window.addEventListener("load", () => document.body.dispatchEvent(new Event("cadenza:changed")));
 }
