@@ -572,13 +572,14 @@ def test_a_claim_that_is_given_back_leaves_the_slot_that_was_due() -> None:
     assert freed == endpoint
 
 
-def test_a_slot_that_is_given_back_stays_where_a_hint_would_move_it() -> None:
+@pytest.mark.parametrize("since", [seconds(-0.15), seconds(0.15)])  # claims are made ahead
+def test_a_slot_that_is_given_back_stays_where_a_hint_would_move_it(since: timedelta) -> None:
     hint = interval_hint(seconds(3), NOON + HOUR)
     endpoint = running_every(minutes(1), min_interval=seconds(4), interval_hint=hint)
     slot = NOON + seconds(4)
     assert endpoint.plan is not None
     due = replace(endpoint, plan=replace(endpoint.plan, next_run_at=slot))
-    freed = steering.given_back(in_flight(due), slot + seconds(0.15), CRON)
+    freed = steering.given_back(in_flight(due), slot + since, CRON)
 
     assert freed.next_run_at == slot
 

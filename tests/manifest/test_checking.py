@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from cadenza.manifest import checking, field_types
 from cadenza.manifest.checking import check_manifest
 from cadenza.manifest.models import EndpointDocument, JobDocument
+from tests.effort import at_most
 from tests.manifest.policy import CHECKS
 
 URL = {"every": "5m", "url": "https://example.com/"}
@@ -176,3 +177,10 @@ def test_no_secret_is_ever_shown(endpoint: dict[str, Any], wrapped: str) -> None
     }
     for raw in (in_job(hidden), in_job({wrapped: hidden}), {"jobs": hidden}, [hidden]):
         assert HUSH not in "\n".join(map(str, check_manifest(raw, CHECKS).errors))
+
+
+def test_a_file_that_is_wrong_everywhere_is_read_until_its_first_errors() -> None:
+    jobs = [{"name": f"job {number}", "endpoints": [{}] * 300} for number in range(300)]
+    with at_most(1):  # a hundredth of it; all 90,000 took 2.4 s
+        checked = check_manifest({"jobs": jobs}, CHECKS)
+    assert len(checked.errors) == 1000

@@ -40,6 +40,17 @@ async def test_a_job_has_no_field_that_null_could_take_away_and_nobody_knows(sit
     assert told == ("nonsense", "there is no such field")
 
 
+@pytest.mark.parametrize("key", ["two words", "caf\u00e9"])
+async def test_what_must_match_a_pattern_is_told_in_words(site: Site, key: str) -> None:
+    headers = {b"Idempotency-Key": key.encode()}
+    answer = await site.ours.ask("POST", "/jobs", json={"name": "a job"}, headers=headers)
+    (error,) = answer.json()["errors"]
+    assert error["fix"] == "write letters, digits and punctuation of ASCII, without spaces"
+    answer = await site.ours.ask("GET", "/ids", params={"kind": "jobs", "begins": "not an id"})
+    fixes = {error["field"]: error["fix"] for error in answer.json()["errors"]}
+    assert fixes["begins"] == "write at least the first eight digits of an id, like 01a1ece2"
+
+
 @pytest.mark.parametrize("until", ["9999-12-31T23:59:59Z", "9999-01-01T00:00:00-14:00"])
 async def test_a_year_that_cannot_be_used_is_named(site: Site, until: str) -> None:
     made = await site.ours.endpoint()

@@ -1,6 +1,9 @@
 """The `cadenza` command."""
 
 import sys
+from errno import EDQUOT, EFBIG, ENOSPC
+from os import devnull
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,6 +12,8 @@ from cadenza.cli.lazy import LazyGroup
 from cadenza.domain.errors import CadenzaError
 from cadenza.roots.cli_context import cli_context
 from cadenza.roots.commands import COMMANDS
+
+NO_ROOM = (ENOSPC, EDQUOT, EFBIG)
 
 
 class Cadenza(LazyGroup):
@@ -45,6 +50,7 @@ def root(
 
 def main() -> None:
     """What goes wrong on purpose is told in one message, never as a stack trace."""
+    sys.stdout = sys.stdout or Path(devnull).open("w")  # noqa: SIM115 - it was closed (`>&-`)
     for stream in (sys.stdout, sys.stderr):  # one that cannot draw a character is shown an escape
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
@@ -54,6 +60,13 @@ def main() -> None:
     except CadenzaError as error:
         typer.echo(str(error), err=True)
         sys.exit(exit_code(error))
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            raise
+        typer.echo(
+            f"{error.filename or 'The output'} cannot be written: {error.strerror}", err=True
+        )
+        sys.exit(1)
 
 
 def exit_code(error: CadenzaError) -> int:

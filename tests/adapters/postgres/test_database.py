@@ -396,7 +396,7 @@ async def test_a_connection_that_the_server_ended_is_replaced() -> None:
 async def test_a_session_that_the_server_ended_is_told_in_the_servers_words() -> None:
     """As it does with one that has asked nothing in a transaction for too long."""
     async with opened(server_url()) as database, opened(server_url()) as other:
-        with pytest.raises(StoreUnavailable) as ended:
+        with pytest.raises(StoreUnavailable) as ended:  # noqa: PT012 - it ends within
             async with database.transaction() as connection:
                 await connection.execute("SET LOCAL idle_in_transaction_session_timeout = '50ms'")
                 pid = await connection.fetchval("SELECT pg_backend_pid()")

@@ -7,6 +7,7 @@ from fastapi import Query
 
 from cadenza.application.ports.ids import IdKind
 from cadenza.web.api.access import ApiDependencies, Reader
+from cadenza.web.api.parsing.patterns import BEGINNING_OF_ID
 from cadenza.web.api.routes import router
 from cadenza.web.api.schemas.base import ResponseSchema
 
@@ -18,7 +19,7 @@ Begins = Annotated[
     Query(
         min_length=8,
         max_length=36,
-        pattern="^[0-9A-Fa-f]{8}[0-9A-Fa-f-]*$",
+        pattern=BEGINNING_OF_ID,
         description="How the id begins, with its hyphens or without.",
         examples=["01a1ece2-aff1"],
     ),

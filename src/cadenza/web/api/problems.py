@@ -1,6 +1,6 @@
 """Errors as problem details (RFC 9457): what was wrong, where, and what to do about it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import pydantic_core
@@ -26,6 +26,7 @@ from cadenza.domain.errors import (
     StoreUnavailable,
 )
 from cadenza.manifest.reading import field_errors
+from cadenza.web.api.parsing.patterns import WHAT_FITS
 
 MEDIA_TYPE = "application/problem+json"
 SEND_A_KEY = "send a key as `Authorization: Bearer cdz_…`"
@@ -160,8 +161,17 @@ async def _on_invalid_request(request: Request, error: Exception) -> Response:
     """Fields of the body by their own path; parameters by their name."""
     assert isinstance(error, RequestValidationError)
     # A path begins with `body`, `query` or the like.
-    lines: list[Any] = [{**line, "loc": line["loc"][1:] or line["loc"]} for line in error.errors()]
+    lines: list[Any] = [
+        {**line, "loc": line["loc"][1:] or line["loc"], "msg": _what_fits(line)}
+        for line in error.errors()
+    ]
     return await _on_our_error(request, InvalidFields(field_errors(lines)))
+
+
+def _what_fits(line: Mapping[str, Any]) -> str:
+    """A pattern is no word to people."""
+    message: str = line["msg"]
+    return WHAT_FITS.get(line.get("ctx", {}).get("pattern"), message)
 
 
 async def _on_http_error(request: Request, error: Exception) -> Response:

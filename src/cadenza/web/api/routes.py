@@ -61,6 +61,8 @@ class StrictRoute(APIRoute):
                 return await answer(request)
             if not _says_json(request):
                 raise HTTPException(415, "Send the body as application/json")
+            if request.headers.get("content-encoding", "identity").lower() != "identity":
+                raise HTTPException(415, "Send the body as it is, without a Content-Encoding")
             if needs_key:
                 await check_key(request, is_admins=is_admins)  # nothing is read for strangers
             strict = StrictRequest(request.scope, request.receive)

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from cadenza.domain.audit import IdempotencyRecord
 from cadenza.domain.errors import InvalidInput
+from cadenza.web.api.parsing.patterns import VISIBLE_ASCII
 
 _TAGS = re.compile(
     r'\s*(?:W/)?"[\x21\x23-\x7e]{0,64}"(?:\s*,\s*(?:W/)?"[\x21\x23-\x7e]{0,64}")*\s*'
@@ -74,7 +75,7 @@ async def _idempotency(
         Header(
             min_length=1,
             max_length=200,
-            pattern=r"^[\x21-\x7e]+$",
+            pattern=VISIBLE_ASCII,
             description="The same key with the same body creates once, for a day.",
         ),
     ] = None,

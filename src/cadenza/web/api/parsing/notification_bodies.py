@@ -18,6 +18,7 @@ from cadenza.domain.target import Secret
 from cadenza.domain.target_validation import MAX_URL
 from cadenza.manifest.durations import parse_duration
 from cadenza.manifest.models import Document, Duration, Name
+from cadenza.web.api.parsing.patterns import CLOCK
 
 Id = Annotated[UUID, Field(strict=False)]
 ChannelUrl = Annotated[
@@ -32,7 +33,7 @@ ChannelUrl = Annotated[
 EventKind = Annotated[str, Field(min_length=1, max_length=60, examples=["run.failed", "run.*"])]
 Kind = Annotated[IncidentKind, Field(strict=False)]
 AtLeast = Annotated[Severity, Field(strict=False)]
-Clock = Annotated[str, Field(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")]
+Clock = Annotated[str, Field(pattern=CLOCK)]
 
 
 class ChannelBody(Document):

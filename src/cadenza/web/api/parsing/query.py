@@ -15,6 +15,7 @@ from cadenza.domain.run import RunStatus
 from cadenza.domain.score import RUNS_OF_A_LANE
 from cadenza.manifest.names import in_nfc
 from cadenza.web.api.parsing.cursors import MAX_CURSOR
+from cadenza.web.api.parsing.patterns import EVENT_KIND
 from cadenza.web.api.parsing.strict_json import check_text
 
 _EXPECTED = "write an instant with its zone, like 2026-03-01T12:00:00Z"
@@ -89,7 +90,7 @@ Dotted = Annotated[
     Text | None,
     Query(min_length=1, max_length=300, description="A field of the answers: `queue.depth`."),
 ]
-Kind = Annotated[str, StringConstraints(max_length=60, pattern=r"^[a-z]+([.-][a-z]+)*$")]
+Kind = Annotated[str, StringConstraints(max_length=60, pattern=EVENT_KIND)]
 Kinds = Annotated[
     list[Kind] | None,
     Query(max_length=20, description="Like `run.failed`, or `run` for all that begin so."),
