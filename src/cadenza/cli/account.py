@@ -90,13 +90,13 @@ def quota(api: Api, out: Output, job: OfJob = None) -> None:
     limit, money = budget["token_limit"], budget["cost_limit"]
     lines = [
         ("day", budget["day"]) if job else ("month", budget["month"]),
-        ("limit", "none" if limit is None else f"{limit:,}"),
-        ("used", f"{budget['used']:,}"),
-        ("reserved", f"{budget['reserved']:,}"),
-        ("left", "" if budget["left"] is None else f"{budget['left']:,}"),
-        ("money", "no limit" if money is None else f"{money:,.2f}"),
-        ("money used", f"{budget['cost_used']:,.2f}"),
-        ("money left", "" if money is None else f"{budget['cost_left']:,.2f}"),
+        ("token limit", "none" if limit is None else f"{limit:,}"),
+        ("tokens used", f"{budget['used']:,}"),
+        ("tokens reserved", f"{budget['reserved']:,}"),
+        ("tokens left", "" if budget["left"] is None else f"{budget['left']:,}"),
+        ("money limit", "none" if money is None else f"${money:,.2f}"),
+        ("money used", f"${budget['cost_used']:,.2f}"),
+        ("money left", "" if money is None else f"${budget['cost_left']:,.2f}"),
     ]
     if job:
         purse = budget["extra_runs"]

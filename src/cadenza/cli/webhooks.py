@@ -12,6 +12,7 @@ from cadenza.cli.deliveries import wait_for
 from cadenza.cli.errors import usage
 from cadenza.cli.lookup import find_job, one_of, whole_id
 from cadenza.cli.output import Column, Output
+from cadenza.cli.terminal_text import plain
 from cadenza.domain.delivery import DeliveryStatus
 
 Item = dict[str, Any]
@@ -58,7 +59,7 @@ def create_webhook(
     if job:
         body["job_id"] = find_job(api, job)["id"]
     made = api.create("/webhooks", body)
-    out.done(made, f"{made['id']}\nTry it: cadenza webhooks test '{name}'")
+    out.done(made, f"Created {plain(name)}. Next: cadenza webhooks test '{plain(name)}'")
     if not any(key["retires_at"] is None for key in api.get("/signing-keys")["items"]):
         out.note("Events are not signed yet. Create a signing key: cadenza signing-keys create")
 
