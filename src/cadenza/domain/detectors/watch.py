@@ -60,7 +60,7 @@ def watch(case: Case, pace: timedelta) -> Watch:
         return _rest(stands)
     rate = 0.0 if is_baseline else 1 / interval - 1 / baseline
     account = memory.account.spending(rate, at, at + lasts, case.reach)
-    if interval > baseline:  # no hint puts a run off that is planned already: this gap saves less
+    if case.relax > 1:  # no hint puts a run off that is planned already: this gap saves less
         gap = min(interval, _planned_gap(case))
         account = account.with_runs((interval - gap) / interval, at, case.reach)
     finding = _finding(case, interval, lasts, baseline)
