@@ -62,7 +62,7 @@ def test_names_as_they_are_used(api: ModelApi, model: str) -> None:
 @pytest.mark.parametrize("model", ["cadenza-poet", "no/such", "", "/", "gpt", "x" * 200])
 def test_an_unknown_model_is_an_error_that_says_what_to_do(model: str) -> None:
     assert not prices().is_known(OPENAI, model)
-    with pytest.raises(InvalidInput, match="set one for it") as error:
+    with pytest.raises(InvalidInput, match="CADENZA_PRICES=") as error:
         prices().credits(OPENAI, model, TokenUsage())
     assert error.value.field == "model"
 
