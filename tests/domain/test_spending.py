@@ -65,23 +65,14 @@ def test_a_relaxed_job_has_only_what_it_saved_and_a_cron_beside_it_its_share() -
     assert purse_of(shares(None, can_relax=False), DAY, 0.25, 1.5).left == 720
 
 
-def test_what_a_relaxed_job_saved_is_kept_until_it_is_spent_and_never_beyond_a_full_purse() -> None:
+def test_what_a_relaxed_job_saved_is_kept_for_weeks_and_never_beyond_a_full_purse() -> None:
     saved = Account(0.0).spending(-0.001, 0.0, DAY)
-    weeks_later = purse_of(shares(saved), 30 * DAY, 0.25, 1.5)
-    assert weeks_later.left == pytest.approx(86.4)
+    a_week_later = purse_of(shares(saved), 8 * DAY, 0.25, 1.5)
+    assert 0.85 * 86.4 < a_week_later.left < 86.4
     assert purse_of(shares(saved), 30 * DAY, 0.25, 1.0).left == pytest.approx(720, rel=1e-3)
     too_much = purse_of(shares(Account(0.0, -1e6)), DAY, 0.25, 1.5)
     assert too_much.left == too_much.size
     assert too_much.price == 1  # at which what is calm runs at its baseline
-
-
-@given(st.floats(0, 10), st.floats(0, 10), st.floats(-0.01, 0.01))
-def test_where_nothing_fades_all_that_was_spent_is_known(
-    first: float, second: float, rate: float
-) -> None:
-    account = Account(0.0).with_runs(first, 0.0, inf).spending(rate, DAY, 2 * DAY, inf)
-    account = account.with_runs(second, 5 * DAY, inf)
-    assert account.used(9 * DAY, inf) == pytest.approx(first + second + rate * DAY, abs=1e-6)
 
 
 @given(steps)

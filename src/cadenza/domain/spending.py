@@ -5,9 +5,10 @@ of what it spent, fading over two days; as fading is linear, the purse is the su
 and nobody has to write to a row that all share. A full purse makes looks cheap, an empty one makes
 them unaffordable. Runs by people, declared rules and models are in no account.
 
-Where all of a job may be relaxed, nothing fades: what is saved is kept until it is spent, and when
-the purse is full, calm endpoints run at their baseline again. So such a job runs as often as its
-baseline says in the end, at better times.
+Where all of a job may be relaxed, what is saved is kept until it is spent (but for little, so that
+no rounding makes the job run more often than its baseline), and when the purse is full, calm
+endpoints run at their baseline again. So such a job runs as often as its baseline says, at better
+times.
 """
 
 from collections.abc import Iterable
@@ -18,6 +19,7 @@ from typing import NamedTuple
 from cadenza.domain.hazard import DAY
 
 REACH = 2 * DAY  # how long the purse remembers
+KEPT = 60 * DAY  # the same where savings are kept
 HANDFUL = 5.0  # runs: so that a burst always has something
 FULL_PRICE = 1.5  # the price while nothing is spent
 KEPT_PRICE = 1.0  # the same where savings are kept: what is calm runs at its baseline
@@ -51,8 +53,6 @@ class Account(NamedTuple):
         ends_at = min(now, self.until)
         if not self.rate or ends_at <= self.at:
             return self.spent * exp((self.at - now) / reach)
-        if reach == inf:
-            return self.spent + self.rate * (ends_at - self.at)
         fades = exp((self.at - ends_at) / reach)
         spent = self.spent * fades + self.rate * reach * (1 - fades)
         return spent * exp((ends_at - now) / reach) if now > ends_at else spent
@@ -78,7 +78,7 @@ class Share(NamedTuple):
 class Purse:
     left: float  # runs
     size: float
-    reach: float = REACH  # in which its accounts fade; infinite where what is saved is kept
+    reach: float = REACH  # in which its accounts fade
 
     @property
     def used(self) -> float:
@@ -88,7 +88,7 @@ class Purse:
     @property
     def price(self) -> float:
         """In prices at which the baseline is right for what never fails; infinite when empty."""
-        full_price = FULL_PRICE if self.reach < inf else KEPT_PRICE
+        full_price = KEPT_PRICE if self.reach == KEPT else FULL_PRICE
         return full_price * self.size / self.left if self.left > 0 else inf
 
 
@@ -98,7 +98,7 @@ def purse_of(shares: Iterable[Share], now: float, extra_runs: float, relax: floa
     shares = tuple(shares)
     keeps = relax > 1 and all(share.can_relax for share in shares)
     used = allowed = saved_at_most = 0.0
-    reach = inf if keeps else REACH
+    reach = KEPT if keeps else REACH
     for account, pace, can_relax in shares:
         if relax > 1 and can_relax:
             saved_at_most += (1 - 1 / relax) * REACH / pace

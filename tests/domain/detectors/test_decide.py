@@ -1,7 +1,6 @@
 """From findings to one decision."""
 
 from datetime import timedelta
-from math import inf
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ from cadenza.domain.detectors.decide import decide
 from cadenza.domain.detectors.memory import account_of, memory_of
 from cadenza.domain.endpoint import CronLine, Every, OnDemand
 from cadenza.domain.hazard import DAY
-from cadenza.domain.spending import Purse
+from cadenza.domain.spending import KEPT, Purse
 from tests.domain.detectors.cases import PACE, case, failing
 from tests.factories import NOON, minutes, seconds
 
@@ -138,9 +137,9 @@ def test_calm_is_relaxed_where_the_owner_allows_it_by_what_the_purse_lacks() -> 
 
 def test_a_full_purse_of_savings_lets_what_is_calm_run_at_its_baseline() -> None:
     for left in (1000.0, 920.0):
-        saved = Purse(left, 1000.0, reach=inf)
+        saved = Purse(left, 1000.0, reach=KEPT)
         assert decide(case(WELL, purse=saved, relax=1.5)).action is None
-    action = decide(case(WELL, purse=Purse(500.0, 1000.0, reach=inf), relax=1.5)).action
+    action = decide(case(WELL, purse=Purse(500.0, 1000.0, reach=KEPT), relax=1.5)).action
     assert action is not None
     assert action.want is Want.RELAX
 
