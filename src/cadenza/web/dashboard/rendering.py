@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from cadenza.application.ports.catalogue import EndpointSearch
 from cadenza.domain.endpoint import EndpointState
 from cadenza.domain.instants import FOREVER
-from cadenza.web.dashboard import authorship, words
+from cadenza.web.dashboard import authorship, times, words
 from cadenza.web.dashboard.assets import asset_url
 from cadenza.web.dashboard.forms import Form
 from cadenza.web.dashboard.policy import HEADERS
@@ -122,14 +122,14 @@ def _clock(now: datetime, zone: ZoneInfo) -> dict[str, Any]:
     """How templates tell the time."""
 
     def absolute(at: datetime, other: ZoneInfo | None = None) -> str:
-        return words.absolute(at, other or zone, now)
+        return times.absolute(at, other or zone, now)
 
     return {
         "now": now,
         "zone": zone,
-        "relative": partial(words.relative, now=now),
+        "relative": partial(times.relative, now=now),
         "absolute": absolute,
-        "sentence": partial(words.in_sentence, zone=zone, now=now),
+        "sentence": partial(times.in_sentence, zone=zone, now=now),
         "zone_of_name": ZoneInfo,
     }
 
